@@ -43,13 +43,13 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import picocli.CommandLine;
 
-/** The program. Its first argument says what it does: see {@link Dozo}. */
+/** The program. Its first argument is the command: see {@link Dozo}. */
 @SpringBootApplication
 @ConfigurationPropertiesScan
 @EnableScheduling
 public class Application {
 
-    /** All that can be set, in the order of the documentation. */
+    /** All settings, in the order of the documentation. */
     static final List<Class<? extends Record>> SETTINGS = List.of(
             Settings.class,
             AdministratorSettings.class,
@@ -70,12 +70,11 @@ public class Application {
         if (arguments.length > 0 && arguments[0].equals("copy")) {
             CopyCommand.main(Arrays.copyOfRange(arguments, 1, arguments.length));
         }
-        // Until Spring has read how to log, and in commands that need no Spring, only warnings are told.
+        // Log only warnings until Spring has read the log settings, and in commands that do not use Spring.
         ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.WARN);
         System.exit(commandLine().execute(arguments));
     }
 
-    /** All commands. */
     static CommandLine commandLine() {
         return Dozo.commandLine()
                 .addSubcommand(new Serve())
@@ -83,7 +82,7 @@ public class Application {
                 .addSubcommand(new Demo(new InProcess()));
     }
 
-    /** The service as the demonstration starts it. */
+    /** Starts the service for the demonstration. */
     private static final class InProcess implements Demo.Service {
         @Override
         public ConfigurableApplicationContext start(Map<String, ?> settings) {
@@ -97,15 +96,15 @@ public class Application {
     }
 
     /**
-     * Starts the service in this process and returns when it answers. Close what is returned to stop it.
+     * Starts the service in this process and returns when it answers. Close the result to stop the service.
      *
-     * @param properties settings that win over configuration files, environment and system properties
-     * @throws RuntimeException when it cannot start; {@link StartFailure#of} says what is to be told of it
+     * @param properties settings that override configuration files, environment and system properties
+     * @throws RuntimeException if the service cannot start; {@link StartFailure#of} gives the message
      */
     public static ConfigurableApplicationContext start(Map<String, ?> properties) {
         SpringApplication application = new SpringApplication(Application.class);
         application.setBannerMode(Banner.Mode.OFF);
-        // Before anything else: Java is told what to do by the settings too, and the log where to go.
+        // These listeners come first, because the settings also configure Java and the log.
         ApplicationListener<ApplicationEnvironmentPreparedEvent> first =
                 event -> event.getEnvironment().getPropertySources().addFirst(given(properties));
         ApplicationListener<ApplicationContextInitializedEvent> early =
@@ -118,7 +117,7 @@ public class Application {
         return new MapPropertySource("given by the program", new HashMap<>(properties));
     }
 
-    /** Refuses wrong settings, and tells Spring what ours mean in its own words. */
+    /** Refuses wrong settings, and sets Spring's properties from Dozo's. */
     private static void check(ConfigurableEnvironment environment) {
         new Given(environment, SETTINGS).check();
         HttpSettings http = Binder.get(environment).bindOrCreate("dozo.http", HttpSettings.class);
@@ -128,7 +127,7 @@ public class Application {
                         "dozo.http", Map.of("server.address", http.address(), "server.port", http.port())));
     }
 
-    /** The address at which a running service answers, for people and programs on this machine. */
+    /** Returns the address of a running service for clients on this machine. */
     public static URI address(ConfigurableApplicationContext service) {
         Environment settings = service.getEnvironment();
         String host = settings.getRequiredProperty("server.address");

@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
-/** Runs the service until it is told to stop. */
+/** Runs the service until it is stopped. */
 @Command(
         name = "serve",
         mixinStandardHelpOptions = true,
@@ -42,11 +42,11 @@ final class Serve implements Callable<Integer> {
     @Spec
     private @org.jspecify.annotations.Nullable CommandSpec spec;
 
-    /** For the launcher's build. */
+    /** Used by the launcher's build. */
     @Option(names = ServiceRehearsal.OPTION, hidden = true)
     private @org.jspecify.annotations.Nullable Path rehearsal;
 
-    /** NB: what is in them is told to nobody: it may be a secret. */
+    /** NB: never print these arguments, they may be secrets. */
     @Unmatched
     private List<String> others = List.of();
 
@@ -75,7 +75,7 @@ final class Serve implements Callable<Integer> {
             if (service.isActive()) {
                 closed.await();
             }
-            // A signal ends the process with its own code; else the service has closed itself, see Watch.
+            // A signal ends the process with its own exit code. Here the service has closed itself, see Watch.
             return Exit.UNAVAILABLE;
         } catch (RuntimeException e) {
             Optional<StartFailure> failure = StartFailure.of(e);

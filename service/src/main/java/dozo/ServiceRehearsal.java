@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Starts a service with a database of its own, asks it a little and stops it. The launcher has Java watch it, so that later starts
- * find their classes loaded.
+ * Starts a service with its own database, sends it a few requests and stops it. The launcher has Java record this, so
+ * that later starts find their classes loaded.
  */
 final class ServiceRehearsal {
 
@@ -24,12 +24,12 @@ final class ServiceRehearsal {
 
     private static final List<String> ASKED = List.of("actuator/health", "login", "api/v1/coverage");
 
-    /** Ten times what a slow machine takes: a start that hangs must not hang the build. */
+    /** Ten times what a slow machine needs. A start that hangs must not block the build. */
     private static final Duration TIME_MAX = Duration.ofMinutes(4);
 
     private ServiceRehearsal() {}
 
-    /** Rehearses in a new folder in this one, and removes it. */
+    /** Rehearses in a new subfolder of this folder, and removes the subfolder. */
     static void in(Path folder) throws IOException, InterruptedException {
         Thread.ofPlatform().daemon().name("end of the rehearsal's time").start(ServiceRehearsal::endInTime);
         Path work = Files.createTempDirectory(folder.toRealPath(), "service-rehearsal");
@@ -37,7 +37,7 @@ final class ServiceRehearsal {
                 HttpClient http = HttpClient.newHttpClient()) {
             URI address = Application.address(service);
             for (String path : ASKED) {
-                // What is answered does not matter: nobody is logged in.
+                // The response does not matter: nobody is logged in.
                 http.send(
                         HttpRequest.newBuilder(address.resolve(path))
                                 .timeout(TIME_MAX)

@@ -60,7 +60,7 @@ final class SettingsCommand implements Callable<Integer> {
                 each.declared().environment(), each.shown().isEmpty() ? "(empty)" : each.shown(), each.from());
     }
 
-    /** What stands in the documentation, from its heading on. */
+    /** Returns the tables of the documentation, each with its heading. */
     static String table() {
         StringBuilder table = new StringBuilder();
         for (Class<? extends Record> record : Application.SETTINGS) {

@@ -1,4 +1,4 @@
-/** The program: what its first argument starts. */
+/** The program and the commands that its first argument selects. */
 @NullMarked
 package dozo;
 

@@ -15,13 +15,13 @@ import java.time.LocalDateTime;
 import java.time.ZonedDateTime;
 import org.springframework.beans.factory.annotation.Autowired;
 
-/** What the compiler does not hold and a reviewer should not have to. */
+/** Rules that the compiler does not check and a reviewer should not have to. */
 @AnalyzeClasses(
         packages = "dozo",
         importOptions = {DoNotIncludeTests.class, ArchitectureTest.WithoutTestJars.class})
 class ArchitectureTest {
 
-    /** What other modules test with is on our class path as jars of their own. */
+    /** Excludes the test jars of other modules, which are on the class path. */
     static final class WithoutTestJars implements ImportOption {
         @Override
         public boolean includes(Location location) {

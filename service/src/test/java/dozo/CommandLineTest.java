@@ -23,8 +23,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import picocli.CommandLine;
 
 /**
- * The command line against a running service: what it prints, and how it ends. Takes two minutes: each test starts a service of its own, and
- * each command builds all commands anew, as a process would.
+ * The command line against a running service: output and exit codes. Takes two minutes: each test starts its own
+ * service, and each command builds all commands anew, as a process would.
  */
 class CommandLineTest {
 
@@ -40,7 +40,7 @@ class CommandLineTest {
 
     @BeforeEach
     void start() throws Exception {
-        // An origin that is down is asked several times, and waited for longer each time.
+        // An origin that is down is tried several times, with growing waits.
         service = RunningService.start(
                 folder.resolve("work"), TestDatabase.fresh(), Map.of("dozo.collect.first-wait", "1ms"));
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
@@ -412,7 +412,7 @@ class CommandLineTest {
         assertThat(service.look(service.browser(), "/", "en").body()).contains("answer safe");
     }
 
-    /** What is sealed of it is safe; but nobody knows whether its source is lost, and nothing new of it will be. */
+    /** What was sealed of the experiment is safe. But its source may be lost, and new data would not be backed up. */
     @Test
     void anExperimentWhoseSourceWasEmptiedIsAtRiskWhoeverIsAsked() throws Exception {
         Path source = Files.createDirectory(folder.resolve("source"));

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import picocli.CommandLine;
 
-/** The list of a manifest is one that {@code sha256sum -c} reads, to the byte; one that is not whole never looks whole. */
+/** A manifest's list is read by {@code sha256sum -c}, exact to the byte. An incomplete list never looks complete. */
 class ManifestListTest {
 
     private static final long SEED = 20261121;
@@ -91,7 +91,7 @@ class ManifestListTest {
             assertThat(lines(printed.out()))
                     .isEqualTo(files.filter(Files::isRegularFile).count());
         }
-        // What was changed and what is not there any more is what it says, and nothing else.
+        // It reports changed and missing files, and nothing else.
         Files.write(FilePath.of("-").under(source("NAMES")), new byte[] {1});
         assertThat(check(source("NAMES"), printed.out())).containsExactly("./-: FAILED");
     }
@@ -179,7 +179,7 @@ class ManifestListTest {
 
     @Test
     void aDownloadThatBreaksOffIsNoWholeAnswer() throws Exception {
-        // A folder's path that cannot be, behind 20,000 files: reading them fails when much has been sent.
+        // An invalid folder path behind 20,000 files: reading the entries fails after much has been sent.
         jdbc(
                 "insert into directory (experiment_id, directory_no, path) select experiment_id, 999, '../x' from experiment where code = 'LONG'");
         jdbc("""
@@ -231,7 +231,7 @@ class ManifestListTest {
         assertThat(said("ledger", "list", "--csv", "--json").code()).isEqualTo(Exit.USAGE);
     }
 
-    /** Names as researchers leave them, and made-up ones of bytes that programs stumble over. */
+    /** Writes names as researchers leave them, and random ones of bytes that programs often handle wrongly. */
     private static void writeNames(Path source) throws IOException {
         Set<String> known = new TreeSet<>();
         List<byte[]> names = new ArrayList<>();
@@ -263,7 +263,7 @@ class ManifestListTest {
         }
     }
 
-    /** What {@code sha256sum -c --quiet --strict} says of a folder. */
+    /** Returns the output of {@code sha256sum -c --quiet --strict} for a folder. */
     private static List<String> check(Path in, byte[] list) throws Exception {
         Path file = Files.write(Files.createTempFile(folder, "list", ""), list);
         Process process = new ProcessBuilder("sha256sum", "-c", "--quiet", "--strict", file.toString())
@@ -338,7 +338,7 @@ class ManifestListTest {
         return HttpClient.newHttpClient();
     }
 
-    /** What a command says through its own writers. */
+    /** Returns what a command prints through its own writers. */
     private static Said said(String... arguments) {
         StringWriter text = new StringWriter();
         PrintWriter writer = new PrintWriter(text, true);

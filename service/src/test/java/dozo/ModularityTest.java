@@ -5,7 +5,7 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import org.junit.jupiter.api.Test;
 import org.springframework.modulith.core.ApplicationModules;
 
-/** The rooms: no cycles, no reach into another's inside, and only what a room says it uses. */
+/** The rooms: no cycles, no access to another room's internals, and only declared dependencies. */
 class ModularityTest {
 
     private static final ImportOption MAIN = location ->

@@ -26,7 +26,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** A lab manager has the service restore experiments of the own projects, into folders that an administrator allowed. */
+/**
+ * A lab manager uses the service to restore experiments of own projects, into folders that an administrator has
+ * allowed.
+ */
 class RestoreInServiceIT {
 
     private static final String PASSWORD = "a password for tests";
@@ -267,7 +270,7 @@ class RestoreInServiceIT {
 
     private record Done(int code, String out, String err) {}
 
-    /** As the administrator. */
+    /** Runs a command as the administrator. */
     private static Done command(String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();

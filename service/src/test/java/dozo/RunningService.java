@@ -28,7 +28,7 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The whole service on a port and a database of its own, and those who ask it. */
+/** The whole service on its own port and database, and its clients. */
 public final class RunningService implements AutoCloseable {
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -62,12 +62,12 @@ public final class RunningService implements AutoCloseable {
         return context.getBean(type);
     }
 
-    /** What is answered to whom. */
+    /** Returns the service's endpoints with their handlers. */
     public RequestMappingHandlerMapping mappings() {
         return context.getBean("requestMappingHandlerMapping", RequestMappingHandlerMapping.class);
     }
 
-    /** Without a slash at the end. */
+    /** Returns the address without a slash at the end. */
     public String url() {
         String address = Application.address(context).toString();
         return address.substring(0, address.length() - 1);
@@ -89,7 +89,7 @@ public final class RunningService implements AutoCloseable {
         }
     }
 
-    /** An answer with its body as JSON, null where it is none. */
+    /** A response with its body as JSON; null if it is not JSON. */
     public record Answer(
             int status,
             String type,
@@ -123,17 +123,17 @@ public final class RunningService implements AutoCloseable {
         return ask("PATCH", path, body, password());
     }
 
-    /** Asks as the administrator with this password; as nobody if it is null. */
+    /** Sends a request as the administrator with this password; without a login if it is null. */
     public Answer ask(String method, String path, @Nullable String body, @Nullable String password) {
         return askAs(password == null ? null : basic("admin", password), method, path, body);
     }
 
-    /** What says who asks: a name and a password. */
+    /** Returns the header for a name and a password. */
     public static String basic(String name, String password) {
         return "Basic " + Base64.getEncoder().encodeToString((name + ":" + password).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Asks with this header {@code Authorization}; with none if it is null. */
+    /** Sends a request with this header {@code Authorization}; without it if it is null. */
     public Answer askAs(@Nullable String authorization, String method, String path, @Nullable String body) {
         return ask(
                 authorization,
@@ -143,22 +143,22 @@ public final class RunningService implements AutoCloseable {
                 body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
     }
 
-    /** Posts bytes that say of what type they are, as the administrator with this password. */
+    /** Posts bytes with this media type, as the administrator with this password. */
     public Answer askCsv(String path, String type, byte[] body, @Nullable String password) {
         return askCsvAs(password == null ? null : basic("admin", password), path, type, body);
     }
 
-    /** The same with this header {@code Authorization}. */
+    /** Does the same with this header {@code Authorization}. */
     public Answer askCsvAs(@Nullable String authorization, String path, String type, byte[] body) {
         return ask(authorization, "POST", path, type, BodyPublishers.ofByteArray(body));
     }
 
-    /** Asks as the administrator with more headers: a name, its value, and so on. */
+    /** Sends a request as the administrator with more headers: a name, its value, and so on. */
     public Answer askWith(String method, String path, @Nullable String body, String... headers) {
         return askAsWith(basic("admin", password()), method, path, body, headers);
     }
 
-    /** The same with this header {@code Authorization}. */
+    /** Does the same with this header {@code Authorization}. */
     public Answer askAsWith(
             String authorization, String method, String path, @Nullable String body, String... headers) {
         return ask(
@@ -199,12 +199,12 @@ public final class RunningService implements AutoCloseable {
                 type.contains("json") ? JSON.readTree(response.body()) : null);
     }
 
-    /** A browser in which the administrator has logged in by the form. */
+    /** Returns a browser in which the administrator has logged in by the form. */
     public HttpClient browser() {
         return browser("admin", password());
     }
 
-    /** A browser in which somebody has tried to log in by the form. */
+    /** Returns a browser in which a user has tried to log in by the form. */
     public HttpClient browser(String name, String password) {
         HttpClient browser = HttpClient.newBuilder()
                 .cookieHandler(new CookieManager())
@@ -225,7 +225,7 @@ public final class RunningService implements AutoCloseable {
         return send(browser, page(path, language));
     }
 
-    /** Sends a form as a page of this browser would: with the token against forgery. */
+    /** Submits a form as a page in this browser would: with the CSRF token. */
     public HttpResponse<String> submit(HttpClient browser, String path, String form) {
         String body = form + (form.isEmpty() ? "" : "&") + "_csrf=" + encoded(token(browser));
         return send(

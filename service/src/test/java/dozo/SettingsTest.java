@@ -31,12 +31,12 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.type.filter.AnnotationTypeFilter;
 import org.springframework.util.unit.DataSize;
 
-/** Every setting: what is wrong is told by the name that was used, what is right is taken, secrets are told to nobody. */
+/** Every setting: errors use the name that was given, valid values are accepted, and secrets are never shown. */
 class SettingsTest {
 
     private static final List<Declared> ALL = Declared.in(Application.SETTINGS);
 
-    /** What is no value of a setting whose form its type does not say. Every one of these has a line. */
+    /** Invalid values of the settings whose type does not define their form. Each of these settings has a line. */
     private static final Map<String, List<String>> WRONG_TEXTS = Map.ofEntries(
             Map.entry("dozo.work", List.of("", " ", "/dev/null/work")),
             Map.entry("dozo.db.url", List.of("mysql://x", "localhost", "jdbc:postgresql://h:port/x")),
@@ -56,7 +56,7 @@ class SettingsTest {
             Map.entry("dozo.ldap.roles", List.of("group", "group=KING", "=ADMIN", "group=")),
             Map.entry("dozo.ldap.projects", List.of("group", "=P1", "group=")));
 
-    /** Names that nobody can judge but who is asked for them. */
+    /** Names that only another system can check. */
     private static final Set<String> ANY_TEXT = Set.of(
             "dozo.db.user", "dozo.db.password", "dozo.ldap.group-base", "dozo.ldap.manager-dn", "dozo.worklist.user");
 
@@ -228,7 +228,7 @@ class SettingsTest {
                     "99999999999999999999",
                     String.valueOf(Long.parseLong(each.says().max()) + 1)));
         } else if (each.type() == Duration.class) {
-            // Without a unit, and a little more than the most.
+            // Without a unit, and slightly more than the maximum.
             wrong.addAll(List.of("10", "10 parsecs", "4000d"));
         } else if (each.type() == DataSize.class) {
             wrong.addAll(
@@ -290,7 +290,7 @@ class SettingsTest {
         return new SystemEnvironmentPropertySource(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, given);
     }
 
-    /** Without this machine's. */
+    /** Returns an environment without the settings of this machine. */
     private static StandardEnvironment bare() {
         StandardEnvironment environment = new StandardEnvironment();
         environment.getPropertySources().remove(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import picocli.CommandLine;
 
-/** A site from the command line: where it is, and when it will be full. */
+/** Sites on the command line: their addresses, and when they will be full. */
 class SiteCommandTest {
 
     private static final long GB = 1_000_000_000L;
@@ -61,7 +61,7 @@ class SiteCommandTest {
                 .contains("  room     75 % full, 250 GB of 1.0 TB free, seen 20")
                 .contains("  full     not known: it was looked at on too few days of the last 4 weeks");
 
-        // Ten days on which 10 GB were taken each.
+        // Ten days, each of which took 10 GB.
         service.bean(JdbcClient.class).sql("""
                         insert into site_space (site_id, day, seen_at, total_bytes, free_bytes)
                         select site_id, day - n, seen_at - n * interval '24 hours', total_bytes, free_bytes + n * 10000000000

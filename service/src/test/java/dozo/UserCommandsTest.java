@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Users and tokens from the command line, and a command that comes with a token. */
+/** Users and tokens on the command line, and a command that uses a token. */
 class UserCommandsTest {
 
     @TempDir

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The part of a reference page that the program makes: it stands between two comments. */
+/** The part of a reference page that the program writes, between two comments. */
 public final class WrittenDocs {
 
     private static final String BEGIN = "<!-- made by the program, see CONTRIBUTING.md -->\n";
@@ -14,7 +14,10 @@ public final class WrittenDocs {
 
     private WrittenDocs() {}
 
-    /** Fails unless the page has exactly this between the comments; with {@code -Dwrite.docs=true} writes it there. */
+    /**
+     * Fails unless the page has exactly this text between the comments. With {@code -Dwrite.docs=true}, writes it
+     * there.
+     */
     public static void check(String page, String made) throws IOException {
         Path file = Path.of("..", "docs", "reference", page);
         String text = Files.readString(file);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Whoever looks at a visit with another subject than booked sees both codes: by REST, in CSV, on the command line and on the page. */
+/** A visit with another subject than booked shows both codes: in REST, in CSV, on the command line and on the page. */
 class WrongSubjectTest {
 
     private static final LocalDate DAY = LocalDate.now(ZoneId.systemDefault()).minusDays(5);
@@ -85,7 +85,7 @@ class WrongSubjectTest {
         String japanese =
                 service.look(browser, "/gaps?kind=wrong-subject", "ja").body();
         assertThat(japanese).contains("被験者違い", "予約 %s、撮像 %s".formatted(booked, acquired));
-        // A visit as it was booked has no second code beside it.
+        // A visit with the booked subject shows no second code.
         assertThat(service.look(browser, "/gaps?all=true", "en").body().split("acquired S", -1))
                 .hasSize(2);
     }

@@ -32,7 +32,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What origins tell of: proposals, and the experiments that they became. */
+/** Arrivals: proposals, and items that became experiments. */
 @RestController
 @RequestMapping("/api/v1/arrivals")
 public class ArrivalApi {

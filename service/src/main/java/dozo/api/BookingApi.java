@@ -30,7 +30,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What the booking system plans. */
+/** Bookings of the booking system. */
 @RestController
 @RequestMapping("/api/v1/bookings")
 public class BookingApi {

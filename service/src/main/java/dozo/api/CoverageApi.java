@@ -28,12 +28,12 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What is safe at a site, what was, and what changed. */
+/** Coverage at a site: now, in the past, and changes. */
 @RestController
 @RequestMapping("/api/v1/coverage")
 public class CoverageApi {
 
-    /** So many groups or experiments of a sheet are asked for at once. */
+    /** Number of groups or experiments that a sheet reads at once. */
     private static final int SHEET_PAGE = 5_000;
 
     private static final Columns<Totals> TOTALS = Columns.of(Totals.class).without("project");
@@ -157,7 +157,7 @@ public class CoverageApi {
         int id = sites.idOf(site);
         Instant at = moments.endOrNull("asOf", asOf);
         if (sheet.wanted()) {
-            // Only of experiments a page costs no more than it holds; all other groups are few.
+            // Only for experiments does a page cost no more than its rows. All other dimensions have few groups.
             int most = by == Dimension.EXPERIMENT ? SHEET_PAGE : Integer.MAX_VALUE;
             sheet.send(
                     "coverage-by-" + by.word(),
@@ -170,7 +170,7 @@ public class CoverageApi {
                                     sight, by, id, at, last == null ? after : requireNonNull(last.name()), limited)));
             return null;
         }
-        // The unknown has no name and comes last: no page comes after it.
+        // The group without a name comes last, so no page comes after it.
         return Page.of(
                 limit, most -> coverage.groups(sight, by, id, at, after, most), group -> requireNonNull(group.name()));
     }

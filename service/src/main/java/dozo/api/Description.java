@@ -66,8 +66,9 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 import tools.jackson.databind.JsonNode;
 
 /**
- * What {@code GET /api/v1/openapi} says beyond what springdoc reads off the handlers: whatever holds for all of REST, taken from
- * the table of permissions, the handlers and the records. A new endpoint needs nothing here.
+ * Completes the OpenAPI description of {@code GET /api/v1/openapi} with what springdoc cannot read from the handlers:
+ * what applies to all of REST, taken from the table of permissions, the handlers and the records. A new endpoint needs
+ * nothing here.
  */
 @Configuration
 class Description {
@@ -162,7 +163,7 @@ class Description {
                 .collect(Collectors.toMap(words -> words[0], words -> words[1]));
     }
 
-    /** What parameters of these names are accepted as. */
+    /** Formats of parameters by name. */
     private static final Map<String, Consumer<Schema<?>>> FORMS = Map.ofEntries(
             Map.entry("kind", words(Arrays.stream(GapKind.values()).map(GapKind::word))),
             Map.entry("by", words(Arrays.stream(Dimension.values()).map(Dimension::word))),
@@ -186,7 +187,7 @@ class Description {
     @SuppressWarnings("unchecked") // a schema of texts
     private static void setWords(Schema<?> schema, List<String> words) {
         ((Schema<String>) schema).setEnum(words);
-        // NB: springdoc shows a default by the name of its constant.
+        // NB: springdoc shows a default value by the name of its constant.
         words.stream()
                 .filter(word -> word.equalsIgnoreCase(String.valueOf(schema.getDefault())))
                 .forEach(schema::setDefault);
@@ -197,7 +198,7 @@ class Description {
         return api -> complete(api, handlers(requestMappingHandlerMapping));
     }
 
-    /** Components of records that may not be null are always there. */
+    /** Marks components of records that may not be null as required. */
     @Bean
     ModelConverter exact() {
         return new Exact();
@@ -326,7 +327,7 @@ class Description {
         return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 
-    /** The first sentence of what is said of a handler; else its name. */
+    /** Returns the first sentence of a handler's description; if there is none, the handler's name. */
     private static String summary(@Nullable String said, HandlerMethod handler) {
         String text = said == null || said.isBlank()
                 ? handler.getMethod().getName().replaceAll("([A-Z])", " $1").toLowerCase(Locale.ROOT)
@@ -339,7 +340,7 @@ class Description {
             describeSheet(operation);
         }
         if (operation.getParameters() != null) {
-            // NB: OpenAPI says the type of a body elsewhere.
+            // NB: OpenAPI describes the type of a body elsewhere.
             operation.getParameters().removeIf(parameter -> parameter.getName().equals("Content-Type"));
             operation.getParameters().forEach(Description::describe);
         }
@@ -382,7 +383,7 @@ class Description {
             schema.minimum(BigDecimal.ONE).maximum(BigDecimal.valueOf(Page.LIMIT_MAX));
         }
         if (parameter.getIn().equals("path") && "string".equals(type(schema))) {
-            // NB: what has another form names nothing that is there.
+            // NB: values in other forms match no resource.
             schema.minLength(1);
         }
     }

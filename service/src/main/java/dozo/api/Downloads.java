@@ -13,8 +13,8 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * REST's sheets for who has logged in to the pages: REST knows no session, so a link of a page cannot lead there. They are the
- * same, written by the same code, whatever the browser says it accepts. A parameter without a value is as one that is missing.
+ * REST's sheets for users who have logged in to the pages. REST has no sessions, so a link on a page cannot lead there.
+ * The same code writes these files, whatever the browser accepts. A parameter without a value counts as omitted.
  */
 @RestController
 @RequestMapping(produces = MediaType.ALL_VALUE)

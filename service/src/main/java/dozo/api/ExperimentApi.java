@@ -159,7 +159,7 @@ public class ExperimentApi {
         }
     }
 
-    /** The absolute path that a body has as text, or as bytes. */
+    /** Returns the absolute path that a body contains as text or as bytes. */
     static Path path(String field, @Nullable String text, byte @Nullable [] bytes) {
         byte[] path = text == null ? bytes : text.getBytes(StandardCharsets.UTF_8);
         if (path == null || path.length == 0 || path[0] != '/') {
@@ -347,7 +347,8 @@ public class ExperimentApi {
         }
         Filter wanted =
                 new Filter(q, project, modality, scanner, acquiredFrom, acquiredUntil, frozen ? State.FROZEN : state);
-        // Of several sites, experiments have a state at each; the list itself is no question about one of them.
+        // If there are several sites, an experiment has a state at each of them. The list does not require a choice of
+        // one.
         boolean anywhere = wanted.state() == null || wanted.state() == State.FROZEN;
         OptionalInt one = anywhere ? sites.idIfClear(site) : OptionalInt.of(sites.idOf(site));
         int at = one.orElse(SiteChoice.NO_SITE);
@@ -365,7 +366,7 @@ public class ExperimentApi {
         return new Page<>(shown(page.items(), one.isPresent()), page.next());
     }
 
-    /** With how they stand, where that is at one site. */
+    /** Returns experiments in REST's form, with their states if the site is clear. */
     private List<ShownExperiment> shown(List<Found> found, boolean atSite) {
         int[] ids = found.stream().mapToInt(each -> each.experiment().id()).toArray();
         Map<Integer, Freeze> held =

@@ -20,7 +20,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Findings of all runs, and what people say of them. */
+/** Findings of all runs, and their acknowledgements. */
 @RestController
 @RequestMapping("/api/v1/findings")
 class FindingApi {

@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The gap list: what was planned beside what arrived. */
+/** The gap list: what was planned compared with what arrived. */
 @RestController
 public class GapApi {
 

@@ -22,12 +22,12 @@ import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What happened, and whether the record of it is as it was written. */
+/** The ledger and its verification. */
 @RestController
 @RequestMapping("/api/v1/ledger")
 public class LedgerApi {
 
-    /** So many rows of a sheet are asked for at once. */
+    /** Number of rows that a sheet reads at once. */
     private static final int SHEET_PAGE = 5_000;
 
     private static final Columns<LedgerEntry> ROWS = Columns.of(LedgerEntry.class);

@@ -29,12 +29,12 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The manifests of an experiment, and where the copies of what they hold lie. */
+/** The manifests of an experiment, and the places of the copies of their files. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/manifests")
 public class ManifestApi {
 
-    /** How many files a list lacks. */
+    /** Number of files that are missing from a list. */
     private static final String FILES_MISSING = "Dozo-Files-Missing";
 
     private final Experiments experiments;

@@ -13,7 +13,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Moments as people ask for them: a day of the service's time zone, or a time with its own. */
+/** Parses moments: a day in the service's time zone, or a time with its own zone. */
 @Component
 class Moments {
 
@@ -25,12 +25,12 @@ class Moments {
         this.zone = zone;
     }
 
-    /** When a day began, or the time given. */
+    /** Returns the start of a day, or the given time. */
     Instant begin(String field, String text) {
         return moment(field, text, day -> day);
     }
 
-    /** When a day was over, or the time given; of today, now. */
+    /** Returns the end of a day, or the given time. For today, returns the current time. */
     Instant end(String field, String text) {
         Instant now = clock.instant();
         Instant end = moment(field, text, day -> day.plusDays(1));
@@ -40,7 +40,7 @@ class Moments {
         return end.isAfter(now) ? now : end;
     }
 
-    /** As {@link #end}; null for none. */
+    /** Calls {@link #end}; returns null for null. */
     @Nullable
     Instant endOrNull(String field, @Nullable String text) {
         return text == null ? null : end(field, text);
@@ -55,7 +55,7 @@ class Moments {
                 return moment.toInstant();
             }
         } catch (DateTimeException none) {
-            // Refused below, as a moment is that no database keeps.
+            // Refused below, like moments that the database cannot store.
         }
         throw new Refusal(
                 field, "\"%s\": expected a date such as 2026-10-01 or a time such as 2026-10-01T15:00:00Z", text);

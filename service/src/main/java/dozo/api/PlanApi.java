@@ -20,7 +20,10 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What sending all that is not safe yet at a site will take, from kept totals: as of the last look at the sources. */
+/**
+ * The forecast of sending everything that is not safe yet at a site, from stored totals: as of the last look at the
+ * sources.
+ */
 @RestController
 @RequestMapping("/api/v1/plan")
 public class PlanApi {
@@ -55,7 +58,7 @@ public class PlanApi {
             @RequestParam(required = false) @Nullable Long rate,
             @RequestParam(required = false) @Nullable Long link,
             Sight sight) {
-        // NB: between two commas without a number is null.
+        // NB: two commas without a number between them give null.
         if (lanes.isEmpty() || lanes.size() > LANES_SHOWN_MAX || lanes.contains(null)) {
             throw new Refusal("lanes", "expected 1 to %d numbers", LANES_SHOWN_MAX);
         }

@@ -21,7 +21,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** How it is known that one file is safe. */
+/** The evidence that one file is safe. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/proof")
 public class ProofApi {

@@ -19,7 +19,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What origins told of in a run, beside what was delivered. */
+/** What origins listed in a run, compared with what was delivered. */
 @RestController
 @RequestMapping("/api/v1/runs/{id}")
 public class ReconciliationApi {

@@ -33,7 +33,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Restores of an experiment by the service, into folders that an administrator allowed. */
+/** Restores of an experiment by the service, into folders that an administrator has allowed. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/restores")
 public class RestoreApi {

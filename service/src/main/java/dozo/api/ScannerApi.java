@@ -14,7 +14,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What is known of the scanners. */
+/** Scanners. */
 @RestController
 @RequestMapping("/api/v1/scanners")
 class ScannerApi {

@@ -42,7 +42,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Reading stored copies again: starting it, whether an age can be promised, and how the promise stands. */
+/** Scrubs: starting one, the forecast whether an age can be promised, and the state of the promise. */
 @RestController
 @RequestMapping("/api/v1/scrubs")
 public class ScrubApi {
@@ -233,7 +233,7 @@ public class ScrubApi {
         return new Work(bytes, files);
     }
 
-    /** Nothing is assumed: of what is neither measured nor said, nothing is known. */
+    /** Returns the reading cost, or null if it is neither measured nor given: nothing is assumed. */
     private static @Nullable CostModel cost(
             @Nullable CostModel measured, @Nullable Long rate, @Nullable Double secondsPerFile) {
         if (measured == null && (rate == null || secondsPerFile == null)) {
@@ -271,7 +271,7 @@ public class ScrubApi {
         return asked.until() == null ? null : until(asked.until(), now);
     }
 
-    /** A time of the day is the next one. */
+    /** Parses the end. A time of day means its next occurrence. */
     private Instant until(String typed, Instant now) {
         try {
             Instant end = typed.contains("T") ? Instant.parse(typed) : next(LocalTime.parse(typed), now);
@@ -279,7 +279,7 @@ public class ScrubApi {
                 return end;
             }
         } catch (DateTimeParseException e) {
-            // Told below, as what is past is.
+            // Refused below, like times in the past.
         }
         throw new Refusal(
                 "until",

@@ -36,7 +36,7 @@ public record ShownFinding(
         @Nullable Long supersededBy,
         @Nullable Acknowledgement acknowledgement) {
 
-    /** Shows a finding. */
+    /** Returns a finding in REST's form. */
     public static ShownFinding of(KeptFinding finding) {
         Optional<FilePath> path = Optional.ofNullable(finding.path());
         return new ShownFinding(

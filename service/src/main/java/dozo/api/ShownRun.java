@@ -45,7 +45,7 @@ public record ShownRun(
         @Nullable ShownRetry retry,
         @Nullable ShownScrub scrub) {
 
-    /** The run itself. */
+    /** Returns the run itself. */
     public Run run() {
         return new Run(
                 id,
@@ -101,7 +101,7 @@ public record ShownRun(
         }
     }
 
-    /** Shows runs as they are now. */
+    /** Returns runs in REST's form, in their present state. */
     @Component
     static final class View {
 
@@ -117,7 +117,7 @@ public record ShownRun(
             this.operations = operations;
         }
 
-        /** With that of the progress which is seen. */
+        /** Returns a run with the progress that the user may see. */
         ShownRun of(Sight sight, Run run) {
             return new ShownRun(
                     run.id(),

@@ -55,7 +55,7 @@ public class SiteApi {
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.:_-]{0,252}");
     private static final Pattern USER = Pattern.compile("[A-Za-z_][A-Za-z0-9._@-]{0,63}");
 
-    /** A public key in a line of its own or of {@code known_hosts}, where names of the host stand before it. */
+    /** A public key on its own line, or a {@code known_hosts} line, which begins with names of the host. */
     private static final Pattern HOST_KEY =
             Pattern.compile("(?:\\S+\\s+)?((?:ssh-|ecdsa-sha2-)[a-z0-9-]+\\s+AAAA[A-Za-z0-9+/=]+)(?:\\s.*)?");
 
@@ -127,7 +127,7 @@ public class SiteApi {
             @NotBlank(message = "expected the jump host's public host key, obtained from a trusted person")
             String hostKey) {}
 
-    /** A host that we log in to, as it was sent in the fields that begin with {@code at}. */
+    /** A host to log in to. The request's fields for it begin with {@code at}. */
     private record NewHost(
             String at, String host, @Nullable Integer port, String user, String root, String identity, String hostKey) {
 

@@ -9,11 +9,11 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Which site is asked about: the one that is named, else the only one. */
+/** Finds the site of a request: the named one, otherwise the only one. */
 @Component
 class SiteChoice {
 
-    /** No site has this id, so nothing is safe there: the truth while none is registered. */
+    /** The id of no site. While none is registered, nothing is safe at this id, which is correct. */
     static final int NO_SITE = 0;
 
     private final Sites sites;
@@ -22,7 +22,7 @@ class SiteChoice {
         this.sites = sites;
     }
 
-    /** The site; empty while none is registered. */
+    /** Returns the site; empty if none is registered. */
     Optional<Site> of(@Nullable String name) {
         if (name != null) {
             return Optional.of(sites.find(name).orElseThrow(Missing.thing("site", name)));
@@ -30,7 +30,7 @@ class SiteChoice {
         return sites.only();
     }
 
-    /** As {@link #idOf} where it is clear which one is meant: it is named, or there are not several. */
+    /** Returns {@link #idOf} if the site is clear: it is named, or there are not several. */
     OptionalInt idIfClear(@Nullable String name) {
         if (name != null) {
             return OptionalInt.of(idOf(name));
@@ -41,7 +41,7 @@ class SiteChoice {
                 : OptionalInt.of(all.stream().mapToInt(Site::id).findFirst().orElse(NO_SITE));
     }
 
-    /** The site's id; one that no site has while none is registered. */
+    /** Returns the site's id; {@link #NO_SITE} if none is registered. */
     int idOf(@Nullable String name) {
         return of(name).map(Site::id).orElse(NO_SITE);
     }

@@ -15,7 +15,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What a console has to know before it deletes. */
+/** The answer that a console needs before it deletes a study. */
 @RestController
 class StudyApi {
 

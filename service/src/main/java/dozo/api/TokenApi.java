@@ -27,7 +27,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Tokens: one's own, and those of others to revoke. */
+/** Tokens: a user's own, and those of other users to revoke. */
 @RestController
 @RequestMapping("/api/v1")
 public class TokenApi {
@@ -81,7 +81,7 @@ public class TokenApi {
                     secret);
         }
 
-        /** Without the secret. */
+        /** Returns the name, without the secret. */
         @Override
         public String toString() {
             return name;

@@ -33,7 +33,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Users, what they may, and which projects are their own. */
+/** Users, their roles, and the projects that are their own. */
 @RestController
 @RequestMapping("/api/v1")
 public class UserApi {
@@ -49,7 +49,7 @@ public class UserApi {
             @NotBlank(message = "expected a password") String password,
             @Nullable List<String> roles) {
 
-        /** Without the password. */
+        /** Returns the name, without the password. */
         @Override
         public String toString() {
             return name;
@@ -62,7 +62,7 @@ public class UserApi {
             @Nullable Boolean disabled,
             @Nullable String password) {
 
-        /** Without the password. */
+        /** Describes the change without the password. */
         @Override
         public String toString() {
             return "roles %s, disabled %s".formatted(roles, disabled);
@@ -81,7 +81,7 @@ public class UserApi {
 
             @NotBlank(message = "expected a password") String password) {
 
-        /** Without the passwords. */
+        /** Hides the passwords. */
         @Override
         public String toString() {
             return "a password";

@@ -1,4 +1,4 @@
-/** REST under {@code /api/v1}: what people and programs ask over HTTP; every refusal says which field and what is accepted. */
+/** REST under {@code /api/v1} for people and programs. Every refusal names the field and the expected value. */
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {

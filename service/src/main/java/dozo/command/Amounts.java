@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Amounts as people type them. */
+/** Parses amounts that people type. */
 final class Amounts {
 
     private static final Pattern TYPED =
@@ -21,7 +21,7 @@ final class Amounts {
 
     private Amounts() {}
 
-    /** Bytes a second, typed as {@code 10M}, {@code 1.5GB}, {@code 16MiB}, {@code 800Mbit}, {@code 250000}. */
+    /** Parses bytes a second, such as {@code 10M}, {@code 1.5GB}, {@code 16MiB}, {@code 800Mbit}, {@code 250000}. */
     static long rate(String option, String typed) {
         Matcher parts = TYPED.matcher(typed.strip().toLowerCase(Locale.ROOT));
         boolean understood =
@@ -34,7 +34,7 @@ final class Amounts {
         return bytes.longValue();
     }
 
-    /** Bytes, typed as {@code 250000}, {@code 1.5TB}, {@code 1.27PiB}. */
+    /** Parses bytes, such as {@code 250000}, {@code 1.5TB}, {@code 1.27PiB}. */
     static long bytes(String option, String typed) {
         return SizesTable.size(typed.strip(), "")
                 .filter(size -> size.bitLength() < Long.SIZE)
@@ -43,14 +43,14 @@ final class Amounts {
                         () -> refused(option, typed, "expected bytes up to 9.2 EB such as 250000, 1.5TB or 1.27PiB"));
     }
 
-    /** A number of files, typed as {@code 482977782} or {@code 482,977,782}. */
+    /** Parses a number of files, such as {@code 482977782} or {@code 482,977,782}. */
     static long files(String option, String typed) {
         return SizesTable.count(typed.strip())
                 .filter(count -> !typed.isBlank())
                 .orElseThrow(() -> refused(option, typed, "expected a number up to 999,999,999,999,999,999"));
     }
 
-    /** An age, typed as {@code 36h}, {@code 90d}, {@code 12w}. */
+    /** Parses an age, such as {@code 36h}, {@code 90d}, {@code 12w}. */
     static Duration age(String option, String typed) {
         Matcher parts = AGE.matcher(typed.strip().toLowerCase(Locale.ROOT));
         Duration age = parts.matches()
@@ -62,7 +62,7 @@ final class Amounts {
         return age;
     }
 
-    /** A short time in seconds, typed as {@code 4ms}, {@code 0.25ms}, {@code 1s}, {@code 0}. */
+    /** Parses a short time and returns seconds, such as {@code 4ms}, {@code 0.25ms}, {@code 1s}, {@code 0}. */
     static double seconds(String option, String typed) {
         Matcher parts = SHORT.matcher(typed.strip().toLowerCase(Locale.ROOT));
         if (!parts.matches() || (parts.group(2) == null && !parts.group(1).equals("0"))) {

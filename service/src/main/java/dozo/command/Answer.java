@@ -7,17 +7,17 @@ import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
 
 /**
- * An answer of the service.
+ * A response of the service.
  *
- * @param value the record that REST shows
- * @param sent the JSON as it came
+ * @param value the record of the REST API
+ * @param sent the JSON as received
  */
 record Answer<T>(T value, JsonNode sent) {
 
     /**
      * Reads the value.
      *
-     * @throws Failure if the JSON is none of this type
+     * @throws Failure if the JSON does not have this type
      */
     static <T> Answer<T> of(JsonNode sent, JavaType type) {
         try {
@@ -36,17 +36,17 @@ record Answer<T>(T value, JsonNode sent) {
                 Connection.JSON.getTypeFactory().constructCollectionType(List.class, item));
     }
 
-    /** The first item of a list that has one. */
+    /** Returns the first item of a list that is not empty. */
     static <T> Answer<T> first(Answer<List<T>> list) {
         return new Answer<>(list.value().getFirst(), list.sent().get(0));
     }
 
-    /** The JSON with line breaks. */
+    /** Returns the JSON with line breaks. */
     String json() {
         return Connection.JSON.writeValueAsString(sent);
     }
 
-    /** Prints the JSON of each item in a line. */
+    /** Prints the JSON of each item on one line. */
     void printLines(PrintWriter out) {
         sent.forEach(item -> out.println(item.toString()));
     }

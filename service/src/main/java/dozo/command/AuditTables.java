@@ -9,12 +9,12 @@ import java.util.Locale;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The answers to an auditor's questions, as tables: a line for each group, and the sum of them. */
+/** Tables for auditors: a line for each group, and the sum of all groups. */
 final class AuditTables {
 
     private AuditTables() {}
 
-    /** What changed, with its sum. */
+    /** Returns the table of changes, with their sum. */
     static Table changes(String by, List<Change> changes) {
         Table table = new Table(
                 by.toUpperCase(Locale.ROOT),
@@ -43,7 +43,7 @@ final class AuditTables {
                 sum(changes, Change::findings));
     }
 
-    /** How long things waited. The durations of groups have no sum. */
+    /** Returns the table of waiting times. Durations of groups have no sum. */
     static Table waits(String by, List<Wait> waits) {
         Table table = new Table(
                 by.toUpperCase(Locale.ROOT), ">BECAME SAFE", ">MEDIAN", ">P95", ">LONGEST", ">STILL WAITING", "SINCE");
@@ -58,7 +58,7 @@ final class AuditTables {
         return table;
     }
 
-    /** Who has waited longest. */
+    /** Returns the table of the experiments that have waited longest. */
     static Table oldest(List<Unprotected> oldest) {
         Table table = new Table("SINCE", "EXPERIMENT", ">FILES NOT SAFE", ">BYTES NOT SAFE");
         for (Unprotected each : oldest) {
@@ -81,7 +81,7 @@ final class AuditTables {
         return time == null ? "-" : time.toString();
     }
 
-    /** So much in all. */
+    /** Adds up a number of each item. */
     static <T> long sum(List<T> all, ToLongFunction<T> part) {
         return all.stream().mapToLong(part).sum();
     }

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Parameters;
 
-/** The run that a command is about: the one whose number is given, else the one that is going on. */
+/** The run of a command: the one with the given number, otherwise the one in progress. */
 final class ChosenRun {
 
     static final String ADDRESS = "/api/v1/runs";
@@ -14,15 +14,15 @@ final class ChosenRun {
     private @Nullable Long number;
 
     /**
-     * Its number.
+     * Returns the run's number.
      *
-     * @throws Failure when none is given and none is going on
+     * @throws Failure if no number is given and no run is in progress
      */
     long of(Connection service) {
         return number == null ? goingOn(service) : number;
     }
 
-    /** Paused or not: there is one at most, and it is the latest. */
+    /** Returns the run in progress, paused or not. There is at most one, and it is the latest. */
     private static long goingOn(Connection service) {
         List<ShownRun> latest =
                 service.page(ADDRESS + "?limit=1", ShownRun.class).value();

@@ -38,7 +38,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The running service, as a command sees it: where it is, who asks, and what it answers. */
+/** The connection of a command to the running service: its address, the login, and the responses. */
 final class Connection {
 
     static final JsonMapper JSON = JsonMapper.builder()
@@ -50,7 +50,7 @@ final class Connection {
     private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
     private static final Duration ANSWER_LIMIT = Duration.ofMinutes(2);
 
-    /** Until the first byte: what is downloaded may have to be counted before. */
+    /** Time limit for the first byte: the service may have to count the content first. */
     private static final Duration DOWNLOAD_LIMIT = Duration.ofMinutes(10);
 
     private static final String DEFAULT_URL = "http://127.0.0.1:8080";
@@ -67,17 +67,16 @@ final class Connection {
     @Spec(Spec.Target.MIXEE)
     private @Nullable CommandSpec command;
 
-    /** Made when it is needed: not every command asks, and it takes longer than some of those. */
+    /** Created when needed: not every command sends requests, and creating it takes longer than some commands. */
     private @Nullable HttpClient http;
 
     private @Nullable String authorization;
 
-    /** Whether JSON is wanted. */
     boolean json() {
         return json;
     }
 
-    /** The command that asks. */
+    /** Returns the command that uses this connection. */
     CommandLine commandLine() {
         return requireNonNull(command).commandLine();
     }
@@ -86,12 +85,12 @@ final class Connection {
         return commandLine().getOut();
     }
 
-    /** Prints an answer: as it came for programs, in a line for people. */
+    /** Prints a response: as received for programs, as one line for people. */
     void say(Answer<?> answer, String line) {
         print(answer, out -> out.println(line));
     }
 
-    /** Prints an answer: as it came for programs, as these lines for people. */
+    /** Prints a response: as received for programs, as these lines for people. */
     void print(Answer<?> answer, Consumer<PrintWriter> lines) {
         if (json) {
             out().println(answer.json());
@@ -112,23 +111,26 @@ final class Connection {
         return get(path, type, ANSWER_LIMIT);
     }
 
-    /** For what may take long. */
+    /** Sends a GET that may take long. */
     <T> Answer<T> get(String path, Class<T> type, Duration limit) {
         return Answer.of(ask("GET", path, null, limit), JSON.constructType(type));
     }
 
-    /** For a type with parameters. */
+    /** Sends a GET for a generic type. */
     <T> Answer<T> get(String path, TypeReference<T> type) {
         return Answer.of(ask("GET", path, null, ANSWER_LIMIT), JSON.constructType(type));
     }
 
-    /** Takes what is downloaded. */
+    /** Reads downloaded content. */
     @FunctionalInterface
     interface Taker {
         void take(InputStream in) throws IOException;
     }
 
-    /** Hands over a file of any length as it comes; one that breaks off is a failure, whatever was handed over. */
+    /**
+     * Passes on a file of any length while it is received. An interrupted download is a failure, whatever was passed
+     * on.
+     */
     void download(String path, Taker taker) {
         HttpRequest request = HttpRequest.newBuilder(address(path))
                 .timeout(DOWNLOAD_LIMIT)
@@ -145,7 +147,7 @@ final class Connection {
         }
     }
 
-    /** Prints the CSV of an answer. */
+    /** Prints the CSV of a response. */
     void printCsv(Query query) {
         download(
                 query.with("format", "csv").toString(),
@@ -157,7 +159,7 @@ final class Connection {
         return Answer.of(ask("POST", path, body, ANSWER_LIMIT), JSON.constructType(type));
     }
 
-    /** Sends a file as it is. */
+    /** Sends a file unchanged. */
     <T> Answer<T> post(String path, String contentType, Path file, Class<T> type, Duration limit) {
         try {
             return Answer.of(
@@ -179,12 +181,12 @@ final class Connection {
         return Answer.of(ask("DELETE", path, null, ANSWER_LIMIT), JSON.constructType(type));
     }
 
-    /** The items of one page of a list. */
+    /** Returns the items of one page of a list. */
     <T> Answer<List<T>> page(String path, Class<T> type) {
         return Answer.of(pageOf(path).items(), type);
     }
 
-    /** The items of all pages of a list. */
+    /** Returns the items of all pages of a list. */
     <T> Answer<List<T>> all(String path, Class<T> type) {
         List<JsonNode> items = new ArrayList<>();
         String after = "";
@@ -200,17 +202,17 @@ final class Connection {
         return get(path, new TypeReference<Page<JsonNode>>() {}).value();
     }
 
-    /** A piece of an address. */
+    /** Encodes a part of an address. */
     static String encoded(String text) {
         return java.net.URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
-    /** What the service said, such that it cannot drive a terminal. */
+    /** Renders the service's text so that it cannot control a terminal. */
     static String visible(String text) {
         return FilePath.render(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The same of what may be missing: then it is empty. */
+    /** Renders an optional value in the same way; returns an empty text for null. */
     static String text(@Nullable Object said) {
         return said == null ? "" : visible(said.toString());
     }
@@ -333,7 +335,7 @@ final class Connection {
         return "Basic " + Base64.getEncoder().encodeToString(login.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** What was given as a token; a user that was named comes first. */
+    /** Returns the given token, unless a user is named: the user takes precedence. */
     private static Optional<String> token() {
         if (setting("DOZO_USER").isPresent()) {
             return Optional.empty();
@@ -373,7 +375,10 @@ final class Connection {
         return Path.of(setting("DOZO_WORK").orElse("dozo-work"), "admin-password");
     }
 
-    /** A system property of the same name in lower case with dots comes first: tests have no environment of their own. */
+    /**
+     * Returns a setting. A system property with the same name, in lower case with dots, comes first, because tests have
+     * no environment of their own.
+     */
     private static Optional<String> setting(String name) {
         String property =
                 System.getProperty(name.toLowerCase(java.util.Locale.ROOT).replace('_', '.'));

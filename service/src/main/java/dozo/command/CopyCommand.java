@@ -16,12 +16,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies to a site or from one, as scp does, and proves it. Needs no service and no database, and loads nothing of either:
- * how soon the first byte moves counts.
+ * Copies to or from a site, as scp does, and verifies the copy. Needs no service and no database, and loads no classes
+ * of either: the time to the first byte matters.
  */
 public final class CopyCommand {
 
-    /** The property that the launcher sets where only the first compiler works: the file in which the rehearsal has noted libcrypto's. */
+    /**
+     * The property that the launcher sets if it limits Java to the first compiler: the file in which the rehearsal
+     * noted its libcrypto.
+     */
     private static final String QUICK = "copy.crypto";
 
     private static final InstantSource CLOCK = InstantSource.system();
@@ -40,12 +43,13 @@ public final class CopyCommand {
         this.request = CopyRequest.of(options.places(), options.folders());
     }
 
-    /** The whole program, where no other command is wanted. */
+    /** Runs the program if it needs no other command. */
     public static void main(String[] arguments) throws IOException {
-        // The SSH library's warnings are told by whoever meets their cause; and a logger takes its time to start.
+        // No logger: the code that meets the cause of an SSH library's warning reports it, and a logger takes time to
+        // start.
         System.setProperty("slf4j.internal.verbosity", "ERROR");
         System.setProperty("slf4j.provider", "org.slf4j.helpers.NOP_FallbackServiceProvider");
-        // Takes as long as all that has to be loaded for the first connection: at the same time.
+        // Loading libcrypto takes as long as loading everything for the first connection, so both run at the same time.
         Thread.ofPlatform().daemon().name("load libcrypto").start(Libcrypto::isUsed);
         if (arguments.length == 2 && arguments[0].equals(Rehearsal.ARGUMENT)) {
             System.exit(Rehearsal.in(Path.of(arguments[1])));
@@ -55,7 +59,7 @@ public final class CopyCommand {
         System.exit(execute(List.of(arguments), out, err));
     }
 
-    /** Does what these arguments say, and gives the exit code. */
+    /** Executes the command and returns the exit code. */
     static int execute(List<String> arguments, PrintWriter out, PrintWriter err) {
         try {
             CopyOptions options = CopyOptions.of(arguments);
@@ -88,7 +92,7 @@ public final class CopyCommand {
         return built == null ? "from source" : built;
     }
 
-    /** Says that a copy will be slow: code was to be compiled for a libcrypto that is not used now. */
+    /** Warns that a copy will be slow: Java's compiler was limited in favour of a libcrypto that is not used now. */
     private static void warn(@Nullable String note, PrintWriter err) {
         if (note != null && !Libcrypto.isUsed()) {
             err.println("dozo: this copy takes long, because it uses %s. Remove %s to make later copies faster"
@@ -105,7 +109,7 @@ public final class CopyCommand {
         } catch (RemoteException e) {
             throw new Failure(exitCode(e.reason()), Login.visible(String.valueOf(e.getMessage())));
         } catch (IOException e) {
-            // One of Java's says what went wrong by its class, one of ours by its message.
+            // Java's exceptions say by their class what went wrong, Dozo's by their message.
             String why = e.getClass() == IOException.class ? e.getMessage() : e.toString();
             throw new Failure(Exit.UNAVAILABLE, Login.visible(String.valueOf(why)));
         }
@@ -134,7 +138,7 @@ public final class CopyCommand {
         if (over.getAndSet(true)) {
             return;
         }
-        // Looked up only now: it takes longer than many a copy.
+        // Read only now: this takes longer than many copies.
         Instant started =
                 Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
         double seconds = seconds(started, ended);
@@ -148,7 +152,7 @@ public final class CopyCommand {
         out.flush();
     }
 
-    /** In the thread that ends the process at a signal; the copy is cut off where it is, as by a power failure. */
+    /** Runs in the thread that ends the process at a signal. The copy is cut off where it is, as by a power failure. */
     private void interrupted(Copy copy, CopyMeter meter) {
         if (!over.getAndSet(true)) {
             meter.close();
@@ -160,7 +164,7 @@ public final class CopyCommand {
         try {
             Runtime.getRuntime().removeShutdownHook(atSignal);
         } catch (IllegalStateException ending) {
-            // It is running already, and has seen whether there is something to tell.
+            // The hook is already running, and has checked whether there is something to report.
         }
     }
 
@@ -175,7 +179,7 @@ public final class CopyCommand {
         return Duration.between(from, to).toMillis() / 1e3;
     }
 
-    /** How the program ends when the site cannot be used. */
+    /** Returns the exit code if the site cannot be used. */
     static int exitCode(RemoteException.Reason reason) {
         return switch (reason) {
             case HOST_KEY, LOGIN_REFUSED, PERMISSION_DENIED -> Exit.NOT_ALLOWED;

@@ -12,12 +12,12 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Tells while a copy runs how far it is: on a terminal in a line that is written over, else in a line now and then. Whatever
- * else is said meanwhile is said through it, so that lines do not run into each other.
+ * Shows the progress of a copy: on a terminal in one line that is overwritten, otherwise in a new line now and then.
+ * All other output during the copy goes through this meter, so that lines do not mix.
  */
 final class CopyMeter implements AutoCloseable {
 
-    /** When and how it tells. */
+    /** How often and in which form to show progress. */
     enum Manner {
         NOTHING(Duration.ofDays(1)),
         LINES(Duration.ofSeconds(10)),
@@ -32,7 +32,7 @@ final class CopyMeter implements AutoCloseable {
 
     private static final String CLEAR = "\r\u001b[K";
 
-    /** What the rates are an average of. */
+    /** The period over which rates are averaged. */
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private record Sample(long nanos, long bytes, long entries) {}
@@ -52,7 +52,7 @@ final class CopyMeter implements AutoCloseable {
         samples.add(new Sample(System.nanoTime(), 0, 0));
     }
 
-    /** Begins to tell; until it is closed. */
+    /** Starts to show progress, until the meter is closed. */
     static CopyMeter of(Copy copy, PrintWriter err, Manner manner) {
         CopyMeter meter = new CopyMeter(copy, err, manner);
         if (manner != Manner.NOTHING) {
@@ -61,7 +61,7 @@ final class CopyMeter implements AutoCloseable {
         return meter;
     }
 
-    /** Says a line of its own. */
+    /** Prints a line of its own. */
     void say(String line) {
         lock.lock();
         try {
@@ -91,7 +91,8 @@ final class CopyMeter implements AutoCloseable {
     private void tell() {
         try {
             while (waited()) {
-                // NB: without our lock, as the copy may hold one of its own while it says something through us.
+                // NB: without this meter's lock, because the copy may hold its own lock while it prints through this
+                // meter.
                 Progress progress = copy.progress();
                 String line = line(progress, System.nanoTime());
                 lock.lock();
@@ -106,7 +107,7 @@ final class CopyMeter implements AutoCloseable {
         }
     }
 
-    /** Waits until it is time for the next line; false when there is none. */
+    /** Waits until the next line is due; returns false if there is none. */
     private boolean waited() throws InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -150,10 +151,10 @@ final class CopyMeter implements AutoCloseable {
                 ((progress.entriesVerified() - first.entries) / seconds));
     }
 
-    /** How far it is, at these rates, in fewer than the 80 columns of a narrow terminal. */
+    /** Returns the progress and these rates in less than the 80 columns of a narrow terminal. */
     static String line(Progress progress, long bytesPerSecond, long entriesPerSecond) {
-        // A large file is proven at its end only, and what stood there already is never moved: whichever is more is
-        // nearer.
+        // A large file is verified only at its end, and existing files are never moved. The larger number is closer to
+        // the real progress.
         long done = Math.min(progress.bytes(), Math.max(progress.bytesVerified(), progress.bytesMoved()));
         return "%s%s of %s%s  %s/s  %,d entries/s%s  %d %s"
                 .formatted(
@@ -168,7 +169,7 @@ final class CopyMeter implements AutoCloseable {
                         progress.lanes() == 1 ? "lane" : "lanes");
     }
 
-    /** 100 only when all is proven. */
+    /** Returns the progress in percent: 100 only if everything is verified. */
     private static long percent(Progress progress, long done) {
         if (progress.complete()) {
             return 100;

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The command line of a copy.
  *
- * <p>NB: not read by picocli like the others'. Its classes are too old for Java's cache, and loading them took longer than all
- * else before the first connection.
+ * <p>NB: not parsed by picocli like those of the other commands. Picocli's classes are too old for Java's cache, and
+ * loading them took longer than everything else before the first connection.
  */
 final class CopyOptions {
 
@@ -83,7 +83,7 @@ final class CopyOptions {
 
     private CopyOptions() {}
 
-    /** What was typed; a {@link Failure} says what is wrong with it. */
+    /** Parses the arguments; throws a {@link Failure} that says what is wrong. */
     static CopyOptions of(List<String> arguments) {
         CopyOptions options = new CopyOptions();
         Deque<String> left = new ArrayDeque<>(arguments);
@@ -158,7 +158,7 @@ final class CopyOptions {
         }
     }
 
-    /** One or more letters, the last of which may have a value: {@code -rP2222}. */
+    /** Parses one or more letters. The last one may have a value: {@code -rP2222}. */
     private void takeShort(String argument, Deque<String> left) {
         for (int i = 1; i < argument.length(); i++) {
             char letter = argument.charAt(i);
@@ -213,7 +213,7 @@ final class CopyOptions {
                 return lanes;
             }
         } catch (NumberFormatException noNumber) {
-            // Told below.
+            // Refused below.
         }
         throw usage("--lanes: expected a number from 1 to %d".formatted(Lanes.LANES_MAX));
     }

@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 
-/** How a copy ended: in a line for people, and as an object for programs. */
+/** The result of a copy: a line for people, and an object for programs. */
 final class CopyReport {
 
     static final int FINDINGS_MAX = 10_000;
 
-    /** Bytes a second. */
+    /** In bytes a second. */
     private static final long GIGABIT = 125_000_000;
 
     private final List<ListedFinding> findings = new ArrayList<>();
@@ -22,7 +22,7 @@ final class CopyReport {
     /** A finding; the bytes of its path are in base64. */
     record ListedFinding(String path, String pathBytes, String reason, String message) {}
 
-    /** What {@code --json} prints. */
+    /** The output of {@code --json}. */
     record Ended(
             long entries,
             long bytes,
@@ -36,7 +36,7 @@ final class CopyReport {
             List<ListedFinding> findings,
             long findingsLeftOff) {}
 
-    /** Keeps a finding, while there is room, and gives the line for it. */
+    /** Stores a finding, up to {@link #FINDINGS_MAX}, and returns its line. */
     String add(Finding finding) {
         count++;
         String path = finding.path().isRoot() ? "." : finding.path().toString();
@@ -55,7 +55,6 @@ final class CopyReport {
         return count > 0;
     }
 
-    /** All of it, as JSON. */
     String json(Progress end, double seconds, double startSeconds) {
         return Connection.JSON.writeValueAsString(new Ended(
                 end.entries(),
@@ -71,7 +70,9 @@ final class CopyReport {
                 count - findings.size()));
     }
 
-    /** As {@code "10,000 entries, 1.0 GB: all verified at host, 3.9 s, 256 MB/s"}. */
+    /**
+     * Returns the result as a line, such as {@code "10,000 entries, 1.0 GB: all verified at host, 3.9 s, 256 MB/s"}.
+     */
     String line(Progress end, String where, double seconds) {
         long missing = end.entries() - end.entriesVerified();
         String verified = end.complete() && count == 0
@@ -86,9 +87,9 @@ final class CopyReport {
     }
 
     /**
-     * What a dry run says. It asks nothing of the site, so it cannot know the rate.
+     * Returns the line of a dry run. A dry run does not contact the site, so the rate is unknown.
      *
-     * @param limit bytes a second that were typed; 0: none
+     * @param limit the given limit in bytes a second; 0: none
      */
     static String dryLine(Progress end, long limit) {
         String times = limit > 0
@@ -108,7 +109,6 @@ final class CopyReport {
                         : "%d s".formatted(time.toSeconds());
     }
 
-    /** How far it was when somebody ended it. */
     static String interrupted(Progress at) {
         return "interrupted: %,d of %,d%s entries are verified, %s were moved; the same command again finishes the rest"
                 .formatted(

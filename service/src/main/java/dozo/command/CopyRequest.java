@@ -21,10 +21,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be copied where. Everything that can be refused is, before anything is done.
+ * The sources and the destination of a copy. Invalid requests are refused before anything is done.
  *
- * <p>With one source and a destination that does not end in a slash, the source becomes the destination; else each goes into
- * it. NB: unlike scp this does not depend on what is there already, so that the same command again goes on.
+ * <p>One source becomes the destination, unless the destination ends in a slash; otherwise each source goes into it.
+ * NB: unlike with scp, this does not depend on what exists already, so the same command again continues the copy.
  */
 final class CopyRequest {
 
@@ -43,7 +43,7 @@ final class CopyRequest {
     }
 
     /**
-     * What these arguments ask for.
+     * Parses the arguments.
      *
      * @param folders whether folders may be copied
      */
@@ -56,7 +56,7 @@ final class CopyRequest {
         return request;
     }
 
-    /** The host, for people. */
+    /** Returns the host as text for people. */
     String host() {
         return FilePath.render(there.host().getBytes(StandardCharsets.UTF_8));
     }
@@ -65,7 +65,7 @@ final class CopyRequest {
         return destination instanceof Location.There;
     }
 
-    /** The copy. Asks the site first where it has to be known what lies there. */
+    /** Returns the copy. First asks the site if it must know what exists there. */
     Copy copy(Login login, Copy.Options options) throws RemoteException, InterruptedException {
         SiteAddress site = login.site(there);
         boolean relative = all().anyMatch(place -> place instanceof Location.There remote && remote.isRelative());
@@ -127,7 +127,7 @@ final class CopyRequest {
         }
     }
 
-    /** Each must have a name of its own at the destination, or one would be taken for a change of the other. */
+    /** Refuses sources with the same name at the destination: one would be taken for a change of the other. */
     private void checkNames(List<byte[]> names) {
         if (!into) {
             return;
@@ -155,7 +155,7 @@ final class CopyRequest {
         return places.stream().map(place -> ((Location.There) place).path(home)).toList();
     }
 
-    /** The one site in it. */
+    /** Returns the only site of the request. */
     private static Location.There there(List<Location> sources, Location destination) {
         boolean away = sources.stream().anyMatch(Location.There.class::isInstance);
         boolean near = sources.stream().anyMatch(Location.Here.class::isInstance);
@@ -195,8 +195,9 @@ final class CopyRequest {
     }
 
     /**
-     * The folder that the destination lies in becomes the site's root: it may be a link, lies in the same file system, and is
-     * not ours to make. A root is text, so it is one further up where that has a name that is none.
+     * Returns the site's root for this copy: the parent folder of the destination. It may be a link, it is in the same
+     * file system, and the copy does not create it. A root must be text, so the root is further up if the parent's name
+     * is not.
      */
     private static FilePath root(FilePath target) {
         FilePath root = target.parent();

@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What is safe, what was, and what changed. */
+/** Shows what is safe, what was safe, and what changed. */
 @Command(
         name = "coverage",
         mixinStandardHelpOptions = true,
@@ -48,7 +48,7 @@ final class CoverageCommand implements Callable<Integer> {
     @ArgGroup
     private @Nullable Question question;
 
-    /** What is asked instead of what is safe now; one of them. */
+    /** Alternatives to what is safe now; only one may be given. */
     private static final class Question {
 
         @Option(names = "--as-of", paramLabel = "DAY", description = "The state at the end of a day.")
@@ -83,7 +83,7 @@ final class CoverageCommand implements Callable<Integer> {
         return by == null && asked.asOf == null && !csv ? experiments() : groups(asked.asOf);
     }
 
-    /** Every experiment with its title, and the sentence. */
+    /** Shows every experiment with its title, and the summary. */
     private int experiments() {
         Answer<ShownCoverage> answer = service.get(query("").toString(), ShownCoverage.class);
         Answer<List<ExperimentCoverage>> experiments =
@@ -101,7 +101,10 @@ final class CoverageCommand implements Callable<Integer> {
         return exitCode(coverage);
     }
 
-    /** What is frozen or at risk is as safe as it was when it was sealed last, but nobody can call that well. */
+    /**
+     * Returns the exit code. Frozen experiments and those at risk are as safe as when they were last sealed, but that
+     * is not well.
+     */
     private static int exitCode(ShownCoverage coverage) {
         return coverage.totals().safe() && FrozenReport.count(coverage) == 0 && RiskReport.count(coverage) == 0
                 ? Exit.WELL
@@ -175,7 +178,6 @@ final class CoverageCommand implements Callable<Integer> {
         service.out().flush();
     }
 
-    /** What was between two days. */
     private Query between(String path, String typed) {
         int dots = typed.indexOf("..");
         if (dots <= 0 || dots + 2 == typed.length()) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** What is safe, for a terminal: a line for each experiment and the sentence that sums them up. */
+/** Shows coverage on a terminal: a line for each experiment, and a sentence that sums them up. */
 public final class CoverageTable {
 
     private CoverageTable() {}
@@ -17,7 +17,7 @@ public final class CoverageTable {
     /**
      * Prints the table and the sentence.
      *
-     * @param atRisk the names of experiments that are, whatever of them is safe
+     * @param atRisk names of the experiments at risk, even if all of their entries are safe
      */
     public static void print(PrintWriter out, Totals all, List<ExperimentCoverage> experiments, Set<String> atRisk) {
         if (!experiments.isEmpty()) {
@@ -39,7 +39,7 @@ public final class CoverageTable {
         out.flush();
     }
 
-    /** Prints sums by a dimension, and the sum of them. */
+    /** Prints sums by a dimension, and the total. */
     static void groups(PrintWriter out, String by, List<Group> groups, Totals all) {
         Table table = new Table(
                 by.toUpperCase(Locale.ROOT),
@@ -70,7 +70,7 @@ public final class CoverageTable {
                 AuditTables.time(totals.oldestUnprotected()));
     }
 
-    /** Prints sums by a dimension for programs. The unknown is an empty field. */
+    /** Prints sums by a dimension as CSV. The unknown group has an empty name. */
     static void csv(PrintWriter out, String by, List<Group> groups) {
         Table table = new Table(
                 by,
@@ -98,7 +98,7 @@ public final class CoverageTable {
         table.csv(out);
     }
 
-    /** The answer to "is everything safe?". */
+    /** Returns the answer to "is everything safe?". */
     private static String sentence(Totals all, boolean anyAtRisk) {
         if (all.experiments() == 0) {
             return "No experiment is registered yet.";

@@ -19,7 +19,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The root of the command line; a method for each command that asks the service. */
+/** The root of the command line, with a method for each short command. */
 @Command(
         name = "dozo",
         mixinStandardHelpOptions = true,
@@ -77,7 +77,7 @@ public final class Dozo {
 
     private Dozo() {}
 
-    /** The command line; add further commands to it. */
+    /** Returns the command line. Callers may add further commands. */
     public static CommandLine commandLine() {
         CommandLine commandLine = new CommandLine(new Dozo());
         commandLine.setExecutionExceptionHandler(Dozo::failed);
@@ -123,7 +123,7 @@ public final class Dozo {
                 "run %d is started".formatted(started.value().id()));
     }
 
-    /** Says that a run goes on, or follows it to its end; the exit code. */
+    /** Prints that a run is in progress, or follows it to its end. Returns the exit code. */
     static int startedOrFollowed(Connection service, Answer<ShownRun> run, boolean wait, String line)
             throws InterruptedException {
         if (!wait) {
@@ -172,7 +172,7 @@ public final class Dozo {
                 arguments == null ? List.of() : arguments, commandLine.getOut(), commandLine.getErr());
     }
 
-    /** Where REST has the experiment PROJECT/EXPERIMENT. */
+    /** Returns the REST address of the experiment PROJECT/EXPERIMENT. */
     static String experimentAddress(CommandLine commandLine, String name) {
         String[] codes = name.split("/", -1);
         if (codes.length != 2 || codes[0].isEmpty() || codes[1].isEmpty()) {
@@ -181,7 +181,7 @@ public final class Dozo {
         return "/api/v1/experiments/%s/%s".formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1]));
     }
 
-    /** Prints a run with its findings, and how the promise stands after it. */
+    /** Prints a run with its findings, and then the state of the promise. */
     static void print(Connection service, Answer<ShownRun> answer) {
         service.print(answer, out -> print(out, service, answer.value()));
     }
@@ -202,7 +202,7 @@ public final class Dozo {
         PromiseReport.print(out, service, run.site());
     }
 
-    /** The run when it has ended; tells meanwhile, among the errors, how far it is. */
+    /** Follows a run to its end, and returns it. Prints the progress to standard error. */
     static Answer<ShownRun> followed(Connection service, Answer<ShownRun> started) throws InterruptedException {
         PrintWriter err = service.commandLine().getErr();
         boolean terminal = Terminal.attached();

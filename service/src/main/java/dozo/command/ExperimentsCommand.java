@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Finds experiments. */
+/** Searches for experiments. */
 @Command(name = "experiments", mixinStandardHelpOptions = true, description = "Lists experiments, with search.")
 final class ExperimentsCommand implements Callable<Integer> {
 
@@ -75,7 +75,10 @@ final class ExperimentsCommand implements Callable<Integer> {
                 .with("site", site);
     }
 
-    /** Where it counts at no single site, an experiment has none; a frozen one is frozen beside it. */
+    /**
+     * Returns the state, with {@code frozen} if the experiment is frozen. There is no state if no site is named and
+     * there are several.
+     */
     private static String state(ShownExperiment experiment) {
         String state = Connection.text(experiment.state());
         return experiment.frozen() == null ? state : (state + " frozen").strip();

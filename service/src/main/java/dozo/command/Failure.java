@@ -1,6 +1,6 @@
 package dozo.command;
 
-/** Why a command ends early, in a line for people, and with which exit code. */
+/** Why a command ends early, in a line for people, and the exit code. */
 final class Failure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -27,7 +27,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Brings Flywheel's sessions into a folder of this machine; needs no service. */
+/** Downloads sessions of Flywheel into a folder on this machine. Needs no service. */
 @Command(
         name = "flywheel",
         mixinStandardHelpOptions = true,
@@ -131,7 +131,7 @@ final class FlywheelCommand implements Callable<Integer> {
         return all;
     }
 
-    /** An item of a Flywheel is a session. */
+    /** Returns a reconciliation as JSON. Flywheel's items are sessions. */
     private static ObjectNode json(Reconciliation came) {
         ObjectNode node = Connection.JSON.valueToTree(came);
         node.set("session", node.remove("item"));

@@ -9,7 +9,7 @@ import dozo.file.Size;
 import java.io.PrintWriter;
 import java.util.List;
 
-/** What is frozen, since when, what was lost and how to release it, for a terminal. */
+/** Shows on a terminal which experiments are frozen, since when, what was lost and how to release them. */
 final class FrozenReport {
 
     private static final int SHOWN = 10;
@@ -17,12 +17,12 @@ final class FrozenReport {
 
     private FrozenReport() {}
 
-    /** How many experiments are frozen, as coverage tells it; 0 as of an earlier moment. */
+    /** Returns the number of frozen experiments from the coverage; 0 for an earlier time. */
     static long count(ShownCoverage coverage) {
         return coverage.frozen() == null ? 0 : coverage.frozen();
     }
 
-    /** Prints at most {@value #SHOWN} of them and how many more there are; nothing where none is frozen. */
+    /** Prints at most {@value #SHOWN} frozen experiments and the number of further ones; nothing if none is frozen. */
     static void print(PrintWriter out, Connection service, ShownCoverage coverage) {
         long count = count(coverage);
         if (count == 0) {

@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The gap list. */
+/** Lists gaps. */
 @Command(
         name = "gaps",
         mixinStandardHelpOptions = true,
@@ -88,7 +88,7 @@ final class GapsCommand implements Callable<Integer> {
         out.println("%,d with a gap".formatted(open));
     }
 
-    /** A gap in a table; of a wrong subject with both codes. */
+    /** Returns the text of a gap; for a wrong subject with both codes. */
     private static String told(String gap, ShownGap line) {
         if (!gap.equals("wrong-subject")) {
             return gap;
@@ -100,7 +100,7 @@ final class GapsCommand implements Callable<Integer> {
                         Connection.visible(String.join(" ", line.subjectsAcquired())));
     }
 
-    /** With seconds, as REST has it. */
+    /** Formats a time with seconds, as REST does. */
     private static String time(ShownGap line) {
         return line.time() == null ? "" : DateTimeFormatter.ISO_LOCAL_TIME.format(line.time());
     }

@@ -16,16 +16,16 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import tools.jackson.core.type.TypeReference;
 
-/** The record of what happened. */
+/** Lists and verifies the ledger. */
 @Command(name = "ledger", mixinStandardHelpOptions = true, description = "The ledger: list, verify.")
 final class LedgerCommand {
 
-    /** Every row is read. */
+    /** The verification reads every row. */
     private static final Duration VERIFY_LIMIT = Duration.ofHours(1);
 
     private static final int PAGE = 500;
 
-    /** Which rows are asked for. */
+    /** Selects rows. */
     static final class Filter {
 
         @Option(
@@ -71,7 +71,7 @@ final class LedgerCommand {
             return Exit.WELL;
         }
         String next = String.valueOf(filter.after);
-        // Page by page: a ledger can be longer than the memory.
+        // Page by page, because a ledger may not fit into memory.
         while (next != null) {
             Answer<Page<ShownRow>> page = service.get(filter.query(next).toString(), new TypeReference<>() {});
             if (service.json()) {

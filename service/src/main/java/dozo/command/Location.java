@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An end of a copy as it was typed, told apart as scp does. Its text has a character for each byte (ISO 8859-1), as names
+ * One end of a copy as typed, parsed as scp does. The text has one character for each byte (ISO 8859-1), because names
  * are bytes.
  */
 sealed interface Location {
@@ -22,16 +22,16 @@ sealed interface Location {
 
     Pattern LOGIN = Pattern.compile("(?:([^@]+)@)?(\\[[^]]+]|[^@:\\[\\]]+)(?::([0-9]{1,5}))?");
 
-    /** The path as it was typed. */
+    /** Returns the path as typed. */
     String text();
 
-    /** Whether what is copied goes into it under its own name, and does not become it. */
+    /** Returns whether sources go into this location under their own names, instead of becoming it. */
     default boolean isFolder() {
         String last = text().substring(text().lastIndexOf('/') + 1);
         return last.isEmpty() || last.equals(".") || last.equals("..");
     }
 
-    /** On this machine. */
+    /** A location on this machine. */
     record Here(String text) implements Location {
 
         Path path() {
@@ -49,9 +49,9 @@ sealed interface Location {
     }
 
     /**
-     * At a site.
+     * A location at a site.
      *
-     * @param port 0 where none was typed
+     * @param port 0 if none was typed
      */
     record There(@Nullable String user, String host, int port, String text) implements Location {
 
@@ -60,12 +60,12 @@ sealed interface Location {
             return isHome() || Location.super.isFolder();
         }
 
-        /** Whether the path begins at the login's home folder. */
+        /** Returns whether the path is relative to the login's home folder. */
         boolean isRelative() {
             return !text.startsWith("/");
         }
 
-        /** The path below the site's {@code "/"}, where this is the login's home folder. */
+        /** Returns the path below the site's {@code "/"}, given the login's home folder. */
         FilePath path(byte[] home) {
             String below = isHome() ? "" : text.startsWith("~/") ? text.substring(2) : text;
             List<String> names = names(isRelative() ? latin(home) + "/" + below : below);
@@ -84,7 +84,7 @@ sealed interface Location {
         }
     }
 
-    /** Reads {@code [USER@]HOST[:PORT]}, with port 22 where none was typed; empty if it is something else. */
+    /** Parses {@code [USER@]HOST[:PORT]}, with port 22 if none was typed; empty if the text has another form. */
     static Optional<There> login(String typed) {
         Matcher parts = LOGIN.matcher(typed.strip());
         if (!parts.matches()) {
@@ -94,7 +94,7 @@ sealed interface Location {
         return Optional.of(new There(parts.group(1), parts.group(2).replaceAll("[\\[\\]]", ""), port, ""));
     }
 
-    /** What these bytes name. */
+    /** Parses a typed location. */
     static Location of(byte[] typed) {
         String text = latin(typed);
         Matcher address = ADDRESS.matcher(text);

@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Who we are at a site and how we know it, from the options and files that ssh takes them from. */
+/** The user, the keys and the way to a site, from the same options and files that ssh uses. */
 final class Login {
 
     static final String UNDERSTOOD =
@@ -42,12 +42,12 @@ final class Login {
         identity = typed;
     }
 
-    /** A jump host, or several in their order with commas between them. */
+    /** Sets a jump host, or several in their order, separated by commas. */
     void jump(String typed) {
         jump = typed;
     }
 
-    /** Takes an option of ssh's, {@code OPTION=VALUE}. As with ssh, what was said first holds. */
+    /** Sets an option of ssh, {@code OPTION=VALUE}. As with ssh, the first value counts. */
     void option(String typed) {
         String[] parts = typed.strip().split("\\s*=\\s*|\\s+", 2);
         String value = parts.length < 2 ? "" : parts[1].strip();
@@ -74,9 +74,9 @@ final class Login {
         }
     }
 
-    /** The site, everything below its {@code "/"}. */
+    /** Returns the site's address, with {@code "/"} as its root. */
     SiteAddress site(Location.There there) {
-        // All are checked before the first one's key is looked for.
+        // All jump hosts are checked before the first host key is looked up.
         List<Location.There> hosts = jumpHosts();
         Optional<SiteAddress> before = Optional.empty();
         for (Location.There host : hosts) {
@@ -106,7 +106,10 @@ final class Login {
         return host;
     }
 
-    /** As with ssh, the first word is for those who type and the second one for copies; one is for both. */
+    /**
+     * Returns the DSCP mark. As with ssh, the first word is for interactive sessions and the second for copies; a
+     * single word is for both.
+     */
     private int dscp() {
         if (mark == null) {
             return 0;
@@ -130,7 +133,7 @@ final class Login {
                 return number;
             }
         } catch (NumberFormatException noNumber) {
-            // Told below.
+            // Refused below.
         }
         throw new Failure(Exit.USAGE, "a port is a number from 1 to 65535");
     }
@@ -195,12 +198,12 @@ final class Login {
         return keys;
     }
 
-    /** Text of others, such that it cannot drive a terminal. */
+    /** Renders foreign text so that it cannot control a terminal. */
     static String visible(String text) {
         return FilePath.render(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** NB: a shell leaves the ~ in UserKnownHostsFile=~/file alone. */
+    /** Returns the absolute path. NB: a shell does not expand the ~ in UserKnownHostsFile=~/file. */
     private static Path path(String typed) {
         Path path = typed.startsWith("~/") ? home().resolve(typed.substring(2)) : Path.of(typed);
         return path.toAbsolutePath();

@@ -10,7 +10,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** What an experiment held, as {@code sha256sum} lists it. */
+/** Prints what an experiment held, in the format of {@code sha256sum}. */
 @Command(
         name = "manifest",
         mixinStandardHelpOptions = true,
@@ -32,7 +32,7 @@ final class ManifestCommand implements Callable<Integer> {
     @ArgGroup
     private @Nullable Which which;
 
-    /** One of them; the latest manifest without. */
+    /** Selects a manifest, by one of two options; by default the latest. */
     private static final class Which {
 
         @Option(names = "--number", paramLabel = "N", description = "The manifest with this number.")
@@ -65,7 +65,7 @@ final class ManifestCommand implements Callable<Integer> {
                         "%s/%d/sha256sums".formatted(address, manifest.value().number()))
                 .with("partial", partial)
                 .with("site", site);
-        // NB: names are bytes, so nothing of it goes through a writer of text.
+        // NB: names are bytes, so the list must not pass through a text writer.
         service.download(list.toString(), in -> in.transferTo(System.out));
         System.out.flush();
         if (System.out.checkError()) {

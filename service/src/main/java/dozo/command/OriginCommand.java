@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
-/** Systems that experiments are collected from. */
+/** The systems that experiments are collected from. */
 @Command(
         name = "origin",
         mixinStandardHelpOptions = true,
@@ -218,7 +218,7 @@ final class OriginCommand {
         return each(service, ids, "takeback", Map.of(), "a proposal again");
     }
 
-    /** One after the other, up to the first that is refused. */
+    /** Sends a request for each id in turn, until the first refusal. */
     private int each(Connection service, List<Long> ids, String what, Map<String, ?> body, String word) {
         List<JsonNode> all = new ArrayList<>();
         for (long id : ids) {

@@ -12,7 +12,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What sending takes: of what is not safe yet, asked of the service, or of a table of sizes, without one. */
+/**
+ * Estimates how long sending takes: what is not safe yet, from the service; or a table of sizes, without the service.
+ */
 @Command(
         name = "plan",
         mixinStandardHelpOptions = true,

@@ -10,14 +10,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** A forecast for a terminal: how long each way takes and what limits it, and what is in each partition. */
+/** Shows a forecast on a terminal: how long each way takes, what limits it, and the content of each partition. */
 final class PlanReport {
 
     private static final String[] RATES = {"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"};
 
     private PlanReport() {}
 
-    /** Prints it; {@code lot} is what a lot is called in this one, as {@code "project"}. */
+    /** Prints the forecast; {@code lot} is the word for a lot, such as {@code "project"}. */
     static void print(PrintWriter out, Forecast forecast, String lot) {
         out.println(assumptions(forecast, lot));
         out.println();
@@ -56,7 +56,7 @@ final class PlanReport {
                                         + rate(forecast.linkBytesPerSecond().doubleValue()));
     }
 
-    /** What is in each partition: of the regions, and of the way a run does it. */
+    /** Returns the content of each partition: for the table's regions, and for each way that Dozo may use. */
     private static Table partitions(Forecast forecast) {
         List<Way> shown = forecast.ways().stream()
                 .filter(way -> way.sharing() != Sharing.WHOLE)
@@ -80,7 +80,7 @@ final class PlanReport {
         return table;
     }
 
-    /** As {@code "42 s"}, {@code "3.1 h"}, {@code "51.6 days"}. */
+    /** Formats a time, such as {@code "42 s"}, {@code "3.1 h"}, {@code "51.6 days"}. */
     static String time(double seconds) {
         if (seconds < 120) {
             return text("%.1f s", seconds);
@@ -91,7 +91,7 @@ final class PlanReport {
         return seconds < 172_800 ? text("%.1f h", seconds / 3_600) : text("%.1f days", seconds / 86_400);
     }
 
-    /** In bits, as links are told: {@code "600 Mbit/s"}, {@code "7.62 Gbit/s"}. */
+    /** Formats a rate in bits, as is usual for links: {@code "600 Mbit/s"}, {@code "7.62 Gbit/s"}. */
     static String rate(double bytesPerSecond) {
         double bits = 8 * bytesPerSecond;
         int unit = 0;

@@ -117,7 +117,7 @@ final class ProjectCommand {
                 "%s has no restore folders: the service restores nothing of it".formatted(code));
     }
 
-    /** @param address the end of where they are set, {@code field} what shows them */
+    /** @param address the last part of the address that sets the folders; {@code field} returns them */
     private int folders(
             Connection service,
             String code,

@@ -7,15 +7,15 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
-/** How the promise stands that stored copies are read again in time, in a line for a terminal. */
+/** Shows in a line for a terminal whether stored copies are read again within the promised age. */
 final class PromiseReport {
 
     private PromiseReport() {}
 
     /**
-     * Prints it; nothing where nothing is stored.
+     * Prints the line; nothing if nothing is stored.
      *
-     * @param site null: the only one
+     * @param site null: the only site
      */
     static void print(PrintWriter out, Connection service, @Nullable String site) {
         String query = site == null ? "" : "?site=" + Connection.encoded(site);

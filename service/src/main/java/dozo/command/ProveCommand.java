@@ -15,7 +15,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** How it is known that one file is safe. */
+/** Shows the evidence that one file is safe. */
 @Command(
         name = "prove",
         mixinStandardHelpOptions = true,
@@ -53,7 +53,7 @@ final class ProveCommand implements Callable<Integer> {
         return isSafe(proofs.value().items()) ? Exit.WELL : Exit.NOT_SAFE;
     }
 
-    /** The latest receipt comes first: where it is void, all are. */
+    /** Returns whether the latest content is safe. Its latest receipt comes first: if that is void, all are. */
     private static boolean isSafe(List<ShownProof> proofs) {
         ShownReceipt latest = proofs.isEmpty() ? null : proofs.getFirst().receipt();
         return latest != null && latest.damagedAt() == null;

@@ -2,7 +2,7 @@ package dozo.command;
 
 import org.jspecify.annotations.Nullable;
 
-/** An address of REST with the parameters that were given. */
+/** A REST address with parameters. */
 final class Query {
 
     private final StringBuilder address;

@@ -12,19 +12,20 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A path as it was typed. Java replaces bytes that are no character of the terminal's; Linux keeps them for us.
+ * Recovers the exact bytes of a typed path. Java replaces bytes that are not valid in the terminal's charset; Linux
+ * keeps them.
  */
 final class RawArgument {
 
     private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
     private static final char REPLACED = '\uFFFD';
 
-    /** What Java took the arguments for. */
+    /** The charset with which Java decoded the arguments. */
     private static final Charset TERMINAL = Charset.forName(System.getProperty("native.encoding", "UTF-8"));
 
     private RawArgument() {}
 
-    /** The bytes of the absolute path that this argument names. */
+    /** Returns the bytes of the absolute path that this argument names. */
     static byte[] path(String argument) {
         if (argument.indexOf(REPLACED) < 0) {
             return FilePath.rawBytes(Path.of(argument).toAbsolutePath().normalize());
@@ -41,7 +42,7 @@ final class RawArgument {
         return path.toByteArray();
     }
 
-    /** The bytes of this argument, whatever it means. */
+    /** Returns the bytes of this argument, whatever its meaning. */
     static byte[] typed(String argument) {
         if (argument.indexOf(REPLACED) < 0) {
             return argument.getBytes(TERMINAL);
@@ -53,7 +54,7 @@ final class RawArgument {
                                 .formatted(argument)));
     }
 
-    /** What was typed where Java shows this argument; empty when it cannot be said. */
+    /** Returns the typed bytes of an argument as Java shows it; empty if they are ambiguous or missing. */
     static Optional<byte[]> find(String argument, byte[] commandLine) {
         List<byte[]> same = new ArrayList<>();
         int start = 0;

@@ -26,14 +26,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
-/** Registers an experiment, or all of a file. */
+/** Registers an experiment, or all experiments of a file. */
 @Command(
         name = "register",
         mixinStandardHelpOptions = true,
         description = "Registers an experiment with its folder, or all experiments of a CSV file.")
 final class RegisterCommand implements Callable<Integer> {
 
-    /** A hundred thousand folders are looked for. */
+    /** Long enough to look for 100,000 folders. */
     private static final Duration FILE_LIMIT = Duration.ofMinutes(10);
 
     private static final Columns<Verdict> FIELDS = Columns.of(Verdict.class);
@@ -175,7 +175,7 @@ final class RegisterCommand implements Callable<Integer> {
         return Exit.WELL;
     }
 
-    /** What is suggested, beside what was given, and all that is to be known. */
+    /** Prints the suggested values, those that were given, and all hints. */
     private static void print(PrintWriter out, ShownSuggestion told, Map<String, @Nullable Object> filled) {
         for (String field : List.of("project", "code", "title", "modality", "scanner", "acquired")) {
             Object value = filled.get(field);
@@ -200,7 +200,7 @@ final class RegisterCommand implements Callable<Integer> {
         return answer.value().refused() == 0 ? Exit.WELL : Exit.REFUSED;
     }
 
-    /** What was taken, how many of each, and every line that has something to be read. */
+    /** Prints the counts, and every line with a message, a suggestion or a hint. */
     private static void print(PrintWriter out, ShownBulk answer) {
         Table table = new Table(">LINE", "EXPERIMENT", "", "FIELD", "MESSAGE");
         int rows = 0;
@@ -229,7 +229,7 @@ final class RegisterCommand implements Callable<Integer> {
                         answer.refused()));
     }
 
-    /** The verdict's message, what of the line is suggested, and what is to be known of its folder. */
+    /** Returns the message of the verdict, the suggested values of the line, and the hints for its folder. */
     private static String remarks(Verdict line) {
         List<String> remarks = new ArrayList<>();
         if (line.message() != null) {

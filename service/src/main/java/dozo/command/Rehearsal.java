@@ -18,8 +18,8 @@ import java.util.Random;
 import java.util.stream.Stream;
 
 /**
- * Copies made-up files to a site on loopback and back. The launcher has Java watch it, so that later copies find their classes
- * loaded and know from the start what will be worth compiling.
+ * Copies generated files to a site on loopback and back. The launcher has Java record this, so that later copies find
+ * their classes loaded and know from the start what to compile.
  */
 final class Rehearsal {
 
@@ -30,7 +30,7 @@ final class Rehearsal {
     private static final int FILE_BYTES_MAX = 40_000;
     private static final int LARGE_MEGABYTES = 200;
 
-    /** Ten times what a slow machine takes: a server that hangs must not hang the build. */
+    /** Ten times what a slow machine needs. A server that hangs must not block the build. */
     private static final Duration TIME_MAX = Duration.ofMinutes(3);
 
     private final SiteAddress site;
@@ -41,7 +41,10 @@ final class Rehearsal {
         this.knownHosts = knownHosts;
     }
 
-    /** Rehearses in a new folder in this one, and removes it. Notes in {@code copy.crypto} which libcrypto it has used. */
+    /**
+     * Rehearses in a new subfolder of this folder, and removes the subfolder. Records in {@code copy.crypto} which
+     * libcrypto it has used.
+     */
     static int in(Path folder) throws IOException {
         Optional<Path> libcrypto = Libcrypto.file();
         if (libcrypto.isPresent()) {
@@ -75,7 +78,7 @@ final class Rehearsal {
         Path source = make(work.resolve("source"));
         int code = CopyCommand.execute(List.of("--help"), nowhere(), nowhere());
         code |= copy("-r", source.toString(), there(site.root() + "/all"));
-        // Again, as when most is there already; and as a program would ask.
+        // Again, for copies that mostly exist already, and with the output for programs.
         code |= copy("-r", "--json", source.toString(), there(site.root() + "/all"));
         code |= copy("-r", there(site.root() + "/all"), work.resolve("back").toString());
         return code

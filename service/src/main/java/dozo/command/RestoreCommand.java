@@ -42,8 +42,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * Brings a manifest back. The service says what it holds and where the copies lie; they are fetched from the site by this process,
- * to this machine, and proven here: nothing but names comes from the service.
+ * Restores a manifest. The service lists the entries and the places of their copies. This process downloads them from
+ * the site to this machine and verifies them here: no content comes from the service.
  */
 @Command(
         name = "restore",
@@ -89,7 +89,7 @@ final class RestoreCommand implements Callable<Integer> {
     @Parameters(index = "1", paramLabel = "TARGET", description = "A folder that is empty or does not exist yet.")
     private String target = "";
 
-    /** Which manifest; the latest where none is named. */
+    /** Selects a manifest; by default the latest. */
     static final class Version {
 
         @Option(names = "--manifest", paramLabel = "N", description = "The manifest with this number.")
@@ -247,7 +247,8 @@ final class RestoreCommand implements Callable<Integer> {
 
     private SiteAddress address(ShownSite from) {
         Path key = identity != null ? identity.toAbsolutePath() : Path.of(from.identity());
-        // NB: our key for the host in front of it is another file only where both are the service's.
+        // NB: a key from --identity is also used for the jump host. Only the service's own settings may name different
+        // keys.
         Optional<SiteAddress> before = Optional.ofNullable(from.jump())
                 .map(jump -> new SiteAddress(
                         jump.host(),

@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Goes on with a paused run. */
+/** Resumes a paused run. */
 @Command(name = "resume", mixinStandardHelpOptions = true, description = "Resumes a paused run.")
 final class ResumeCommand implements Callable<Integer> {
 

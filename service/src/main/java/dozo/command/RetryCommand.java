@@ -8,7 +8,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Tries again what a run has found. */
+/** Retries the experiments with open findings in a run. */
 @Command(
         name = "retry",
         mixinStandardHelpOptions = true,

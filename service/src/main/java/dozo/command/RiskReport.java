@@ -6,19 +6,18 @@ import dozo.ledger.Findings;
 import java.io.PrintWriter;
 import java.util.List;
 
-/** Which experiments are at risk, whatever of them is safe, for a terminal. */
+/** Shows on a terminal which experiments are at risk, even if all of their entries are safe. */
 final class RiskReport {
 
     private static final int SHOWN = 10;
 
     private RiskReport() {}
 
-    /** How many are, as coverage tells it; 0 as of an earlier moment. */
+    /** Returns the number of experiments at risk from the coverage; 0 for an earlier time. */
     static long count(ShownCoverage coverage) {
         return coverage.atRisk() == null ? 0 : coverage.atRisk();
     }
 
-    /** The names of all that are. */
     static List<String> names(Connection service, ShownCoverage coverage) {
         return count(coverage) == 0
                 ? List.of()
@@ -26,7 +25,7 @@ final class RiskReport {
                         .value());
     }
 
-    /** Prints at most {@value #SHOWN} of them and how many more there are; nothing where none is. */
+    /** Prints at most {@value #SHOWN} experiments at risk and the number of further ones; nothing if there are none. */
     static void print(PrintWriter out, Connection service, ShownCoverage coverage) {
         if (count(coverage) > 0) {
             Query some = address(coverage).with("limit", SHOWN);
@@ -38,7 +37,7 @@ final class RiskReport {
     }
 
     /**
-     * The same of names that are known.
+     * Prints the same for known names.
      *
      * @param names the first {@value #SHOWN} or more
      */

@@ -12,15 +12,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** How a run is, for a terminal. */
+/** Shows the state of a run on a terminal. */
 public final class RunReport {
 
     private RunReport() {}
 
-    /** One line without its end: how far the run is. */
+    /** Returns the progress of a run as one line without a line break. */
     public static String progress(Run run, Progress progress) {
         if (run.kind() == RunKind.SCRUB) {
-            // How much it has read is told only to those who see everything.
+            // Only users who see everything get the amount that a scrub has read.
             return "scrub %d %s".formatted(run.id(), word(run.state()));
         }
         if (progress.units() == 0) {
@@ -42,7 +42,7 @@ public final class RunReport {
                         failed);
     }
 
-    /** One line without its end: how much a scrub has read. */
+    /** Returns the progress of a scrub as one line without a line break. */
     static String progress(Run run, long copiesRead, long bytesRead, long copiesDamaged) {
         return "scrub %d %s: %,d copies read, %s, %s damaged"
                 .formatted(
@@ -53,12 +53,12 @@ public final class RunReport {
                         copiesDamaged == 0 ? "none" : "%,d".formatted(copiesDamaged));
     }
 
-    /** The whole of it: who, when, how far, how it ended. */
+    /** Prints a run: who started it, when, its progress and its end. */
     public static void print(PrintWriter out, Run run, Progress progress) {
         print(out, run, progress(run, progress));
     }
 
-    /** The same, with a line that says how far it is. */
+    /** Prints the same with this line of progress. */
     static void print(PrintWriter out, Run run, String progress) {
         out.println(progress);
         out.println("  to site %s, requested by %s, started %s"
@@ -86,7 +86,6 @@ public final class RunReport {
         out.flush();
     }
 
-    /** A line for each finding. */
     public static void findings(PrintWriter out, List<ShownFinding> findings) {
         for (ShownFinding finding : findings) {
             String thing = (finding.experiment() == null ? "run " + finding.lastRun() : finding.experiment())
@@ -102,7 +101,7 @@ public final class RunReport {
         out.flush();
     }
 
-    /** With which code a program that waited for this run ends. */
+    /** Returns the exit code of a command that waited for this run. */
     public static int exitCode(RunState state) {
         return switch (state) {
             case RUNNING, PAUSED, COMPLETE -> Exit.WELL;
@@ -120,7 +119,7 @@ public final class RunReport {
         };
     }
 
-    /** 100 only when all is done. */
+    /** Returns the progress in percent: 100 only if everything is done. */
     private static long percent(Progress progress) {
         boolean done = progress.unitsDone() == progress.units();
         if (done || progress.bytes() == 0) {

@@ -21,7 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Reads stored copies again, oldest first, or tells whether a promised age can be kept. */
+/** Starts a scrub, or shows whether a promised age can be kept. */
 @Command(
         name = "scrub",
         mixinStandardHelpOptions = true,
@@ -95,7 +95,7 @@ final class ScrubCommand implements Callable<Integer> {
             description = "The additional time per file, such as 4ms; required if nothing was measured.")
     private @Nullable String perFile;
 
-    /** When it is to be over; one of them. */
+    /** When the scrub ends; one of two options. */
     private static final class End {
 
         @Option(
@@ -113,7 +113,7 @@ final class ScrubCommand implements Callable<Integer> {
         private @Nullable String until;
     }
 
-    /** What is to answer; one of them. */
+    /** Whether reads must come from the disk; one of two options. */
     private static final class Cache {
 
         @Option(names = "--cold", description = "Reads from the site's disk instead of its memory, where possible.")
@@ -135,7 +135,7 @@ final class ScrubCommand implements Callable<Integer> {
         return stored != null && site == null ? planHere() : planThere();
     }
 
-    /** A plan for what is in no catalogue: as if all of it had been read just now. */
+    /** Plans for amounts that are in no catalogue, as if everything had just been read. */
     private int planHere() {
         if (maxAge == null) {
             throw new Failure(Exit.USAGE, "--max-age is required: 1h to 3660d, such as 90d");
@@ -229,7 +229,7 @@ final class ScrubCommand implements Callable<Integer> {
         return Amounts.files("--files", Objects.requireNonNull(files));
     }
 
-    /** Only both together say what reading costs. */
+    /** Returns the reading cost; null unless both of its parts are given. */
     private @Nullable CostModel cost() {
         if (rate == null || perFile == null) {
             return null;

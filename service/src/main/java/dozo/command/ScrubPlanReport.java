@@ -16,7 +16,9 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Whether a promised age can be kept, for a terminal: what is needed beside what is to be had, and what would do. */
+/**
+ * Shows on a terminal whether a promised age can be kept: what is needed, what is available, and what would be enough.
+ */
 final class ScrubPlanReport {
 
     private static final double DAY_SECONDS = 86_400;
@@ -25,10 +27,10 @@ final class ScrubPlanReport {
     private ScrubPlanReport() {}
 
     /**
-     * Prints it.
+     * Prints the report.
      *
-     * @param window as it was typed
-     * @param known how it is known what reading costs, as {@code "measured 3 times"}
+     * @param window the window as typed
+     * @param known the origin of the reading cost, such as {@code "measured 3 times"}
      */
     static void print(PrintWriter out, ScrubForecast forecast, String window, String known) {
         Work stored = forecast.stored();
@@ -46,7 +48,7 @@ final class ScrubPlanReport {
         out.flush();
     }
 
-    /** With which code a program ends that asked whether the promise can be kept. */
+    /** Returns the exit code of a command that asked whether the promise can be kept. */
     static int exitCode(ScrubForecast forecast) {
         return forecast.verdict() == Verdict.KEPT ? Exit.WELL : Exit.NOT_SAFE;
     }
@@ -128,7 +130,7 @@ final class ScrubPlanReport {
         return forecast.stored().equals(Work.NONE) ? List.of() : lines;
     }
 
-    /** Never less than it is. */
+    /** Formats the rate, rounded up. */
     private static String needed(double bytesPerSecond) {
         double unit = 1;
         String name = "B";
@@ -142,7 +144,7 @@ final class ScrubPlanReport {
         return String.format(Locale.ROOT, "%.0f %s", Math.ceil(bytesPerSecond / unit), name);
     }
 
-    /** As it can be typed, and never less. */
+    /** Formats the age in a form that can be typed, rounded up. */
     private static String age(long seconds) {
         Duration age = Duration.ofSeconds(Math.max(seconds, ScrubForecast.MAX_AGE_MIN.toSeconds()));
         return age.compareTo(Duration.ofDays(3)) < 0
@@ -164,7 +166,7 @@ final class ScrubPlanReport {
         return Size.text((long) bytesPerSecond) + "/s";
     }
 
-    /** With one digit, never less than it is. */
+    /** Formats the number with one decimal, rounded up. */
     private static String up(double number) {
         double rounded = Math.ceil(10 * number) / 10;
         return String.format(Locale.ROOT, rounded == Math.rint(rounded) ? "%,.0f" : "%,.1f", rounded);

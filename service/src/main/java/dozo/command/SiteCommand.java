@@ -29,7 +29,7 @@ final class SiteCommand {
 
     private static final Pattern WHERE = Pattern.compile("([^@]+)@(\\[[^]]+]|[^:]+):(/.*)");
 
-    /** The host key, in one of two ways. */
+    /** The host key, given in one of two ways. */
     static final class HostKey {
 
         @Option(

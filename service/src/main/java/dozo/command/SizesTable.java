@@ -19,9 +19,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A table of names and sizes as text: separated by commas, semicolons or tabs, with a header or {@code name,size,files,region}
- * without one. Columns it does not know are passed over. All lines that cannot be understood are told at once, and nothing is
- * taken of a table that has one.
+ * A text table of names and sizes, separated by commas, semicolons or tabs. It has a header, or the columns {@code
+ * name,size,files,region}. Unknown columns are ignored. A table with an invalid line is refused as a whole, and up to
+ * 10 invalid lines are reported at once.
  */
 final class SizesTable {
 
@@ -50,7 +50,7 @@ final class SizesTable {
     private Columns columns = Columns.WITHOUT_HEADER;
     private char separator = ',';
 
-    /** Where what stands; -1: nowhere. */
+    /** The positions of the columns; -1 if missing. */
     private record Columns(int name, int size, int files, int region, String unit) {
 
         private static final Columns WITHOUT_HEADER = new Columns(0, 1, 2, 3, "");
@@ -60,7 +60,7 @@ final class SizesTable {
         this.file = file;
     }
 
-    /** The lots in a file; a {@link Failure} says the lines that are refused, and what is accepted. */
+    /** Returns the lots in a file; throws a {@link Failure} with the refused lines and what is expected. */
     static List<Lot> read(Path path) {
         SizesTable table = new SizesTable(Login.visible(path.toString()));
         try (BufferedReader lines =
@@ -99,7 +99,7 @@ final class SizesTable {
         }
     }
 
-    /** Whether it is one. A line of which the second field is a size is none. */
+    /** Reads the line as a header if it is one. A line whose second field is a size is not a header. */
     private boolean takeHeader(String line) {
         separator = line.indexOf('\t') >= 0 ? '\t' : line.indexOf(';') >= 0 ? ';' : ',';
         List<String> fields = fields(line);
@@ -176,7 +176,7 @@ final class SizesTable {
         return column >= 0 && column < fields.size() ? fields.get(column) : "";
     }
 
-    /** Bytes, as they are typed; empty when it is no size. */
+    /** Parses typed bytes; empty if the text is not a size. */
     static Optional<BigInteger> size(String typed, String unitOfColumn) {
         Matcher parts = SIZE.matcher(typed.toLowerCase(Locale.ROOT));
         if (!parts.matches()) {
@@ -195,7 +195,7 @@ final class SizesTable {
                 Size.scaled(number, parts.group(3), !parts.group(4).isEmpty()).toBigInteger());
     }
 
-    /** A number, with or without groups; 0 for nothing, empty when it is none. */
+    /** Parses a number with or without digit groups; 0 for an empty text, empty if it is not a number. */
     static Optional<Long> count(String typed) {
         if (typed.isEmpty()) {
             return Optional.of(0L);
@@ -205,7 +205,7 @@ final class SizesTable {
                 : Optional.empty();
     }
 
-    /** A field in quotes may hold the separator, and a quote as two. */
+    /** Splits a line. A quoted field may contain the separator, and a doubled quote for a quote. */
     private List<String> fields(String line) {
         List<String> fields = new ArrayList<>();
         StringBuilder field = new StringBuilder();

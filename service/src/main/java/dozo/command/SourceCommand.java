@@ -12,7 +12,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** What says what an experiment's source holds. */
+/** Sets whether an experiment's source is walked or read from a file list. */
 @Command(
         name = "source",
         mixinStandardHelpOptions = true,

@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lines with aligned columns for people, or CSV (RFC 4180) with exact numbers for programs. Columns of numbers are aligned to the
+ * Aligned columns for people, or CSV (RFC 4180) with exact numbers for programs. Columns of numbers are aligned to the
  * right.
  */
 final class Table {
@@ -21,13 +21,13 @@ final class Table {
     private final List<List<Object>> rows = new ArrayList<>();
     private int sumAt = Integer.MAX_VALUE;
 
-    /** A number of bytes: people read it in units. */
+    /** A number of bytes, printed for people with a unit. */
     record Bytes(long bytes) {}
 
-    /** A duration: people read it in units; null: there is none. */
+    /** A duration, printed for people with units; null if there is none. */
     record Minutes(@Nullable Long minutes) {}
 
-    /** A heading that begins with {@code >} is that of a column of numbers. */
+    /** Creates a table. A heading that begins with {@code >} marks a column of numbers. */
     Table(String... headings) {
         this.headings = Arrays.stream(headings)
                 .map(heading -> heading.startsWith(">") ? heading.substring(1) : heading)
@@ -41,7 +41,7 @@ final class Table {
         return this;
     }
 
-    /** What comes from here on is a sum of the rows before: below a line, and not in the CSV. */
+    /** Marks all further rows as sums of the rows before. They are printed below a line, and not in the CSV. */
     Table sum() {
         sumAt = rows.size();
         return this;
@@ -98,7 +98,7 @@ final class Table {
         };
     }
 
-    /** As {@code 3:05 h}, {@code 2 d 03 h}: cut off. */
+    /** Formats a duration, rounded down: {@code 3:05 h}, {@code 2 d 03 h}. */
     private static String duration(@Nullable Long minutes) {
         if (minutes == null) {
             return "-";
@@ -119,7 +119,7 @@ final class Table {
         return line.toString().stripTrailing();
     }
 
-    /** In terminal cells: Japanese characters take two. */
+    /** Returns the width in terminal cells: Japanese characters take two. */
     private static int width(String text) {
         return text.codePoints().map(c -> isWide(c) ? 2 : 1).sum();
     }

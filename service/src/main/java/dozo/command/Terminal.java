@@ -5,19 +5,22 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Whether a person is looking. */
+/** Detects terminals. */
 public final class Terminal {
 
     private Terminal() {}
 
-    /** Whether input and output are a terminal, on which a line can be written over. */
-    @SuppressWarnings("SystemConsoleNull") // since JDK 25 it is null again where there is no terminal
+    /** Returns whether input and output are a terminal, on which a line can be overwritten. */
+    @SuppressWarnings("SystemConsoleNull") // since JDK 25 it is null again if there is no terminal
     public static boolean attached() {
         Console console = System.console();
         return console != null && console.isTerminal();
     }
 
-    /** Whether standard error is a terminal. Linux says so at once; Java would have to be asked for its console. */
+    /**
+     * Returns whether standard error is a terminal. On Linux, a link in /proc answers this at once; elsewhere, Java's
+     * console does.
+     */
     static boolean takesErrors() {
         try {
             String errors = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();

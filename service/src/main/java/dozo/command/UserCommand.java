@@ -16,7 +16,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Users. Passwords come from files: what is typed on a command line can be read by others. */
+/** Users. Passwords come from files, because other users can read a command line. */
 @Command(
         name = "user",
         mixinStandardHelpOptions = true,

@@ -1,6 +1,6 @@
 /**
- * The command line: asks a running service over HTTP or, to copy, does it itself; prints for people or, with {@code --json},
- * for programs.
+ * The command line. Most commands call a running service over HTTP; a copy runs in the command itself. The output is
+ * for people or, with {@code --json}, for programs.
  */
 @NullMarked
 @ApplicationModule(

@@ -6,7 +6,7 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Names as researchers, old machines and bad luck leave them. Each file holds its own name. */
+/** Files with difficult names, as researchers and old machines leave them. Each file contains its own name. */
 final class AwkwardNames {
 
     private static final int LONGEST_NAME_BYTES = 255;
@@ -20,12 +20,12 @@ final class AwkwardNames {
         for (FilePath name : plainNames()) {
             write(tree, FilePath.of("notes").resolve(name));
         }
-        // No text in any encoding.
+        // Not valid text in any encoding.
         write(tree, FilePath.of(new byte[] {'r', 'u', 'n', (byte) 0xFF, (byte) 0xFE, '.', 'd', 'a', 't'}));
         tree.linkTo(FilePath.of("latest"), shiftJis);
     }
 
-    /** A folder and its files, all named in this charset; the folder's name. */
+    /** Creates a folder and its files, all with names in this charset; returns the folder's name. */
     private static FilePath inFolder(NewTree tree, Charset charset) throws IOException {
         FilePath folder = FilePath.of("被験者01_予備実験".getBytes(charset));
         // ソ, 表 and 十 end in 0x5C, the backslash, in Shift-JIS.
@@ -47,7 +47,7 @@ final class AwkwardNames {
                 FilePath.of("100% $HOME *?[a]{b} #1;&|<>.txt"),
                 FilePath.of("Case.txt"),
                 FilePath.of("case.txt"),
-                // The same word twice for people: composed, and decomposed as old Macs wrote it.
+                // Two names that look the same: composed, and decomposed as old Macs wrote it.
                 FilePath.of("ガボール.m"),
                 FilePath.of("カ\u3099ホ\u3099ール.m"),
                 FilePath.of("🧠.txt"),

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.SplittableRandom;
 import java.util.zip.GZIPOutputStream;
 
-/** A data set in BIDS form with NIfTI-1 images, and the links and empty things that such trees have. */
+/** A BIDS data set with NIfTI-1 images, and with the links and empty files and folders that such trees have. */
 final class BidsTree {
 
     private static final int NIFTI_HEADER_BYTES = 352;
@@ -56,7 +56,7 @@ final class BidsTree {
         tree.linkTo(FilePath.of("derivatives/latest"), FilePath.of("sub-01/func"));
         tree.linkTo(FilePath.of("derivatives/reference.json"), FilePath.of("sub-01/anat/sub-01_T1w.json"));
         tree.hardLink(FilePath.of("sourcedata/sub-01_T1w.nii.gz"), FilePath.of("sub-01/anat/sub-01_T1w.nii.gz"));
-        // As git-annex leaves it where the content was not fetched: the object is not there.
+        // A link as git-annex leaves it when the content was not fetched: its target does not exist.
         String key = "MD5E-s9815040--d41d8cd98f00b204e9800998ecf8427e.nii.gz";
         tree.link(
                 FilePath.of("sub-02/anat/sub-02_T1w.nii.gz"),
@@ -99,7 +99,7 @@ final class BidsTree {
         }
     }
 
-    /** The 348 bytes of nifti1.h and four zeros: no extension follows. */
+    /** Returns the 348 bytes of nifti1.h and four zeros, which mean that no extension follows. */
     private static byte[] niftiHeader(Image image) {
         ByteBuffer header = ByteBuffer.allocate(NIFTI_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         float voxel = image.voxelMillimetres;
@@ -112,7 +112,7 @@ final class BidsTree {
         header.putShort(70, NIFTI_INT16).putShort(72, (short) 16);
         header.putFloat(108, NIFTI_HEADER_BYTES).putFloat(112, 1).put(123, NIFTI_MILLIMETRES_AND_SECONDS);
         header.put(148, "dozo demo".getBytes(StandardCharsets.US_ASCII));
-        // The scanner's coordinates (sform code 1): voxels times their size, no rotation.
+        // Scanner coordinates (sform code 1): voxel indices times voxel size, no rotation.
         header.putShort(254, (short) 1)
                 .putFloat(280, voxel)
                 .putFloat(300, voxel)

@@ -52,7 +52,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The whole of Dozo on one machine: experiments, a database, a DR site on loopback, and a night. */
+/** Demonstrates Dozo on one machine: experiments, a database, a DR site on loopback, and a night. */
 @Command(
         name = "demo",
         mixinStandardHelpOptions = true,
@@ -105,7 +105,6 @@ public final class Demo implements Callable<Integer> {
     public interface Service {
         ConfigurableApplicationContext start(Map<String, ?> settings);
 
-        /** Where it answers. */
         URI address(ConfigurableApplicationContext started);
     }
 
@@ -131,7 +130,7 @@ public final class Demo implements Callable<Integer> {
         T result() throws IOException;
     }
 
-    /** Does work that takes a while, and prints what it is every two seconds. */
+    /** Does work that takes a while, and prints its description every two seconds. */
     private <T> T during(String what, Work<T> work) throws IOException {
         say(what + " …");
         try (ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor()) {
@@ -164,12 +163,12 @@ public final class Demo implements Callable<Integer> {
             if (started.isActive()) {
                 throw e;
             }
-            // Ctrl-C closed the service under us; it has said what it left.
+            // Ctrl-C has closed the service. It has already reported what is unfinished.
             return Exit.NOT_SAFE;
         }
     }
 
-    /** The experiments' folders: those of the given tree, or made-up ones. */
+    /** Returns the experiments' folders: those of the given tree, or generated ones. */
     private List<Path> sources(Path home) throws IOException {
         if (data == null) {
             Path made = home.resolve("source");
@@ -204,7 +203,7 @@ public final class Demo implements Callable<Integer> {
         return folders;
     }
 
-    /** The DR site, at the port it had when it was first started: a run that was cut off looks for it there. */
+    /** Starts the DR site on the port of its first start, because an interrupted run connects to that port. */
     private static LoopbackSite site(Path home, Path root) throws IOException {
         Path known = home.resolve("dr-port");
         if (!Files.exists(known)) {
@@ -235,7 +234,9 @@ public final class Demo implements Callable<Integer> {
         }
     }
 
-    /** Registers the folders that are no experiments yet, under opaque codes: their names stay here. */
+    /**
+     * Registers the folders that are not yet experiments, under opaque codes, so that their names stay on this machine.
+     */
     private static void register(ConfigurableApplicationContext started, List<Path> sources) {
         Projects projects = started.getBean(Projects.class);
         Experiments experiments = started.getBean(Experiments.class);
@@ -257,7 +258,10 @@ public final class Demo implements Callable<Integer> {
         }
     }
 
-    /** Goes on with the night that was cut off, if there is one; then a new one; then the table. Whether all is verified. */
+    /**
+     * Finishes an interrupted night, if there is one, runs a new one and prints the table. Returns whether everything
+     * is verified.
+     */
     private boolean night(ConfigurableApplicationContext started) throws InterruptedException {
         Runs runs = started.getBean(Runs.class);
         for (Run cutOff = runs.running().orElse(null);
@@ -296,7 +300,7 @@ public final class Demo implements Callable<Integer> {
         return all;
     }
 
-    /** Shows how far a run is until it has ended: one line that changes on a terminal, else a line for every change. */
+    /** Shows a run's progress until it ends: on a terminal one line that changes, otherwise a line for every change. */
     private Run follow(Runs runs, long id) throws InterruptedException {
         boolean terminal = Terminal.attached();
         String shown = "";
@@ -320,7 +324,7 @@ public final class Demo implements Callable<Integer> {
         return run;
     }
 
-    /** Prints where the pages are, and what to try next. */
+    /** Prints the address of the pages and what to try next. */
     private void sayWhatNext(URI pages, boolean safe) {
         say(
                 once

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 
-/** Writes DICOM Part 10 files (PS3.10) in explicit VR little endian; just what an uncompressed image needs. */
+/** Writes DICOM Part 10 files (PS3.10) in explicit VR little endian, with only what an uncompressed image needs. */
 final class DicomFile {
 
     private static final String EXPLICIT_VR_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
@@ -19,7 +19,7 @@ final class DicomFile {
 
     private DicomFile() {}
 
-    /** The file of one instance; the data set's elements may come in any order. */
+    /** Returns the file of one instance. The elements of the data set may be in any order. */
     static byte[] of(String sopClassUid, String sopInstanceUid, List<Element> dataSet) {
         List<Element> meta = List.of(
                 new Element(0x00020001, "OB", new byte[] {0, 1}),
@@ -39,7 +39,9 @@ final class DicomFile {
         return file.array();
     }
 
-    /** A valid UID that is always the same for this name: 2.25 and a UUID as a decimal number (PS3.5 annex B.2). */
+    /**
+     * Returns a valid UID, always the same for the same name: 2.25 and a UUID as a decimal number (PS3.5 annex B.2).
+     */
     static String uid(String name) {
         String hex = UUID.nameUUIDFromBytes(name.getBytes(UTF_8)).toString().replace("-", "");
         return "2.25." + new BigInteger(hex, 16);
@@ -49,7 +51,10 @@ final class DicomFile {
         return elements.stream().mapToInt(Element::sizeBytes).sum();
     }
 
-    /** One data element; its value is padded to an even length. Never compared, so an array does no harm in it. */
+    /**
+     * A data element; its value is padded to an even length. Elements are never compared, so an array component is
+     * safe.
+     */
     @SuppressWarnings("ArrayRecordComponent")
     record Element(int tag, String vr, byte[] value) {
 

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.SplittableRandom;
 
-/** One MEG recording: a file of 300 MB, what lies beside it, and 200 small files, one a trial. */
+/** A MEG recording: one file of 300 MB, the files that belong to it, and 200 small files, one for each trial. */
 final class MegRecording {
 
     private static final int BLOCK_BYTES = 1_000_000;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
 
-/** One visit to a 3T scanner as it writes it: three series of 40 slices, one DICOM file each, about 16 MB. */
+/** A visit as a 3T scanner writes it: three series of 40 slices, one DICOM file each, about 16 MB. */
 final class MriVisit {
 
     private static final String MR_IMAGE_STORAGE = "1.2.840.10008.5.1.4.1.1.4";
@@ -127,7 +127,7 @@ final class MriVisit {
                 Element.text(0x00281051, "DS", "1200"));
     }
 
-    /** A bright ellipsoid in noise. */
+    /** Draws a bright ellipsoid in noise. */
     private static byte[] pixels(int series, int slice) {
         SplittableRandom noise = new SplittableRandom(1_000L * series + slice);
         ByteBuffer pixels = ByteBuffer.allocate(PIXELS * PIXELS * 2).order(ByteOrder.LITTLE_ENDIAN);

@@ -13,10 +13,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A folder being filled for the first time; missing parents are made, and at the end everything gets its time. */
+/** Fills a new folder. Creates missing parents; {@link #setTimes} then sets all modification times. */
 final class NewTree {
 
-    /** No whole second, so that a copy that drops fractions shows it. */
+    /** Has a fraction of a second, to show copies that lose fractions. */
     private static final Duration STEP = Duration.ofSeconds(3, 141_592_653);
 
     private final Path root;
@@ -39,7 +39,7 @@ final class NewTree {
         made.add(Files.createDirectory(path));
     }
 
-    /** The path of a file that the caller now makes. */
+    /** Returns the path for a file that the caller creates next. */
     Path newFile(FilePath name) throws IOException {
         folder(name.parent());
         Path path = name.under(root);
@@ -55,12 +55,12 @@ final class NewTree {
         file(FilePath.of(name), content.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** A symbolic link with this text, whether or not something is there. */
+    /** Creates a symbolic link with this text, whether or not its target exists. */
     void link(FilePath name, Path target) throws IOException {
         Files.createSymbolicLink(newFile(name), target);
     }
 
-    /** A symbolic link to something in this tree, relative to where the link lies. */
+    /** Creates a symbolic link to something in this tree, relative to the link's folder. */
     void linkTo(FilePath name, FilePath target) throws IOException {
         link(name, name.parent().under(root).relativize(target.under(root)));
     }
@@ -69,7 +69,9 @@ final class NewTree {
         Files.createLink(newFile(name), existing.under(root));
     }
 
-    /** Sets all modification times by order of making; last thing first, as filling a folder moves its time. */
+    /**
+     * Sets all modification times in the order of creation. Goes backwards, because filling a folder changes its time.
+     */
     void setTimes() throws IOException {
         for (int i = made.size() - 1; i >= 0; i--) {
             FileTime time = FileTime.from(start.plus(STEP.multipliedBy(i)));

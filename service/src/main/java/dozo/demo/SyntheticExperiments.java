@@ -14,19 +14,19 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A few experiments as a brain-imaging centre has them, made of nothing: about 350 MB, always the same bytes, names and
+ * A few generated experiments as a brain-imaging centre has them: about 350 MB, always the same bytes, names and
  * modification times. No person was scanned for them.
  */
 public final class SyntheticExperiments {
 
-    /** Holds the one experiment that is being made. */
+    /** The folder of the experiment that is being generated. */
     static final String UNFINISHED = ".unfinished";
 
     private static final List<Experiment> ALL = List.of(
             new Experiment(FilePath.of("2026-04-17_MR3T_S0123"), "2026-04-17T00:30:00Z", MriVisit::write),
             new Experiment(FilePath.of("2026-04-18_MEG_S0124"), "2026-04-18T04:00:00Z", MegRecording::write),
             new Experiment(FilePath.of("bids_visual-grating"), "2026-04-20T02:15:00Z", BidsTree::write),
-            // 能 ends in 0x5C, the backslash, in Shift-JIS: the byte on which careless code breaks.
+            // 能 ends in 0x5C, the backslash, in Shift-JIS: careless code breaks on this byte.
             new Experiment(
                     FilePath.of("2026-04-19_脳機能".getBytes(Charset.forName("windows-31j"))),
                     "2026-04-19T05:45:00Z",
@@ -35,8 +35,9 @@ public final class SyntheticExperiments {
     private SyntheticExperiments() {}
 
     /**
-     * Makes the experiments that are not there yet, each a folder in {@code folder}, and gives all of their paths. What is
-     * there is left alone, and what an earlier call was killed in is made anew: an experiment gets its name when it is whole.
+     * Generates the missing experiments, each as a folder in {@code folder}, and returns the paths of all. Existing
+     * experiments stay as they are. What a killed call left is generated again: an experiment gets its name only when
+     * complete.
      */
     public static List<Path> make(Path folder) throws IOException {
         Files.createDirectories(folder);

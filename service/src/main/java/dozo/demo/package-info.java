@@ -1,4 +1,4 @@
-/** {@code dozo demo}: the whole of Dozo on one machine, with synthetic experiments where nobody gives it data. */
+/** {@code dozo demo}: Dozo on one machine, with synthetic experiments if the user gives no data. */
 @NullMarked
 package dozo.demo;
 

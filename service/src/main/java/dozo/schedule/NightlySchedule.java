@@ -24,9 +24,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Starts the nightly backup of each site when it is due, one at a time: one that is due while another is going on, or paused,
- * starts when that has ended. A scrub makes way for it: what it has not read stays due. It keeps nothing in memory that counts, so
- * a night that was missed is due at the next start. Where no night is due, there may be a scrub.
+ * Starts the nightly backup of each site when it is due, one at a time. A backup that is due during another run, or a
+ * paused one, starts when that run has ended. A scrub makes way: what it has not read stays due. The schedule keeps no
+ * decisive state in memory, so a missed night is due at the next start. When no night is due, a scrub may start.
  */
 @Component
 class NightlySchedule {
@@ -41,7 +41,7 @@ class NightlySchedule {
     private final ScrubSchedule scrubs;
     private final InstantSource clock;
 
-    /** The paused run that it was said of. Guarded by this. */
+    /** The paused run that was last logged. Guarded by this. */
     private long told;
 
     NightlySchedule(
@@ -61,7 +61,7 @@ class NightlySchedule {
         this.clock = clock;
     }
 
-    /** Goes on with what a dead process left, then looks whether a night was missed. */
+    /** Continues what a dead process left, then checks whether a night was missed. */
     @EventListener(ApplicationReadyEvent.class)
     void ready() {
         operations.recover();
@@ -71,7 +71,10 @@ class NightlySchedule {
                 .ifPresent(next -> LOG.info("the next nightly backup is due at {}", next.atZone(timetable.zone())));
     }
 
-    /** Starts the backup of the first site that it is due for, unless a night is going on; what nobody works on goes on. */
+    /**
+     * Starts the backup of the first site for which it is due, unless a night is in progress. Recovers a run that no
+     * process works on.
+     */
     @Scheduled(initialDelay = 15_000, fixedDelay = 15_000)
     synchronized void look() {
         Optional<Run> goingOn = runs.goingOn();
@@ -87,7 +90,7 @@ class NightlySchedule {
         }
     }
 
-    /** Said once: a run that somebody has paused and forgotten keeps every night waiting. */
+    /** Logs once that a paused run delays this night, because a forgotten pause delays every night. */
     private void tell(Site site, Run goingOn) {
         if (goingOn.state() == RunState.PAUSED && told != goingOn.id()) {
             told = goingOn.id();
@@ -107,7 +110,10 @@ class NightlySchedule {
                 .isPresent();
     }
 
-    /** A site that comes later waits for the night, as an experiment does: nobody expects a full copy within seconds. */
+    /**
+     * Returns the later time. A new site waits for the night, as a new experiment does: nobody expects a full copy
+     * within seconds.
+     */
     private static Instant later(Instant one, Instant other) {
         return one.isAfter(other) ? one : other;
     }

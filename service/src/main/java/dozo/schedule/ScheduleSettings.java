@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** When the nightly backup starts, and the time zone that people here live in. */
+/** When the nightly backup starts, and the local time zone. */
 @ConfigurationProperties("dozo.schedule")
 public record ScheduleSettings(
         @Setting(
@@ -37,7 +37,7 @@ public record ScheduleSettings(
             return Timetable.of(settings.cron(), settings.zone());
         }
 
-        /** In which pages show times. */
+        /** The time zone in which pages show times. */
         @Bean
         ZoneId zone(Timetable timetable) {
             return timetable.zone();

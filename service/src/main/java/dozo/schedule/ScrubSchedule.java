@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Starts the scrub of each site once in each reading window, when there is something to read, and again when a night came in
- * between. It runs until the window's end.
+ * Starts the scrub of each site once in each reading window if there is something to read, and again after a night has
+ * interrupted it. A scrub runs until the window ends.
  */
 @Component
 class ScrubSchedule {
@@ -46,10 +46,10 @@ class ScrubSchedule {
     private final InstantSource clock;
     private final ZoneId zone;
 
-    /** What was looked at and needed nothing: to ask again would read the queue's whole index every 15 s. */
+    /** Checks that found nothing to do. Repeating them would read the queue's whole index every 15 s. */
     private final Map<Integer, Look> idle = new HashMap<>();
 
-    /** A site is looked at once an opening, and again after each of its runs. */
+    /** A check of a site: once per opening of the window, and again after each run of the site. */
     private record Look(Opening opening, long lastRun) {}
 
     ScrubSchedule(
@@ -71,7 +71,7 @@ class ScrubSchedule {
         this.zone = zone;
     }
 
-    /** Starts the first scrub that is to be started; only called while no run is going on and no night is due. */
+    /** Starts the first scrub that is needed. Call it only while no run is in progress and no night is due. */
     void look() {
         Instant now = clock.instant();
         settings.reading().flatMap(window -> window.at(now, zone)).ifPresent(opening -> {

@@ -12,8 +12,8 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Reads the worklist at its times, where there is one. What counts is when it was tried last, which the database knows: a time that
- * was missed is made up for once after the start.
+ * Reads the worklist at its times, if one is configured. The database knows the last attempt, so a missed time is made
+ * up for once after the start.
  */
 @Component
 class WorklistSchedule {
@@ -28,7 +28,7 @@ class WorklistSchedule {
         this.clock = clock;
     }
 
-    /** Reads it if it is due. NB: it takes a minute at most, on one of the scheduler's two threads. */
+    /** Reads the worklist if that is due. NB: this takes up to a minute, on one of the scheduler's two threads. */
     @Scheduled(initialDelay = 20_000, fixedDelay = 15_000)
     void look() {
         if (!readings.isThere() || timetable.cron() == null) {

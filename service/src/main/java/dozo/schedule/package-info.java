@@ -1,4 +1,4 @@
-/** Starts the nightly backup and the scrubs at their times, and goes on with what a dead process left. */
+/** Starts the nightly backup and the scrubs at their times, and continues what a dead process left. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"plan", "run", "registry", "ledger", "setting", "start", "worklist"})
 package dozo.schedule;

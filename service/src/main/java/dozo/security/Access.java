@@ -29,13 +29,13 @@ import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWrite
 import org.springframework.web.util.UriComponentsBuilder;
 
 /**
- * How people and programs log in: to REST at every request, to pages by a form with a session; the rest is open to nobody. Who
- * may what then is {@link Gate}'s.
+ * How people and programs log in: to REST with every request, to pages by a form and a session. All other addresses are
+ * closed. {@link Gate} then checks permissions.
  */
 @Configuration
 class Access {
 
-    /** What every page loads. The hashes in their names are of their content. */
+    /** Files that every page loads. Their names contain hashes of their content. */
     private static final String[] ASSETS = {
         "/dozo*.css", "/charts*.js", "/live*.js", "/favicon*.svg", "/webjars/htmx.org/**", "/webjars/chartjs/**"
     };
@@ -55,7 +55,7 @@ class Access {
                 .securityMatcher("/api/**")
                 .authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
                 .sessionManagement(session -> session.sessionCreationPolicy(SessionCreationPolicy.STATELESS))
-                // NB: no cookie lets anybody in here, so there is nothing to forge.
+                // NB: cookies do not authenticate here, so requests cannot be forged.
                 .csrf(AbstractHttpConfigurer::disable)
                 .requestCache(AbstractHttpConfigurer::disable)
                 .httpBasic(basic -> basic.authenticationEntryPoint(this::turnAway))
@@ -79,7 +79,8 @@ class Access {
                         .permitAll()
                         .requestMatchers(ASSETS)
                         .permitAll()
-                        // NB: what the form lets in is its address alone, not one that chooses a language besides.
+                        // NB: the form login permits only its exact address, not one with a parameter that chooses a
+                        // language.
                         .requestMatchers("/login")
                         .permitAll()
                         .requestMatchers(pages())
@@ -105,7 +106,10 @@ class Access {
         }
     }
 
-    /** NB: who has logged in gets here by a form that is too old or another's, or by an address of which no line tells. */
+    /**
+     * Responds to logged-in users who are denied. NB: the reason is a form that is too old or not theirs, or an address
+     * that is not in the table of permissions.
+     */
     private static void denied(HttpServletRequest request, HttpServletResponse response, AccessDeniedException failure)
             throws IOException {
         response.sendError((failure instanceof CsrfException ? HttpStatus.FORBIDDEN : HttpStatus.NOT_FOUND).value());
@@ -120,7 +124,10 @@ class Access {
         }
     }
 
-    /** Says no host: the request for what was wanted has kept the one that it named. */
+    /**
+     * Redirects to the requested page after login. The redirect contains no host, because the saved request has the
+     * host that the client sent.
+     */
     private static AuthenticationSuccessHandler toWhatWasWanted() {
         SavedRequestAwareAuthenticationSuccessHandler handler = new SavedRequestAwareAuthenticationSuccessHandler();
         handler.setRedirectStrategy(
@@ -134,7 +141,7 @@ class Access {
         return handler;
     }
 
-    /** The pages of the table of permissions, variables as one part of the path. */
+    /** Lists the paths of pages in the table of permissions. A variable matches one part of the path. */
     private static String[] pages() {
         return Permissions.endpoints().stream()
                 .map(Permissions.Endpoint::path)
@@ -142,7 +149,10 @@ class Access {
                 .toArray(String[]::new);
     }
 
-    /** Besides what Spring Security sends by itself: no-store, nosniff, and HSTS where the request came over TLS. */
+    /**
+     * Adds headers to those that Spring Security sends itself: no-store, nosniff, and HSTS if the request came over
+     * TLS.
+     */
     private static HttpSecurity headers(HttpSecurity http) throws Exception {
         return http.headers(
                 headers -> headers.contentSecurityPolicy(policy -> policy.policyDirectives(Headers.CONTENT_POLICY))

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.springframework.stereotype.Component;
 
-/** The user of the first start, and where the password lies. What the file says holds from every start on. */
+/** The user of the first start and the file with the password. Every start sets the password from this file. */
 @Component
 public class Administrator {
 
@@ -23,12 +23,10 @@ public class Administrator {
                 : Path.of(given).toAbsolutePath();
     }
 
-    /** Under which name to log in. */
     public String name() {
         return Users.ADMINISTRATOR;
     }
 
-    /** Where the password lies. */
     public Path passwordFile() {
         return file;
     }

@@ -10,7 +10,7 @@ import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the doors say: a problem detail (RFC 9457) to who asks REST, a page to a browser. */
+/** Writes refusals: a problem detail (RFC 9457) for REST, a page for browsers. */
 @Component
 class Answers {
 
@@ -39,7 +39,7 @@ class Answers {
             throws IOException {
         response.setHeader("Cache-Control", "no-store");
         if (!isRest(request)) {
-            // For the page of errors.
+            // The error page reads this attribute.
             request.setAttribute(Message.class.getName(), detail);
             response.sendError(status.value());
             return;
@@ -57,7 +57,7 @@ class Answers {
         refuse(request, response, later.status(), later.message());
     }
 
-    /** For whoever needs the database while it does not answer; pages have words of their own for it. */
+    /** Refuses a request that needs the database while it does not answer. Pages have their own text for this. */
     void refuseWithoutDatabase(HttpServletRequest request, HttpServletResponse response) throws IOException {
         response.setHeader("Retry-After", String.valueOf(LostDatabase.RETRY_AFTER_SECONDS));
         if (isRest(request)) {
@@ -68,7 +68,7 @@ class Answers {
         }
     }
 
-    /** Says how to log in; browsers are sent to the form elsewhere. */
+    /** Refuses a request and says how to log in. Browsers are redirected to the form elsewhere. */
     void demandLogin(HttpServletRequest request, HttpServletResponse response, Message detail) throws IOException {
         response.addHeader("WWW-Authenticate", "Basic realm=\"Dozo\", charset=\"UTF-8\"");
         response.addHeader("WWW-Authenticate", "Bearer realm=\"Dozo\"");

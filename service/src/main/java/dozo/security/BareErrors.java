@@ -30,8 +30,8 @@ import org.springframework.security.web.firewall.StrictHttpFirewall;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Errors that no controller has seen, as problem details for who asks REST: what the firewall turned away, and what Tomcat could
- * not even read.
+ * Reports errors that no controller has seen, for REST as problem details: requests that the firewall refused, and
+ * requests that Tomcat could not read.
  */
 @Configuration
 class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFactory> {
@@ -49,13 +49,17 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
     public void customize(TomcatServletWebServerFactory server) {
         server.addContextCustomizers(context -> {
             if (context.getParent() instanceof StandardHost host) {
-                // NB: added when the host starts, so it comes before the one with pages that Spring Boot has added.
+                // NB: the valve is added when the host starts, so it comes before the one for pages that Spring Boot
+                // has added.
                 host.setErrorReportValveClass(Unread.class.getName());
             }
         });
     }
 
-    /** Any method comes through, for REST to answer 405 with those that there are; pages want a token for what they do not know. */
+    /**
+     * Lets all methods pass, so that REST can respond 405 with the supported ones. Pages require a CSRF token for
+     * unknown methods.
+     */
     @Bean
     HttpFirewall firewall() {
         StrictHttpFirewall firewall = new StrictHttpFirewall();
@@ -71,7 +75,7 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
         return filter;
     }
 
-    /** What a filter or Tomcat answered with an error that is about to get a page. */
+    /** Handles errors of a filter or of Tomcat for REST, before they get an error page. */
     static final class Unhandled implements Filter {
 
         @Override
@@ -91,7 +95,7 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
         }
     }
 
-    /** What Tomcat answers before it knows whom to ask. */
+    /** Reports errors of requests that Tomcat cannot pass on. */
     public static final class Unread extends ErrorReportValve {
 
         public Unread() {
@@ -115,7 +119,7 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
                 }
                 response.finishResponse();
             } catch (IOException | IllegalStateException gone) {
-                // Whoever asked is not there any more.
+                // The client has closed the connection.
             }
         }
     }
@@ -127,7 +131,7 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
         write(response, status, MediaType.APPLICATION_PROBLEM_JSON_VALUE, problem);
     }
 
-    /** In both languages: nobody knows which one is wanted. */
+    /** Writes a page in both languages, because the wanted one is unknown. */
     private static void writePage(HttpServletResponse response, int status) throws IOException {
         String page = """
                 <!DOCTYPE html>

@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.stereotype.Component;
 
 /**
- * Users of the directory as it knows them: asked again when what it said is older than {@code dozo.ldap.recheck}. While it does
- * not answer, what it said last counts for a day; it is asked once a minute then.
+ * Users as the directory knows them. The directory is queried again if its answer is older than {@code
+ * dozo.ldap.recheck}. While it does not answer, its last answer is valid for a day, and it is queried once a minute.
  */
 @Component
 class Confirmations {
@@ -32,7 +32,7 @@ class Confirmations {
     private final Users users;
     private final InstantSource clock;
 
-    /** By user, when it was asked in vain; no more than there are users. */
+    /** Time of the last query without an answer, by user. Has at most as many entries as there are users. */
     private final Map<Integer, Instant> silent = new ConcurrentHashMap<>();
 
     Confirmations(Directory directory, DirectorySettings settings, Users users, InstantSource clock) {
@@ -43,9 +43,9 @@ class Confirmations {
     }
 
     /**
-     * The user as they are now; empty: not any more.
+     * Returns the user in the present state; empty if the user no longer exists.
      *
-     * @throws NotNow when the directory has not answered for a day
+     * @throws NotNow if the directory has not answered for a day
      */
     Optional<User> current(User user) {
         if (user.origin() == Realm.LOCAL || !user.active()) {
@@ -75,7 +75,9 @@ class Confirmations {
         throw NotNow.directoryGone();
     }
 
-    /** The user as the directory knows them, which is kept; empty: not at all, or not by this password. */
+    /**
+     * Stores and returns the user from the directory's answer; empty if the user is unknown or the password is wrong.
+     */
     Optional<User> kept(String name, Answer answer) {
         return switch (answer) {
             case Known known -> Optional.of(users.confirm(name, known.roles(), known.projects()));

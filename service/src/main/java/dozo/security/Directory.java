@@ -42,9 +42,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * The LDAP directory: whether there is a user, whether the password is right, and what the groups give. The one class that
- * speaks LDAP. Passwords go over TLS only, but to this machine itself. Nothing is kept: every question is a connection of its
- * own, every answer has a limit, and at most eight are asked at once.
+ * The LDAP directory: whether a user exists, whether the password is right, and what the groups give. This is the only
+ * class that uses LDAP. Passwords are sent only over TLS, except to this machine itself. Nothing is kept: every query
+ * has its own connection, every answer has a time limit, and at most eight queries run at once.
  */
 @Component
 class Directory {
@@ -59,19 +59,19 @@ class Directory {
     private final DirectorySettings settings;
     private final Semaphore turns = new Semaphore(AT_ONCE_MAX, true);
 
-    /** What the directory says of a user. */
+    /** The directory's answer about a user. */
     sealed interface Answer permits Known, Wrong, Unknown {}
 
-    /** There is this user, with what the groups give. */
+    /** The user exists; with the roles and projects of the groups. */
     record Known(Set<Role> roles, Set<String> projects) implements Answer {}
 
-    /** There is this user, and may not log in with this password. */
+    /** The user exists, but the password is not accepted. */
     record Wrong() implements Answer {}
 
-    /** There is no such user. */
+    /** The user does not exist. */
     record Unknown() implements Answer {}
 
-    /** The directory cannot be asked, or not now. */
+    /** The directory cannot be queried, or not now. */
     static final class Silent extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -88,9 +88,9 @@ class Directory {
         return settings.given();
     }
 
-    /** Whether this password is right. */
+    /** Checks a password. */
     Answer login(String name, String password) throws Silent {
-        // NB: without a password a server takes whoever asks for nobody, and says that this was fine.
+        // NB: a bind with an empty password is anonymous, and the server reports success.
         if (password.isEmpty()) {
             return new Wrong();
         }
@@ -104,7 +104,7 @@ class Directory {
         });
     }
 
-    /** Whether there still is this user, and what the groups give now. */
+    /** Returns whether the user still exists, and what the groups give now. */
     Answer look(String name) throws Silent {
         return ask(connection -> {
             Optional<SearchResultEntry> entry = entry(connection, name);
@@ -243,7 +243,10 @@ class Directory {
         return new Known(roles, projects);
     }
 
-    /** The names of the groups in lower case: those that name the user, and those that the user names. */
+    /**
+     * Returns the names of the user's groups in lower case: groups that list the user, and groups that the user's entry
+     * lists.
+     */
     private Set<String> groups(LDAPConnection connection, String name, SearchResultEntry user) throws LDAPException {
         Set<String> groups = new HashSet<>();
         Filter naming = Filter.createORFilter(

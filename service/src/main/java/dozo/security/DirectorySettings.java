@@ -21,7 +21,7 @@ import java.util.Set;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
-/** The LDAP directory in which users are besides the local ones. */
+/** The LDAP directory of users, in addition to the local ones. */
 @ConfigurationProperties("dozo.ldap")
 public record DirectorySettings(
         @Setting(
@@ -109,7 +109,10 @@ public record DirectorySettings(
         return url.startsWith("ldaps:");
     }
 
-    /** Only to this machine itself, and where no certificates are given, passwords go in the clear. */
+    /**
+     * Returns whether to use StartTLS. Passwords are sent in clear text only to this machine itself, and only if no
+     * certificates are configured.
+     */
     boolean startsTls() throws UnknownHostException {
         return !overTls()
                 && (!caFile.isEmpty()
@@ -120,12 +123,12 @@ public record DirectorySettings(
         return managerPasswordFile.isEmpty() ? "" : SecretFile.read(managerPasswordFile);
     }
 
-    /** What groups give, by their cn in lower case. */
+    /** Returns the roles that groups give, by the group's cn in lower case. */
     Map<String, Set<Role>> rolesOfGroups() {
         return rolesOfGroups(roles);
     }
 
-    /** Whose projects groups make theirs, by their cn in lower case. */
+    /** Returns the projects that groups give, by the group's cn in lower case. */
     Map<String, List<String>> projectsOfGroups() {
         return mapping("projects", projects);
     }

@@ -4,7 +4,7 @@ import dozo.people.Users;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.stereotype.Component;
 
-/** Sees to it that the administrator is a user before anybody can ask. */
+/** Makes sure that the administrator exists before the first request. */
 @Component
 class FirstUser implements SmartInitializingSingleton {
 

@@ -40,9 +40,9 @@ import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 
 /**
- * Holds every request against {@link Permissions} before its handler sees it. It asks for the handler that was chosen, not for
- * the address, so nothing can be spelt past it. Roles, projects and whether the user may still come are looked up every time.
- * What it finds is left in the request, each under the name of its type.
+ * Checks every request against {@link Permissions} before its handler runs. The check uses the selected handler and not
+ * the address, so no spelling of an address can bypass it. Roles, projects and whether the user is still active are
+ * looked up every time. The results are stored in the request, each under the name of its type.
  */
 @Component
 class Gate implements HandlerInterceptor {
@@ -56,7 +56,7 @@ class Gate implements HandlerInterceptor {
     private final Answers answers;
     private final InstantSource clock;
 
-    /** Why a request is not answered. */
+    /** Why a request is refused. */
     private record Refused(HttpStatus status, Message detail) {
 
         @FormatMethod
@@ -76,7 +76,7 @@ class Gate implements HandlerInterceptor {
     public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler)
             throws IOException {
         if (!(handler instanceof HandlerMethod)) {
-            // A static file, or nothing: the filter chains say who sees those.
+            // A static file, or nothing: the filter chains decide who sees it.
             return true;
         }
         Optional<Caller> caller = caller();
@@ -106,8 +106,9 @@ class Gate implements HandlerInterceptor {
     }
 
     /**
-     * What somebody whose request is still being answered may see now; empty: they would not be let in any more. Only the thread
-     * that answers the request may ask. Fails while the database is away: it is not known then.
+     * Returns what the user of a running request may see now; empty if the user would no longer be admitted. Call it
+     * only from the thread that handles the request. Fails while the database is away, because the answer is unknown
+     * then.
      */
     private Optional<Sight> again(HttpServletRequest request) {
         HttpSession session = request.getSession(false);
@@ -116,7 +117,7 @@ class Gate implements HandlerInterceptor {
             return Optional.empty();
         }
         try {
-            // Looked up anew: what the request knows is as old as the request.
+            // Looked up again: the user in the request is as old as the request.
             return users.find(caller.get().userId())
                     .filter(found -> mayStillCome(caller.get(), found))
                     .flatMap(confirmations::current)
@@ -130,7 +131,9 @@ class Gate implements HandlerInterceptor {
         }
     }
 
-    /** Whether it is only asked which methods there are: Spring's own handler says so and does nothing else. */
+    /**
+     * Returns whether the request only asks for the supported methods. Spring's own handler does nothing but list them.
+     */
     private static boolean tellsMethods(HttpServletRequest request, Object handler) {
         return HttpMethod.OPTIONS.matches(request.getMethod())
                 && handler instanceof HandlerMethod method
@@ -207,7 +210,7 @@ class Gate implements HandlerInterceptor {
         };
     }
 
-    /** A foreign project is as one that is not there: else the answer would say that it is. */
+    /** Treats another user's project as missing, so that the response does not reveal that it exists. */
     private static @Nullable Refused own(HttpServletRequest request, Sight sight) {
         if (request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE) instanceof Map<?, ?> variables
                 && variables.get("project") instanceof String project

@@ -18,7 +18,10 @@ import org.springframework.web.method.support.ModelAndViewContainer;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/** Puts the gate before every handler, and gives handlers what it found: a {@link Sight}, a {@link Caller}, an {@link Admission}. */
+/**
+ * Puts the gate before every handler, and gives handlers its results: a {@link Sight}, a {@link Caller}, an {@link
+ * Admission}.
+ */
 @Configuration
 class GateConfiguration implements WebMvcConfigurer {
 
@@ -38,7 +41,7 @@ class GateConfiguration implements WebMvcConfigurer {
                 .addInterceptor(new ReadableParameters())
                 .order(Ordered.HIGHEST_PRECEDENCE)
                 .excludePathPatterns("/api/**", "/error");
-        // NB: what failed was let in, or was nobody's to let in.
+        // NB: not before the error page: the failed request has passed the gate, or there was nothing to admit it to.
         interceptors.addInterceptor(gate).excludePathPatterns("/error");
     }
 

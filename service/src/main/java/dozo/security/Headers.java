@@ -3,7 +3,10 @@ package dozo.security;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.Map;
 
-/** What every answer says to a browser, whoever writes it: besides it Spring Security sends HSTS where a request came over TLS. */
+/**
+ * The security headers of every response, whatever writes it. Spring Security also sends HSTS if a request came over
+ * TLS.
+ */
 final class Headers {
 
     static final String CONTENT_POLICY =
@@ -22,7 +25,7 @@ final class Headers {
 
     private Headers() {}
 
-    /** Says it in an answer that has not gone through Spring Security, or not yet. */
+    /** Adds the headers to a response that has not passed through Spring Security, or not yet. */
     static void say(HttpServletResponse response) {
         ALWAYS.forEach((name, value) -> {
             if (!response.containsHeader(name)) {

@@ -23,13 +23,14 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Answers requests whose header {@code Host} is known, and refuses others: a page of another site that has its name lead here would
- * be as one of ours to the browser. Health is told under any name, as probes of containers ask by addresses that nobody knows before.
+ * Refuses requests with an unknown {@code Host} header. Otherwise another site could point its name here (DNS
+ * rebinding), and the browser would treat its pages as ours. Health checks are answered under any name, because
+ * container probes use addresses that are not known in advance.
  */
 @Configuration
 class Hosts {
 
-    /** Names in small letters, and addresses in their one form. */
+    /** Names in lower case, and addresses in canonical form. */
     private final Set<String> known;
 
     Hosts(HttpSettings settings) {
@@ -56,7 +57,9 @@ class Hosts {
         return filter;
     }
 
-    /** NB: a request of HTTP/1.0 need not name a host; browsers always do. */
+    /**
+     * Returns whether the request's host is known. NB: an HTTP/1.0 request need not name a host; browsers always do.
+     */
     private boolean isKnown(HttpServletRequest request) {
         if (request.getHeader(HttpHeaders.HOST) == null || Answers.isHealth(request)) {
             return true;
@@ -73,7 +76,7 @@ class Hosts {
         return address(host).map(InetAddress::getHostAddress).orElseGet(() -> host.toLowerCase(Locale.ROOT));
     }
 
-    /** Asks no name server. */
+    /** Parses an address. Makes no DNS request. */
     private static Optional<InetAddress> address(String host) {
         try {
             return Optional.of(InetAddress.ofLiteral(

@@ -24,8 +24,9 @@ import org.springframework.security.web.authentication.WebAuthenticationDetails;
 import org.springframework.stereotype.Component;
 
 /**
- * Whether a name and a password are right: a local user's by the hash, others' by the directory. Of an unknown name it takes as
- * long to say so as of a wrong password. Half the processors hash at most, and who fails too often waits ({@link Throttle}).
+ * Checks names and passwords: local users by the hash, others by the directory. An unknown name takes as long to refuse
+ * as a wrong password. At most half of the processors compute hashes, and users who fail too often wait ({@link
+ * Throttle}).
  */
 @Component
 class Logins implements AuthenticationProvider {
@@ -47,7 +48,7 @@ class Logins implements AuthenticationProvider {
     private final Semaphore turns =
             new Semaphore(Math.max(1, Runtime.getRuntime().availableProcessors() / 2), true);
 
-    /** Of a password that nobody has. */
+    /** The hash of a password that nobody has. */
     private final String hashOfNobody;
 
     Logins(
@@ -115,7 +116,7 @@ class Logins implements AuthenticationProvider {
         @Nullable String hash = user.map(User::hash).orElse(null);
         takeTurn();
         try {
-            // Again: of many at once, those that waited have not been counted before.
+            // Checked again: of many simultaneous requests, those that waited were not counted before.
             refuseIfThrottled(name, address);
             boolean right = encoder.matches(password, hash == null ? hashOfNobody : hash);
             return user.filter(known -> right && hash != null && known.active());
@@ -154,7 +155,7 @@ class Logins implements AuthenticationProvider {
         throw NotNow.tooMany(COME_BACK);
     }
 
-    /** Of IPv6 the part that one customer has. */
+    /** Returns the client's address; for IPv6 only the part that belongs to one customer. */
     private static String address(Authentication asked) {
         String address =
                 asked.getDetails() instanceof WebAuthenticationDetails details ? details.getRemoteAddress() : "";

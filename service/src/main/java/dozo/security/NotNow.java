@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.core.AuthenticationException;
 
-/** A login that is not looked at now, right or wrong: why, and when to come again. */
+/** A login that is not checked now, whether right or wrong: the reason, and when to try again. */
 final class NotNow extends AuthenticationException {
 
     private static final long serialVersionUID = 1L;
@@ -43,7 +43,7 @@ final class NotNow extends AuthenticationException {
         return message;
     }
 
-    /** At least 1. */
+    /** Returns how long to wait, at least 1 s. */
     long retryAfterSeconds() {
         return retryAfterSeconds;
     }

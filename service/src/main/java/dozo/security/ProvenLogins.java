@@ -12,9 +12,10 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Names and passwords that were right lately, so that a program that brings them with every request does not have them hashed
- * with every request, and does not queue behind those who guess. Kept for five minutes as a digest under a key that is nowhere
- * but in this process; another password, or a disabled user, is another digest. At most 1,000.
+ * Names and passwords that were right recently. A program that sends them with every request then does not need a hash
+ * each time, and does not wait behind attackers who guess. Logins are kept for five minutes, at most 1,000, as digests
+ * with a key that exists only in this process. After a change of the password, or when the user is disabled, the digest
+ * differs.
  */
 final class ProvenLogins {
 

@@ -10,8 +10,8 @@ import org.springframework.security.web.firewall.RequestRejectedException;
 import org.springframework.web.servlet.HandlerInterceptor;
 
 /**
- * Refuses a query or a form of a page that cannot be read, or that holds NUL, which no database keeps. Tomcat reads them, and the
- * firewall looks at them, when the first of their parameters is needed: that is here.
+ * Refuses queries and forms of pages that cannot be read, or that contain NUL, which the database cannot store. Tomcat
+ * and the firewall read them only when the first parameter is needed, which is here.
  */
 final class ReadableParameters implements HandlerInterceptor {
 

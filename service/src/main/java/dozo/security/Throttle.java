@@ -8,11 +8,12 @@ import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who has failed to log in too often, and how long they wait. A name from an address waits longer with every failure, to a
- * minute; so does an address; a name has at most 100 failures an hour from wherever. Who has logged in from an address before
- * waits there for their own failures only: others who guess at a name do not lock its owner out.
+ * Counts failed logins, and delays further attempts. The wait grows with each failure, up to a minute: for a name from
+ * an address, and for an address. A name may fail at most 100 times an hour, from all addresses together. A user who
+ * has logged in from an address before waits there only for failures with this name from this address: an attacker who
+ * guesses cannot lock out the owner of a name.
  *
- * <p>Memory is bounded: of each kind the 10,000 that failed last are kept, in this process. Times are the caller's.
+ * <p>Memory is bounded: of each kind, the 10,000 latest are kept, in this process. Callers give the time.
  */
 final class Throttle {
 
@@ -32,7 +33,7 @@ final class Throttle {
 
     private record Pair(String name, String address) {}
 
-    /** How many, when the first and the last was. */
+    /** The number of failures, and the times of the first and the last one. */
     private record Failures(int count, Instant first, Instant last) {
 
         static Failures oneMore(@Nullable Failures before, Instant now, Instant forgotten) {
@@ -42,7 +43,7 @@ final class Throttle {
         }
     }
 
-    /** How long this name has to wait at this address; zero: not at all. */
+    /** Returns how long this name must wait at this address; zero if it need not wait. */
     synchronized Duration wait(String name, String address, Instant now) {
         Pair pair = new Pair(name, address);
         Duration own = growing(pairs.get(pair), PAIR_FAILURES_FREE, now);
@@ -65,7 +66,6 @@ final class Throttle {
         known.put(pair, now);
     }
 
-    /** How many things are kept. */
     synchronized int size() {
         return pairs.size() + addresses.size() + names.size() + known.size();
     }
@@ -99,7 +99,7 @@ final class Throttle {
         return one.compareTo(other) > 0 ? one : other;
     }
 
-    /** A map of at most so many, the most recently used. */
+    /** Returns a map of at most {@code most} entries that keeps those used last. */
     static <K, V> SequencedMap<K, V> latest(int most) {
         return new LinkedHashMap<>(16, 0.75f, true) {
             private static final long serialVersionUID = 1L;

@@ -11,15 +11,16 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.stereotype.Component;
 
 /**
- * The proxies with TLS that stand before us: their word is taken for who asks and that they came over TLS, cookies go over TLS
- * only, and answers say so for a year. Nobody else's word is taken: who could name their address would not be throttled.
+ * Trusts the configured TLS proxies: their headers give the client's address and whether it used TLS. Cookies are then
+ * sent only over TLS, and responses require TLS for a year (HSTS). No other client's headers are used: a client that
+ * can choose its address cannot be throttled.
  */
 @Component
 class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFactory> {
 
     static final String COOKIE_PLAIN = "JSESSIONID";
 
-    /** Browsers take this name over TLS only, from this host only, for the whole of it. */
+    /** Browsers accept this name only over TLS, only from this host, and only for the whole host. */
     static final String COOKIE = "__Host-dozo";
 
     private final List<String> addresses;

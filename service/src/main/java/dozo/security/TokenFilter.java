@@ -20,8 +20,8 @@ import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Lets in who brings a token, as {@code Authorization: Bearer dozo_…}. Guessing one is hopeless, so it is not throttled; whoever
- * has the secret may know why it does not work any more.
+ * Authenticates requests with a token, {@code Authorization: Bearer dozo_…}. Tokens cannot be guessed, so attempts are
+ * not throttled. A client with the secret may learn why its token does not work any more.
  */
 final class TokenFilter extends OncePerRequestFilter {
 

@@ -20,8 +20,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Gives a run precedence over requests. While one goes on, {@link #AT_ONCE} requests are worked on at a time, in the order in which they
- * came (ADR 0058). The others wait, {@value #WAITING_MAX} at most; more are refused at once. Health checks are always answered.
+ * Gives a run precedence over requests. While a run is in progress, {@link #AT_ONCE} requests are processed at a time,
+ * in the order of arrival (ADR 0058). At most {@value #WAITING_MAX} others wait; further requests are refused at once.
+ * Health checks are always answered.
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 2)
@@ -30,7 +31,10 @@ class Turns extends OncePerRequestFilter {
     static final int AT_ONCE = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
     static final int WAITING_MAX = 200;
 
-    /** A turn ends when the answer begins to leave, and after this time: streaming a large answer is mostly waiting for its reader. */
+    /**
+     * A turn ends when the response begins to be sent, or after this time: sending a large response is mostly waiting
+     * for its reader.
+     */
     private static final Duration TURN_MAX = Duration.ofSeconds(1);
 
     private static final Duration WAIT_MAX = Duration.ofSeconds(10);
@@ -85,7 +89,7 @@ class Turns extends OncePerRequestFilter {
         }
     }
 
-    /** Given back once, by whoever comes first. */
+    /** A permit that is released exactly once. */
     private static final class Turn {
 
         private final Semaphore turns;

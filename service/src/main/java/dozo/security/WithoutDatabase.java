@@ -11,7 +11,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
-/** Answers who logs in, or is looked up, while the database is away: nobody knows whether a password is right or wrong. */
+/** Responds to logins and user lookups while the database is away: nothing is known about a password then. */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 1)
 class WithoutDatabase extends OncePerRequestFilter {
@@ -28,7 +28,7 @@ class WithoutDatabase extends OncePerRequestFilter {
         try {
             chain.doFilter(request, response);
         } catch (IOException | ServletException | RuntimeException failure) {
-            // What has begun to be answered can only break off.
+            // A response that has begun can only be cut off.
             if (response.isCommitted() || !LostDatabase.isBehind(failure)) {
                 throw failure;
             }

@@ -1,4 +1,4 @@
-/** Logins, and the gate: who a request is from, and whether the table of permissions lets it in. */
+/** Logins, and the gate: who sent a request, and whether the table of permissions admits it. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"db", "file", "start", "setting", "registry", "ledger", "people", "run"})
 package dozo.security;

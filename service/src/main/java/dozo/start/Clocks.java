@@ -4,7 +4,7 @@ import java.time.InstantSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The one place that asks the machine what time it is. */
+/** Provides the clock. This is the only place that asks the machine for the time. */
 @Configuration
 class Clocks {
 

@@ -17,7 +17,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.stereotype.Component;
 
-/** The database of the service, ours alone while it is open: given by its address, or the embedded one. */
+/**
+ * The service's database: the one at the configured address, or an embedded one. While it is open, no other service
+ * uses it.
+ */
 @Component
 class Database implements AutoCloseable {
 
@@ -30,7 +33,7 @@ class Database implements AutoCloseable {
     private final SoleUse soleUse;
     private final Presence presence;
 
-    /** The server's name and ours. */
+    /** The server's address and the credentials of Dozo. */
     private static final class Login extends PGSimpleDataSource {
 
         private static final long serialVersionUID = 1L;
@@ -40,10 +43,12 @@ class Database implements AutoCloseable {
             super.setLoginTimeout(LIMIT_SECONDS);
         }
 
-        /** NB: each pool would set it to how long a request of its own waits, for all that log in here. */
+        /**
+         * Does nothing. NB: each pool would set the time that its own requests wait, for everything that logs in here.
+         */
         @Override
         public void setLoginTimeout(int seconds) {
-            // It stays.
+            // Keeps the limit.
         }
     }
 
@@ -83,12 +88,12 @@ class Database implements AutoCloseable {
         }
     }
 
-    /** Whether it answers, and is ours alone. */
+    /** Returns the watch over the database: whether it answers and belongs to this service alone. */
     Presence presence() {
         return presence;
     }
 
-    /** A database of others may start later than we do. */
+    /** Takes the lock. Waits for a database that starts later than this service. */
     private void take(Settings settings) throws SQLException {
         long end = System.nanoTime() + settings.db().startWait().toNanos();
         for (boolean told = false; ; told = true) {
@@ -119,7 +124,7 @@ class Database implements AutoCloseable {
         }
     }
 
-    /** Spring closes this after everything that uses it. */
+    /** Stops everything. Spring closes this bean after all beans that use it. */
     @Override
     public void close() throws IOException {
         presence.close();

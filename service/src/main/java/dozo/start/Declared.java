@@ -17,19 +17,19 @@ import org.springframework.util.unit.DataSize;
 /**
  * A setting as the code declares it.
  *
- * @param property as {@code dozo.db.password-file}
- * @param standard what holds where nobody sets it
+ * @param property its name, such as {@code dozo.db.password-file}
+ * @param standard the default value
  */
 public record Declared(Class<? extends Record> owner, String property, Class<?> type, String standard, Setting says) {
 
-    /** All settings of these records, in the order in which they are declared. */
+    /** Lists all settings of these records in the order of declaration. */
     public static List<Declared> in(List<Class<? extends Record>> records) {
         List<Declared> declared = new ArrayList<>();
         records.forEach(record -> add(declared, record, prefix(record)));
         return declared;
     }
 
-    /** What the settings of a record are about, as their first word after {@code dozo} says: a heading. */
+    /** Returns the heading for a record's settings: their common prefix. */
     public static String title(Class<? extends Record> record) {
         return "`" + prefix(record) + "`";
     }
@@ -55,7 +55,10 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
         }
     }
 
-    /** NB: Spring's annotation is one of parameters, so the component does not have it. */
+    /**
+     * Returns the default value. NB: Spring's annotation is on the constructor's parameter, not on the record
+     * component.
+     */
     private static String standard(Class<? extends Record> owner, RecordComponent component) {
         for (var parameter : owner.getDeclaredConstructors()[0].getParameters()) {
             if (parameter.getName().equals(component.getName())) {
@@ -70,7 +73,7 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
         return component.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 
-    /** As {@code DOZO_DB_PASSWORD_FILE}. */
+    /** Returns the name of the environment variable, such as {@code DOZO_DB_PASSWORD_FILE}. */
     public String environment() {
         return environment(property);
     }
@@ -83,7 +86,7 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
         return says.secret() == Secret.ITSELF;
     }
 
-    /** What is allowed, in words. */
+    /** Describes the allowed values. */
     public String allowed() {
         if (!says.allowed().isEmpty()) {
             return says.allowed();
@@ -99,19 +102,19 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
         };
     }
 
-    /** What is allowed, for a narrow column. */
+    /** Describes the allowed values for a narrow column. */
     public String allowedInShort() {
         String range = says.min().isEmpty() ? "" : says.min() + " to " + says.max();
         return range.isEmpty() ? allowed().replaceFirst(",$", "") : range;
     }
 
-    /** Whether a value is of the right type and in its range; what texts have to be is known to their records. */
+    /** Returns whether a value has the right type and is in range. The records themselves check texts. */
     boolean takes(String value) {
         try {
             return switch (kind()) {
                 case NUMBER ->
                     value.strip().matches("-?\\d{1,18}") && within(Long.parseLong(value.strip()), Long::parseLong);
-                // NB: a number alone would be taken for milliseconds by Spring, and for seconds by people.
+                // NB: Spring reads a number without a unit as milliseconds, people read it as seconds.
                 case TIME -> !value.strip().matches("[+-]?\\d+") && within(time(value), Declared::time);
                 case SIZE -> within(SizeOfSetting.parse(value), SizeOfSetting::parse);
                 case SWITCH -> value.equals("true") || value.equals("false");

@@ -5,7 +5,7 @@ import java.util.List;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Which folders of this machine are ours. */
+/** Lists the folders on this machine that belong to Dozo. */
 @Configuration
 class Folders {
 

@@ -25,10 +25,13 @@ import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
-/** What is set, and by what, held against what the code declares. A wrong setting is told by the name that was used for it. */
+/**
+ * The settings in force and where each comes from, checked against the declared ones. Errors name a setting by the name
+ * that was used to set it.
+ */
 public final class Given {
 
-    /** What the launcher, the commands that ask a service, the tests and the composition read by themselves. */
+    /** The variables that the launcher, commands that call a service, tests and the composition read themselves. */
     public static final Set<String> OTHERS = Set.of(
             "DOZO_DEMAND_SHARED_DATA",
             "DOZO_HEAP",
@@ -57,17 +60,17 @@ public final class Given {
     }
 
     /**
-     * A setting as it is in force.
+     * A setting in force.
      *
-     * @param shown the value, nothing of a secret but whether it is set
-     * @param from the environment variable, or where else the value is from
+     * @param shown the value; for a secret only whether it is set
+     * @param from the environment variable, or another place that set the value
      */
     public record InForce(Declared declared, String shown, String from) {}
 
     /**
-     * Refuses what is unknown, wrong, or a secret in a place that others see.
+     * Refuses unknown settings, wrong values, and secrets in places that others can read.
      *
-     * @throws StartFailure for the first that is found
+     * @throws StartFailure for the first error
      */
     public void check() {
         refuseUnknown();
@@ -75,7 +78,7 @@ public final class Given {
         records.forEach(this::bind);
     }
 
-    /** All settings. */
+    /** Lists all settings. */
     public List<InForce> inForce() {
         return declared.stream()
                 .map(each -> {
@@ -113,7 +116,7 @@ public final class Given {
                 || declared.stream().anyMatch(each -> plain(each.property()).equals(plain));
     }
 
-    /** As Spring compares names: without case and separators. */
+    /** Normalizes a name for comparison as Spring does: without case and separators. */
     private static String plain(String name) {
         return name.replaceAll("[._\\[\\]-]", "").toLowerCase(Locale.ROOT);
     }
@@ -128,7 +131,7 @@ public final class Given {
                 .orElseThrow();
     }
 
-    /** How many letters have to be put in, left out or replaced to make one of the other. */
+    /** Returns the edit distance: the number of letters to insert, delete or replace. */
     private static int edits(String one, String other) {
         int[] row = new int[other.length() + 1];
         for (int j = 0; j <= other.length(); j++) {
@@ -180,7 +183,10 @@ public final class Given {
         }
     }
 
-    /** Java's own properties are arguments, which are in the list of processes. */
+    /**
+     * Returns whether other users can read this value. Java's system properties are arguments, which the process list
+     * shows.
+     */
     private static boolean isSeen(ConfigurationProperty given) {
         return Origin.from(given) instanceof PropertySourceOrigin origin
                 && isNamed(origin, StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
@@ -194,7 +200,7 @@ public final class Given {
         }
     }
 
-    /** Binds settings as the service will, with sizes in powers of 1,000. */
+    /** Returns a binder that reads settings as the service does, with sizes in powers of 1,000. */
     public static Binder binder(ConfigurableEnvironment environment) {
         ApplicationConversionService conversions = new ApplicationConversionService();
         conversions.addConverter(new SizeOfSetting());
@@ -239,7 +245,7 @@ public final class Given {
                                 : "%s %s; expected %s".formatted(name, why, each.allowed()));
     }
 
-    /** An address may hold a password after its question mark. */
+    /** Hides what follows the question mark of an address, because it may contain a password. */
     private static String shown(String value) {
         return value.replaceFirst("\\?.*", "?…").replaceAll("\\s+", " ");
     }
@@ -255,7 +261,7 @@ public final class Given {
         return Optional.empty();
     }
 
-    /** The form that was used: a variable, or a property and where it stands. */
+    /** Returns the name that was used: a variable, or a property and its place. */
     private String name(ConfigurationProperty given) {
         return switch (Origin.from(given)) {
             case SystemEnvironmentOrigin variable -> variable.getProperty();

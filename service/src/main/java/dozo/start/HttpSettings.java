@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
-/** Where the service answers. */
+/** The address and port on which the service listens, its proxies and its host names. */
 @ConfigurationProperties("dozo.http")
 public record HttpSettings(
         @Setting(value = "where it listens; plain HTTP", allowed = "an address or a name of this machine")
@@ -53,12 +53,11 @@ public record HttpSettings(
         }
     }
 
-    /** Their addresses. */
     public List<String> proxies() {
         return listed(tlsProxy);
     }
 
-    /** Names and addresses under which it is asked, as they were given. */
+    /** Returns the names and addresses under which clients reach the service, as configured. */
     public List<String> hostNames() {
         return listed(hosts);
     }

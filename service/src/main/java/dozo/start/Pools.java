@@ -9,20 +9,23 @@ import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
- * Connections for requests, and others for all else: a flood of requests takes none from a night. While the database is away, a
- * request gets none at once, and a night waits for it (ADR 0048).
+ * Separate connections for requests and for everything else, so that a flood of requests takes none from a night. While
+ * the database is away, a request fails at once, and a night waits (ADR 0048).
  */
 final class Pools extends AbstractDataSource implements AutoCloseable {
 
     private static final int REQUESTS_MAX = 16;
 
-    /** The job, its schedule and what else is not a request; every partition of a run holds one more while it works. */
+    /**
+     * Connections for the job, its schedule and everything else that is not a request. Each partition of a run uses one
+     * more while it works.
+     */
     private static final int BESIDE_PARTITIONS = 12;
 
-    /** After this time without a connection it is looked whether the database is away. */
+    /** How often a waiting request checks whether the database is away. */
     private static final Duration SLICE = Duration.ofSeconds(1);
 
-    /** How long a request waits for a connection while others have them all. */
+    /** How long a request waits for a connection while all are in use. */
     private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
 
     private static final ThreadLocal<Boolean> OF_A_REQUEST = ThreadLocal.withInitial(() -> false);
@@ -31,7 +34,7 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
     private final HikariDataSource requests;
     private final HikariDataSource work;
 
-    /** {@code requestLimit}: of one statement of a request. */
+    /** Opens the pools. {@code requestLimit} limits each statement of a request. */
     Pools(Presence presence, PGSimpleDataSource login, int partitions, Duration requestLimit) {
         this.presence = presence;
         requests = pool("requests", login, REQUESTS_MAX, requestLimit);
@@ -40,7 +43,7 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
         work = pool("work", login, partitions + BESIDE_PARTITIONS, Duration.ZERO);
     }
 
-    /** Says whether what this thread does from now on is the answer to a request. */
+    /** Sets whether this thread serves a request from now on. */
     static void servesRequest(boolean serves) {
         if (serves) {
             OF_A_REQUEST.set(true);
@@ -100,7 +103,7 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
         pool.setDataSource(login);
         pool.setMaximumPoolSize(max);
         pool.setMinimumIdle(2);
-        // A plan for whatever is asked cannot use the index of what is (ADR 0034).
+        // A generic plan cannot use the index that fits the actual parameters (ADR 0034).
         pool.setConnectionInitSql("set plan_cache_mode = force_custom_plan; set statement_timeout = %d"
                 .formatted(statementLimit.toMillis()));
         return pool;

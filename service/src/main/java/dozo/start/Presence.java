@@ -10,15 +10,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether the database answers and is ours alone: looked at once a second on a connection of its own. The log says once that it is
- * away, and once that it is back.
+ * Checks once a second, on its own connection, whether the database answers and belongs to this service alone. Logs
+ * once that the database is away, and once that it is back.
  */
 final class Presence implements AutoCloseable {
 
     private static final Duration INTERVAL = Duration.ofSeconds(1);
     private static final Duration END_LIMIT = Duration.ofSeconds(30);
 
-    /** As for a connection that could not be made. */
+    /** The SQLSTATE of a connection that could not be established. */
     private static final String NO_CONNECTION = "08001";
 
     private static final Logger LOG = LoggerFactory.getLogger(Presence.class);
@@ -27,7 +27,7 @@ final class Presence implements AutoCloseable {
     private final Thread looking =
             Thread.ofPlatform().daemon().name("database-watch").unstarted(this::look);
 
-    /** Guarded by this, as all below. */
+    /** Guarded by this, like all fields below. */
     private boolean away;
 
     private long awaySince;
@@ -44,15 +44,15 @@ final class Presence implements AutoCloseable {
         looking.start();
     }
 
-    /** Whether the database does not answer, or not to us. */
+    /** Returns whether the database does not answer, or may not be used any more. */
     synchronized boolean isAway() {
         return away || over != null;
     }
 
     /**
-     * Returns when the database answers; at once when it is not away.
+     * Waits until the database answers; returns at once if it is not away.
      *
-     * @throws SQLTransientConnectionException when it is away and the service is stopping
+     * @throws SQLTransientConnectionException if the database is away and the service is stopping
      */
     synchronized void awaitReturn() throws SQLTransientConnectionException {
         while (isAway()) {
@@ -68,18 +68,18 @@ final class Presence implements AutoCloseable {
         }
     }
 
-    /** For whoever does not wait. */
+    /** Returns the exception for callers that do not wait. */
     static SQLTransientConnectionException gone() {
         return new SQLTransientConnectionException("the database does not answer", NO_CONNECTION);
     }
 
-    /** From now on nobody waits for a database that is away. */
+    /** Ends all waits for a database that is away, now and in the future. */
     synchronized void leave() {
         leaving = true;
         notifyAll();
     }
 
-    /** The service cannot work on this database any more; only the first reason counts. */
+    /** Records that the service cannot use this database any more. Only the first reason counts. */
     synchronized void end(String reason) {
         if (over != null || closed) {
             return;
@@ -92,7 +92,7 @@ final class Presence implements AutoCloseable {
         }
     }
 
-    /** Called once, now or later, when the service cannot work on this database any more. */
+    /** Calls {@code then} once, now or later, when the service cannot use this database any more. */
     synchronized void whenOver(Consumer<String> then) {
         whenOver = then;
         if (over != null) {
@@ -123,7 +123,7 @@ final class Presence implements AutoCloseable {
         } catch (StartFailure taken) {
             end(taken.message());
         } catch (InterruptedException closing) {
-            // Nobody asks any more.
+            // The service is closing.
         }
     }
 

@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** By what key subjects get their codes. */
+/** The key for subjects' codes. */
 @ConfigurationProperties("dozo.pseudonym")
 public record PseudonymSettings(
         @Setting(

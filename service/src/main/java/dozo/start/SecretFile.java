@@ -13,7 +13,10 @@ import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.Set;
 
-/** A file whose one line is a secret. Others may read it where its folder is closed, as containers' secrets are; write it, never. */
+/**
+ * A file whose only line is a secret. Others may be able to read the file, because containers mount secrets in closed
+ * folders; others must not be able to write it.
+ */
 public final class SecretFile {
 
     static final String ALLOWED = "a file with one line, the secret, that nobody but its owner may write";
@@ -23,9 +26,9 @@ public final class SecretFile {
     private SecretFile() {}
 
     /**
-     * The secret.
+     * Returns the secret.
      *
-     * @throws IllegalArgumentException saying what is wrong with the file, without what is in it
+     * @throws IllegalArgumentException if the file is wrong; the message does not contain its content
      */
     public static String read(String name) {
         try {
@@ -52,9 +55,10 @@ public final class SecretFile {
     }
 
     /**
-     * A file with a random secret in a folder, that only we can read; if there is one of this name, it is left as it is.
+     * Creates a file with a random secret that only its owner may read and write. Leaves an existing file of this name
+     * as it is.
      *
-     * @param bytes of chance in it; it is written in base64
+     * @param bytes number of random bytes; the file has them in base64
      */
     public static Path made(Path folder, String name, int bytes) throws IOException {
         FileAttribute<?> fileIsOurs =
@@ -65,7 +69,7 @@ public final class SecretFile {
         }
         byte[] secret = new byte[bytes];
         new SecureRandom().nextBytes(secret);
-        // Under its name only when it is whole: a start that is killed here leaves no empty secret.
+        // The file gets its name only when complete, so a killed start leaves no empty secret.
         Path fresh = Files.createTempFile(folder, "." + name, "", fileIsOurs);
         Files.writeString(fresh, Base64.getUrlEncoder().encodeToString(secret) + "\n");
         try {

@@ -13,7 +13,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
-/** Where the service keeps its state. */
+/** The work folder and the database of the service. */
 @ConfigurationProperties("dozo")
 public record Settings(
         @Setting(
@@ -44,7 +44,6 @@ public record Settings(
         }
     }
 
-    /** The database. */
     public record Db(
             @Setting(
                     value = "the database; without one, neither user nor password may be given",
@@ -112,14 +111,14 @@ public record Settings(
             return passwordFile.isEmpty() ? password : SecretFile.read(passwordFile);
         }
 
-        /** Without what could be secret. */
+        /** Returns the address without anything that may be secret. */
         @Override
         public String toString() {
             return url.isEmpty() ? "the embedded database" : url.replaceFirst("\\?.*", "");
         }
     }
 
-    /** The work folder; made if it is missing, for us alone. */
+    /** Returns the work folder. Creates it, for its owner only, if it is missing. */
     public Path workFolder() {
         try {
             Path folder = Path.of(work).toAbsolutePath().normalize();

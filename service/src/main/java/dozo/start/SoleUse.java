@@ -9,12 +9,12 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * That one service at a time works on a database: a lock on a connection of its own. PostgreSQL gives it back when the
- * process dies, however it dies.
+ * A lock on its own connection, so that only one service at a time uses a database. PostgreSQL releases the lock when
+ * the process dies, however it dies.
  */
 final class SoleUse implements AutoCloseable {
 
-    /** PostgreSQL's word for a lock that was not to be had in time. */
+    /** PostgreSQL's SQLSTATE for a lock that was not available in time. */
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
     private static final int VALID_SECONDS = 5;
@@ -23,7 +23,7 @@ final class SoleUse implements AutoCloseable {
     private @Nullable Connection connection;
     private @Nullable Session session;
 
-    /** A process of the server, and when it began: its number is used again. */
+    /** A server process and its start time, because process numbers are used again. */
     private record Session(int process, String since) {}
 
     SoleUse(DataSource database) {
@@ -31,9 +31,9 @@ final class SoleUse implements AutoCloseable {
     }
 
     /**
-     * Takes the lock; waits some seconds for the connection of a process that has just been killed to go.
+     * Takes the lock. Waits up to 5 s for the connection of a process that was just killed to end.
      *
-     * @throws StartFailure when another service has it
+     * @throws StartFailure if another service has the lock
      */
     synchronized void take() throws SQLException {
         Connection fresh = database.getConnection();
@@ -55,12 +55,15 @@ final class SoleUse implements AutoCloseable {
         }
     }
 
-    /** Whether the connection that holds the lock answers. */
+    /** Returns whether the connection that holds the lock answers. */
     synchronized boolean holds() throws SQLException {
         return connection != null && connection.isValid(VALID_SECONDS);
     }
 
-    /** A server that was cut off from us keeps our own former session, and its lock, for hours. */
+    /**
+     * Ends this service's earlier session. A server whose connection was cut keeps that session, and its lock, for
+     * hours.
+     */
     private void endFormer(Connection fresh) throws SQLException {
         Session former = session;
         if (former == null) {
@@ -91,7 +94,7 @@ final class SoleUse implements AutoCloseable {
             try {
                 held.close();
             } catch (SQLException gone) {
-                // And the lock with it.
+                // The lock is gone with the connection.
             }
         }
     }

@@ -5,13 +5,13 @@ import java.util.Optional;
 import org.flywaydb.core.api.exception.FlywayValidateException;
 import org.springframework.boot.web.server.PortInUseException;
 
-/** Why the service cannot start, in one line for whoever starts it: the thing, and what is allowed. */
+/** Why the service cannot start, in one line: the cause and the expected value. */
 public final class StartFailure extends RuntimeException {
 
-    /** Something it needs is not there or in use; as in sysexits.h. */
+    /** Exit code, as in sysexits.h: something that the service needs is missing or in use. */
     public static final int UNAVAILABLE = 69;
 
-    /** A setting is wrong; as in sysexits.h. */
+    /** Exit code, as in sysexits.h: a setting is wrong. */
     public static final int CONFIGURATION = 78;
 
     private static final long serialVersionUID = 1L;
@@ -32,12 +32,11 @@ public final class StartFailure extends RuntimeException {
         return exitCode;
     }
 
-    /** The line. */
     public String message() {
         return String.valueOf(getMessage());
     }
 
-    /** What a failed start is to be told as; empty when it is a defect. */
+    /** Finds the known reason for a failed start; empty if the failure is a defect. */
     public static Optional<StartFailure> of(Throwable thrown) {
         for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
             switch (cause) {
@@ -65,7 +64,7 @@ public final class StartFailure extends RuntimeException {
                             thrown));
                 }
                 default -> {
-                    // Look deeper.
+                    // Check the next cause.
                 }
             }
         }

@@ -4,7 +4,7 @@ import org.springframework.boot.SpringBootExceptionReporter;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** Keeps stack traces out of the log for failures that {@link StartFailure} can tell in a line. */
+/** Keeps stack traces out of the log for failures that {@link StartFailure} describes in one line. */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class StartReporter implements SpringBootExceptionReporter {
 

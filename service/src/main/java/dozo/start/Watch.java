@@ -16,8 +16,8 @@ import org.springframework.context.event.EventListener;
 import org.springframework.core.Ordered;
 
 /**
- * What the service does about its database: it stops when another service has taken it over or it cannot be had any more, and
- * nobody waits for it while the service is stopping.
+ * Reacts to the state of the database. Stops the service when another service has taken the database or it cannot be
+ * used any more. Ends all waits for the database while the service stops.
  */
 @Configuration
 class Watch {
@@ -36,7 +36,7 @@ class Watch {
         presence.leave();
     }
 
-    /** Before all others: they ask the database too. */
+    /** Marks the threads of requests. Comes before all other filters, because they use the database too. */
     @Bean
     static FilterRegistrationBean<Filter> requestsHaveTheirConnections() {
         FilterRegistrationBean<Filter> filter = new FilterRegistrationBean<>((request, response, chain) -> {
@@ -52,7 +52,7 @@ class Watch {
         return filter;
     }
 
-    /** What is done from time to time is done again: that the database was lost meanwhile is in the log already. */
+    /** Lets schedules continue after a failure. A lost database is already in the log. */
     @Bean
     static ThreadPoolTaskSchedulerCustomizer schedulesOutliveTheirFailures() {
         return scheduler -> scheduler.setErrorHandler(failure -> {

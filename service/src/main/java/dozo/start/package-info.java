@@ -1,4 +1,4 @@
-/** What must be there before the service works: its settings, its folder, its database, and that it is the only one. */
+/** The conditions for the service to work: settings, work folder, database, and sole use of the database. */
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {"db", "ledger", "registry", "run", "setting", "source :: dicom", "suggest", "worklist"})

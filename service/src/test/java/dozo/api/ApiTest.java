@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** REST: what is asked is done, and every refusal says the field and what is accepted. */
+/** REST executes valid requests, and every refusal names the field and the expected value. */
 class ApiTest {
 
     private static final AtomicInteger COUNT = new AtomicInteger();
@@ -165,7 +165,7 @@ class ApiTest {
         assertThat(service.ask("GET", "/api/v1/ledger", null, null).status()).isEqualTo(401);
     }
 
-    /** Years that Java knows and no database keeps. */
+    /** Years that Java supports and the database cannot store. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -214,7 +214,7 @@ class ApiTest {
         }
     }
 
-    /** Every list and map of every request's record. */
+    /** Every list and map of the requests' records. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -625,7 +625,7 @@ class ApiTest {
 
         assertThat(saved.status()).isEqualTo(200);
         assertThat(saved.at("/hostKey").asString()).isEqualTo("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA");
-        // Of two sites, one has to be named.
+        // If there are two sites, a request must name one.
         assertRefused(service.post("/api/v1/runs", "{}"), 422, "site");
         assertRefused(service.get("/api/v1/coverage"), 422, "site");
     }
@@ -1004,7 +1004,7 @@ class ApiTest {
         assertRefused(service.post("/api/v1/runs/%d/retry".formatted(run), ""), 409, "run");
     }
 
-    /** A run that has found a socket of its own: the finding's number. */
+    /** Records a run that has found a new socket; returns the finding's number. */
     private static long found(@Nullable Integer experiment) {
         Run run = openRun();
         service.bean(Findings.class)

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whatever is wrong with a request, its answer is a problem detail: also where no controller has seen it. */
+/** Every error response is a problem detail, even if no controller has seen the request. */
 class BareErrorsTest {
 
     private static final String PROJECTS = "/api/v1/projects";

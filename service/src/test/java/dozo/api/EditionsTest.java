@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who edits what somebody else has changed meanwhile is told, and overwrites nothing. */
+/** An editor whose version is out of date is refused, and overwrites nothing. */
 class EditionsTest {
 
     private static final String TRIPWIRE = "{\"percent\": %d, \"entries\": 50}";

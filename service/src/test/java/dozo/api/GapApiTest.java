@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Bookings, gaps, and whether a console may delete, over REST. */
+/** Bookings, gaps, and whether a console may delete a study, over REST. */
 class GapApiTest {
 
     private static final String PASSWORD = "a password for tests";
@@ -108,7 +108,7 @@ class GapApiTest {
         assertThat(get(null, "/api/v1/studies/2.25.3?instances=0").status()).isEqualTo(422);
     }
 
-    /** The documentation's own words: 0 it may be deleted, 1 not yet, 2 nobody can say. */
+    /** Exit codes as documented: 0: may be deleted, 1: not yet, 2: unknown. */
     @Test
     void theScriptForConsolesDeletesNothingThatIsNotSaidToBeVerified() throws Exception {
         String token = service.bean(Tokens.class)
@@ -141,7 +141,7 @@ class GapApiTest {
         assertThat(mayDeleteAt("<html>\"verified\":true</html>")).isEqualTo(2);
     }
 
-    /** Asks somebody who answers with this. */
+    /** Runs the script against a server that sends this response. */
     private static int mayDeleteAt(String answer) throws Exception {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0), 8);
         server.createContext("/", exchange -> {

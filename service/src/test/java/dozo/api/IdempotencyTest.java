@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** A POST with a key is done once, whatever becomes of its answer. */
+/** A POST with a key is executed once, whatever happens to its response. */
 class IdempotencyTest {
 
     private static final String PROJECTS = "/api/v1/projects";
@@ -181,7 +181,7 @@ class IdempotencyTest {
     @Test
     void whileTheFirstIsGoingOnTheSecondIsToldToWait() throws IOException {
         Answer second = null;
-        // The other one may come first: then anew, with another key.
+        // The second request may arrive first: then again, with another key.
         for (int attempt = 0; attempt < 50 && (second == null || second.status() != 409); attempt++) {
             second = secondWhileFirstIsSent("W" + attempt);
         }
@@ -190,7 +190,9 @@ class IdempotencyTest {
         assertThat(second.headers().firstValue("Retry-After")).isPresent();
     }
 
-    /** What is answered to the second of two that are the same, while the body of the first is not there whole yet. */
+    /**
+     * Returns the response to the second of two equal requests, sent while the body of the first is still incomplete.
+     */
     private static Answer secondWhileFirstIsSent(String code) throws IOException {
         URI at = URI.create(service.url());
         String body = body(code);

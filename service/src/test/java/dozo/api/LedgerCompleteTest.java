@@ -43,8 +43,8 @@ import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Every endpoint that changes something, with a valid change: its rows are in the ledger, and where they cannot be, the change is
- * not there either. Whoever adds such an endpoint adds it to {@link #changes}.
+ * Calls every endpoint that changes something, with a valid change. Its rows are in the ledger; if they cannot be
+ * written, the change is not made either. Add each new endpoint of this kind to {@link #changes}.
  */
 class LedgerCompleteTest {
 
@@ -53,16 +53,16 @@ class LedgerCompleteTest {
     private static final String FIRST = "the first of the passwords";
     private static final String SECOND = "the second password";
 
-    /** Stands for what a test cannot know. */
+    /** Stands for a value that a test cannot know. */
     private static final String ANY = "*";
 
-    /** In every free text that is sent: nothing of it may be in the ledger. */
+    /** Part of every free text in requests. It must not appear in the ledger. */
     private static final String PATIENT = "Yamada-Hanako";
 
     @TempDir
     static Path folder;
 
-    /** Where nothing is a source. */
+    /** A folder without any source. */
     @TempDir
     static Path restored;
 
@@ -72,11 +72,11 @@ class LedgerCompleteTest {
     private static JdbcClient jdbc;
 
     /**
-     * What a person does.
+     * A change by a person.
      *
-     * @param before what has to be so
-     * @param rows exactly those that the person's name stands in
-     * @param starts whether it lets the program work, which adds rows of its own
+     * @param before prepares the change
+     * @param rows exactly the rows with the person's name
+     * @param starts whether it starts work of the program, which adds its own rows
      */
     private record Change(String endpoint, Runnable before, Supplier<Answer> ask, boolean starts, List<Row> rows) {}
 
@@ -100,7 +100,7 @@ class LedgerCompleteTest {
                 Map.of(
                         "dozo.worklist.url",
                         "http://127.0.0.1:" + ris.getAddress().getPort(),
-                        // Else it is read by the clock, in the middle of another change.
+                        // Otherwise the schedule would read it in the middle of another change.
                         "dozo.worklist.cron",
                         "-"));
         jdbc = service.bean(JdbcClient.class);
@@ -132,7 +132,7 @@ class LedgerCompleteTest {
         int rows = 0;
         for (Change change : changes()) {
             if (!change.starts()) {
-                // One that was stopped has its last row when it has ended.
+                // A stopped run writes its last row when it ends.
                 awaitNoRun();
             }
             change.before().run();
@@ -178,7 +178,7 @@ class LedgerCompleteTest {
                 .flatMap(mapping -> mapping.getMethodsCondition().getMethods().stream()
                         .flatMap(method -> mapping.getPatternValues().stream().map(path -> method.name() + " " + path)))
                 .filter(endpoint -> !endpoint.startsWith("GET "))
-                // Pages change by the same methods of the same rooms, and by nothing else (ArchitectureTest).
+                // Pages change data by the same methods of the same rooms, and by nothing else (ArchitectureTest).
                 .filter(endpoint -> endpoint.contains(" /api/"))
                 .collect(Collectors.toCollection(TreeSet::new));
 
@@ -188,7 +188,7 @@ class LedgerCompleteTest {
                 .isEqualTo(mapped);
     }
 
-    /** In an order in which each finds what those before have made. */
+    /** Returns the changes in an order in which each finds what earlier ones have made. */
     private static List<Change> changes() {
         String one = source("one");
         String two = source("two");
@@ -517,7 +517,7 @@ class LedgerCompleteTest {
         return row(action, subject, "roles", "[ADMIN]", "scope", "ALL", "read_only", "false", "expires", ANY);
     }
 
-    /** A row as it is, with what is expected of any content passed over; actors are looked at elsewhere. */
+    /** Returns a row, with {@link #ANY} where any content is expected. Actors are checked elsewhere. */
     private static Row rowOf(LedgerEntry entry, List<Row> expected) {
         Map<String, String> detail =
                 new TreeMap<>(JSON.readValue(entry.detail(), new TypeReference<Map<String, String>>() {}));
@@ -543,7 +543,7 @@ class LedgerCompleteTest {
                 .update();
     }
 
-    /** What all tables hold, but for those of Spring Batch: a digest each. */
+    /** Returns a digest of each table, except those of Spring Batch and Flyway. */
     private static Map<String, String> state() {
         Map<String, String> state = new LinkedHashMap<>();
         List<String> tables = jdbc.sql("""
@@ -569,7 +569,7 @@ class LedgerCompleteTest {
                         """).update();
     }
 
-    /** As a dead process leaves one. */
+    /** Leaves a run as a dead process does. */
     private static void leaveARun() {
         awaitNoRun();
         service.bean(Runs.class)
@@ -588,7 +588,7 @@ class LedgerCompleteTest {
                                 .isEmpty());
     }
 
-    /** One that waits, and that nobody begins. */
+    /** Leaves a waiting restore that nothing starts. */
     private static void leaveARestore() {
         awaitNoRun();
         service.bean(RestoreQueue.class).stop();
@@ -610,7 +610,7 @@ class LedgerCompleteTest {
                 .single();
     }
 
-    /** A finding of the latest run. */
+    /** Adds a finding to the latest run. */
     private static void find() {
         awaitNoRun();
         jdbc.sql("""

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The description of REST is whole: what is missing from it nobody can call. */
+/** The OpenAPI description of REST is complete: clients cannot use what is missing from it. */
 class OpenApiTest {
 
     private static final Set<String> METHODS = Set.of("get", "post", "put", "patch", "delete");
@@ -130,7 +130,7 @@ class OpenApiTest {
         }
     }
 
-    /** NB: springdoc names what it describes so; of two that have one name it would describe one. */
+    /** NB: springdoc uses these names; of two records with the same name it would describe only one. */
     @Test
     void everyRecordHasANameOfItsOwn() {
         List<String> names = new ClassFileImporter()

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A file of experiments over REST, and finding them again. */
+/** Registration of a file of experiments over REST, and their search. */
 class RegistrationApiTest {
 
     private static final String BULK = "/api/v1/experiments/bulk";

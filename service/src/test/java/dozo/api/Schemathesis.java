@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Schemathesis and a validator of OpenAPI, from PyPI, in a Python environment of their own below the build's folder. */
+/** Schemathesis and an OpenAPI validator from PyPI, in their own Python environment in the build folder. */
 final class Schemathesis {
 
     private static final String RELEASE = "4.32.5";
@@ -22,22 +22,22 @@ final class Schemathesis {
 
     private Schemathesis() {}
 
-    /** How a program ended, and all it said. */
+    /** The exit code and the output of a program. */
     record Verdict(int exitCode, String said) {}
 
-    /** Whether a file is OpenAPI as its schema has it. */
+    /** Validates a file against the OpenAPI schema. */
     static Verdict validate(Path file) throws IOException, InterruptedException {
         return execute(file.toAbsolutePath().getParent(), List.of(program("openapi-spec-validator"), file.toString()));
     }
 
-    /** Fuzzes with these arguments, in a folder that takes what it leaves behind; with more patience for more examples. */
+    /** Runs the fuzzer with these arguments in a folder for its files. The time limit grows with {@code times}. */
     static Verdict run(Path folder, List<String> arguments, int times) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("nice", "-n", "19", program("schemathesis"), "run"));
         command.addAll(arguments);
         return execute(folder, command, Math.multiplyExact(LIMIT_MINUTES, times));
     }
 
-    /** Made once; the mark is the last thing that is made. */
+    /** Returns a program of the environment. Creates the environment once; the mark file is created last. */
     private static synchronized String program(String name) throws IOException, InterruptedException {
         Path whole = ENVIRONMENT.resolve("whole");
         if (Files.notExists(whole)) {

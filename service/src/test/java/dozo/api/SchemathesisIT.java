@@ -22,10 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The running service holds what its description says, whatever is sent to it: no failure of ours, no answer that is not
- * described. Nothing is left out: runs and scrubs are started too, to a site that refuses every connection. What fits the
- * description is sent and what does not, one request for itself and in sequences where one takes what another has answered. Takes over two
- * minutes: thousands of requests.
+ * The running service conforms to its description, whatever is sent: no server errors, and no response that is not
+ * described. Nothing is excluded: runs and scrubs start, too, to a site that refuses every connection. Valid and
+ * invalid requests are sent, alone and in sequences where one uses the response of another. Takes over two minutes:
+ * thousands of requests.
  */
 @Tag(Campaign.TAG)
 class SchemathesisIT {
@@ -34,7 +34,7 @@ class SchemathesisIT {
             "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
                     + "response_headers_conformance,unsupported_method";
 
-    /** That a site does not answer is no failure of ours, and described. */
+    /** A site that does not answer is not a server error, and is described. */
     private static final String SETTINGS = """
             [checks.not_a_server_error]
             expected-statuses = ["2xx", "3xx", "4xx", "502"]
@@ -78,7 +78,7 @@ class SchemathesisIT {
         service.close();
     }
 
-    /** Both at once, as people are: what one changes meanwhile, the other may find in any state. */
+    /** Both fuzzers run at once, like real users: one may find what the other has changed, in any state. */
     @Test
     void itHoldsForAnAdministratorAndALabManager() throws Exception {
         try (ExecutorService both = Executors.newFixedThreadPool(2)) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import tools.jackson.databind.JsonNode;
 
-/** The CSV of an answer says what its JSON says, whole, and nothing that a spreadsheet would run. */
+/** The CSV of a response has the complete content of its JSON, and no formulas that a spreadsheet would run. */
 class SheetApiTest {
 
     private static final String TITLE = "=HYPERLINK(\"x\",\"視覚, 野\")";
@@ -58,7 +58,7 @@ class SheetApiTest {
                             .status())
                     .isEqualTo(201);
         }
-        // As a night leaves them: E1 safe, of E2 half. Names: one that is none in UTF-8.
+        // As after a night: E1 is safe, E2 half. One name is not UTF-8.
         for (String sql : new String[] {
             "insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,"
                     + " entries_changed, entries_gone)"
@@ -206,7 +206,7 @@ class SheetApiTest {
         assertThat(header(refused, "Content-Type")).startsWith("application/problem+json");
     }
 
-    /** What JSON has of a column: in the item, in its sums or its receipt, or beside the items. */
+    /** Returns the JSON value of a column: from the item, from its sums or its receipt, or from beside the items. */
     private static String cell(JsonNode answer, JsonNode item, String heading) {
         JsonNode found = heading.equals("receipt") ? item.at("/receipt/id") : item.path(heading);
         for (JsonNode place : List.of(item.path("totals"), item.path("receipt"), answer)) {
@@ -221,7 +221,7 @@ class SheetApiTest {
                 : text.startsWith("=") || text.startsWith("+") ? "'" + text : text;
     }
 
-    /** The lines of RFC 4180. */
+    /** Parses the lines of a CSV file (RFC 4180). */
     private static List<List<String>> parsed(String csv) {
         List<List<String>> lines = new ArrayList<>();
         List<String> line = new ArrayList<>();

@@ -35,7 +35,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Whoever sees some projects only registers what is below their roots, and what is bound to a root leads nowhere else, ever. */
+/**
+ * Users who see only some projects register only sources below the projects' roots. A source that is bound to a root
+ * never leads elsewhere.
+ */
 class SourceRootsApiTest {
 
     private static final String PASSWORD = "a password for tests";
@@ -63,7 +66,9 @@ class SourceRootsApiTest {
         service.close();
     }
 
-    /** The lab manager sees the projects of all tests, and one has all there is below its root. */
+    /**
+     * Removes the roots: the lab manager sees the projects of all tests, and one of them has everything below its root.
+     */
     @AfterEach
     void forgetRoots() {
         assertThat(setRoots().status()).isEqualTo(200);

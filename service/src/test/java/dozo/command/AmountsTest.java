@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Numbers of bytes, typed and told. */
+/** Parsing and printing of amounts. */
 class AmountsTest {
 
     @Test

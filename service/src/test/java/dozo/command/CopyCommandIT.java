@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** Copies to a real server and back: where things end up, how that is told, and that it can be done again. */
+/** Copies to a real server and back: the destinations, the output, and repeated copies. */
 class CopyCommandIT {
 
     private static final FileTime LONG_AGO = FileTime.from(Instant.ofEpochSecond(1_000_000_000));
@@ -143,7 +143,7 @@ class CopyCommandIT {
     @Test
     void aSiteBehindAJumpHost() throws IOException {
         try (LoopbackSite jump = LoopbackSite.start(folder.resolve("jump"), folder.resolve("jump-root"), 0)) {
-            // The same key for both, as with one who types the command.
+            // The same key for both hosts, as for a user who types the command.
             Files.copy(
                     folder.resolve("keys/authorized_keys"),
                     folder.resolve("jump/authorized_keys"),

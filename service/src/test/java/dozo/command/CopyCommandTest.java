@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a copy refuses, before anything is done, and how it ends then. */
+/** What a copy refuses before it does anything, and its exit codes. */
 class CopyCommandTest {
 
     private static final String HOST_KEY =

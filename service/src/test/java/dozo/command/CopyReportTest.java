@@ -9,7 +9,7 @@ import dozo.file.Problem;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** How a copy is told: while it runs, at its end, and to programs. */
+/** The output of a copy: its progress, its result, and its JSON. */
 class CopyReportTest {
 
     private static final Progress WHOLE =
@@ -82,7 +82,7 @@ class CopyReportTest {
                 .isEqualTo(" 90%  900 MB of 1.0 GB  256 MB/s  1,234 entries/s  0:00:00 left  4 lanes");
         assertThat(CopyMeter.line(new Progress(7, 2_000, false, 5, 9, 1_000, 1), 0, 0))
                 .isEqualTo("1.0 kB of 2.0 kB so far  0 B/s  0 entries/s  1 lane");
-        // Not 100 before all is proven.
+        // Less than 100 until everything is verified.
         assertThat(CopyMeter.line(new Progress(7, 2_000, true, 6, 2_000, 2_000, 1), 0, 0))
                 .startsWith(" 99%");
         assertThat(CopyMeter.line(new Progress(0, 0, true, 0, 0, 0, 1), 0, 0)).startsWith("100%");

@@ -21,7 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 
-/** {@code dozo flywheel}: from a Flywheel of a few fixed answers; what it does at other times is tested where it is done. */
+/**
+ * {@code dozo flywheel} against a server with a few fixed responses. Tests of the delivery itself are in its own room.
+ */
 class FlywheelCommandTest {
 
     private static final String SESSION = "650000030000000a0000000a";

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** This machine and sites are told apart as scp does it, and names are bytes. */
+/** Local and remote locations are distinguished as scp does, and names are bytes. */
 class LocationTest {
 
     private static final byte[] HOME = "/home/me".getBytes(StandardCharsets.UTF_8);

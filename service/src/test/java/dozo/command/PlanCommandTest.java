@@ -13,10 +13,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 
-/** {@code dozo plan --from-table}: without a service, from sizes alone. */
+/** {@code dozo plan --from-table}: without a service, from sizes only. */
 class PlanCommandTest {
 
-    /** A centre's largest projects, the rest in one line, and the regions in which it copied them. */
+    /** A centre's largest projects, the others in one line, and the regions in which the centre copied them. */
     private static final String CENTRE = """
             dir,size_mbyte,region
             0001,334605374,1

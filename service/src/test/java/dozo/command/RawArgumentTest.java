@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** A name that is no text of the terminal reaches the service as it was typed. */
+/** A name that is not valid text in the terminal's charset reaches the service as typed. */
 class RawArgumentTest {
 
     private static final byte[] TYPED = "/data/脳機能".getBytes(Charset.forName("windows-31j"));

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** {@code dozo scrub --plan --stored}: without a service, from amounts alone. */
+/** {@code dozo scrub --plan --stored}: without a service, from amounts only. */
 class ScrubPlanCommandTest {
 
     private static final String CENTRE = "scrub --plan --max-age 90d --stored 1.27PiB --files 482,977,782 ";

@@ -15,7 +15,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tables of sizes are taken as people have them; what cannot be understood is told by its line, and nothing is guessed. */
+/**
+ * Tables of sizes are accepted in their usual forms. Invalid lines are reported with their numbers, and nothing is
+ * guessed.
+ */
 class SizesTableTest {
 
     @TempDir

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import picocli.CommandLine;
 
-/** By command, runs are stopped, and a scrub makes way for a night. */
+/** Commands stop runs, and a scrub makes way for a night. */
 class StopCommandTest {
 
     private static final String PASSWORD_FILE = "dozo.password.file";
@@ -92,7 +92,7 @@ class StopCommandTest {
         awaitEnd(5);
     }
 
-    /** The scrub that is going on: number 5. */
+    /** Pauses and resumes the scrub in progress, number 5. */
     private void pauseAndResume() {
         assertThat(dozo("pause", "--wait")).isEqualTo(new Ended(Exit.WELL, "run 5 is paused\n", ""));
         assertThat(dozo("status").out())
@@ -139,7 +139,7 @@ class StopCommandTest {
         assertThat(dozo("findings", "--all", "--json").out()).contains("\"supersededBy\":2");
     }
 
-    /** A scrub that has read some copies, and waits for its budget to read others. */
+    /** Starts a scrub that has read some copies, and waits for its budget to read others. */
     private void slowScrub(int run) {
         assertThat(dozo("scrub", "--all", "--warm", "--limit", "4kB").out())
                 .isEqualTo("scrub %d is started\n".formatted(run));

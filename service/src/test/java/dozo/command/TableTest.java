@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is exported is what it is, and no spreadsheet runs it. */
+/** Exported values are exact, and a spreadsheet runs none of them. */
 class TableTest {
 
     @ParameterizedTest

@@ -26,8 +26,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import picocli.CommandLine;
 
 /**
- * {@code dozo demo} as a person runs it: a process of its own, its output and its exit code. Takes over two minutes: demonstrations with a
- * database and a night each, and some kill it.
+ * {@code dozo demo} as a person runs it: its own process, its output and its exit code. Takes over two minutes: each
+ * demonstration has a database and a night, and some tests kill it.
  */
 class DemoIT {
 
@@ -160,7 +160,10 @@ class DemoIT {
         }
     }
 
-    /** All is safe, nothing but words for people was printed, and the last lines say what, where and what to try next. */
+    /**
+     * Asserts that everything is safe, that only text for people was printed, and that the last lines give the result,
+     * the address and the next step.
+     */
     private static void assertEndsWell(Ended demo) throws Exception {
         List<String> lines = demo.output().lines().toList();
         assertThat(lines.subList(lines.size() - 3, lines.size()))
@@ -175,7 +178,7 @@ class DemoIT {
         assertThat(check.output()).isEqualTo("all as listed\n");
     }
 
-    /** What is said of arguments with which nothing can be done. */
+    /** Returns the error message for invalid arguments. */
     private static String refused(Path data, Path work) {
         StringWriter said = new StringWriter();
         CommandLine demo = new CommandLine(new Demo(new Demo.Service() {
@@ -208,7 +211,7 @@ class DemoIT {
     private static boolean same(Path source, Path copy) {
         try {
             byte[] script = ("exec diff -r --no-dereference \"$0\" \"$1\"").getBytes(StandardCharsets.UTF_8);
-            // Through a file of NUL-separated names: a name that is no UTF-8 cannot be an argument of a Java process.
+            // By a file of NUL-separated names: a name that is not UTF-8 cannot be an argument of a Java process.
             Path names = Files.createTempFile("names", "");
             byte[] a = FilePath.rawBytes(source);
             byte[] b = FilePath.rawBytes(copy);
@@ -227,17 +230,23 @@ class DemoIT {
         }
     }
 
-    /** Runs the demonstration on hundreds of megabytes, so that the cipher and the digest are worth compiling with full effort. */
+    /**
+     * Runs the demonstration on hundreds of megabytes, where it is worth compiling the cipher and the digest with full
+     * effort.
+     */
     private static Ended demoOfMuch(List<String> by, String... arguments) throws Exception {
         return demo(by, "@../batch-jobs/engine/test.options", arguments);
     }
 
-    /** Runs it on little: it lives for seconds, and what the second compiler costs it does not get back. */
+    /** Runs the demonstration on little data. It lives for seconds, too short to profit from the second compiler. */
     private static Ended demo(String... arguments) throws Exception {
         return demo(List.of(), "-XX:TieredStopAtLevel=1", arguments);
     }
 
-    /** Starts it by another command, without root's right to read everything, which would make every file readable. */
+    /**
+     * Starts the demonstration by another command. Drops root's right to read everything, because no file would be
+     * unreadable.
+     */
     private static Ended demo(List<String> by, String compiler, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(by);
         if (System.getProperty("user.name").equals("root")) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The demo's experiments are always the same, always whole, and as awkward as real ones. */
+/** The demonstration's experiments are always the same, always complete, and as difficult as real ones. */
 class SyntheticExperimentsTest {
 
     @TempDir

@@ -69,7 +69,7 @@ class NightlyScheduleTest {
         assertThat(run.requestedBy()).isEqualTo("dozo");
         await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
 
-        // The same night again: its run is done.
+        // The same night again: its run has already ended.
         lookAt(run.startedAt().plusSeconds(15));
         assertThat(runs().latest().orElseThrow().id()).isEqualTo(run.id());
     }

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.util.unit.DataSize;
 
-/** Scrubs are started in their window, when there is something to read, and make way for the night. */
+/** Scrubs start in their window if there is something to read, and make way for the night. */
 class ScrubScheduleTest {
 
     private static final Duration RUN_LIMIT = Duration.ofMinutes(5);
@@ -49,12 +49,12 @@ class ScrubScheduleTest {
 
     private ScrubSchedule schedule;
 
-    /** At a time at which a night is due. */
+    /** At a time when a night is due. */
     private NightlySchedule nights;
 
     @BeforeEach
     void startAndBackUp() throws Exception {
-        // Its own schedule is off: what happens is what a test does.
+        // The service's own schedule is off: only the tests start runs.
         service = RunningService.start(
                 folder.resolve("work"),
                 TestDatabase.fresh(),

@@ -51,15 +51,15 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import tools.jackson.databind.JsonNode;
 
-/** Who may what: every endpoint × who asks × own and foreign project, held against the table that people read. */
+/** Permissions: every endpoint × every user × own and foreign project, compared with the documented table. */
 class AccessTest {
 
     private static final String OWN = "MINE1";
 
-    /** In all that the foreign project holds, so that it shows wherever anything of it does. */
+    /** Part of everything in the foreign project, to detect it in any response. */
     private static final String FOREIGN = "ALIEN9";
 
-    /** All that a token for consoles may ask. */
+    /** The only endpoint for a console's token. */
     private static final Endpoint STUDY = new Endpoint("GET", "/api/v1/studies/{studyInstanceUid}");
 
     private static final String PASSWORD = "a password for tests";
@@ -70,13 +70,13 @@ class AccessTest {
     private static RunningService service;
     private static long run;
 
-    /** Tokens by user, role and kind. Those of the last user have one of its two roles. */
+    /** Tokens by user, role and kind. The last user has two roles, and tokens with only one of them. */
     private static final Map<String, String> SECRETS = new LinkedHashMap<>();
 
-    /** In which somebody has logged in. */
+    /** Browsers in which users have logged in. */
     private static final Map<String, HttpClient> BROWSERS = new HashMap<>();
 
-    /** Somebody who asks. */
+    /** A user who sends requests. */
     private record Asker(String name, String role, String authorization, String token) {}
 
     @BeforeAll
@@ -114,7 +114,7 @@ class AccessTest {
         makeTokens();
     }
 
-    /** A proposal for each of the two projects, the own one first, and what is missing of it. */
+    /** Adds a proposal and a missing item for each of the two projects, the own one first. */
     private static void arrive() {
         JdbcClient jdbc = service.bean(JdbcClient.class);
         jdbc.sql("""
@@ -239,7 +239,9 @@ class AccessTest {
         assertThat(wrong).isEmpty();
     }
 
-    /** The role comes first: whoever may not ask is not told which content would be taken or given. */
+    /**
+     * The role is checked first: a user who may not use an endpoint does not learn which content it accepts or returns.
+     */
     @Test
     void contentThatIsNotTakenIsRefusedByRoleFirst() throws Exception {
         List<String> wrong = new ArrayList<>();
@@ -295,7 +297,7 @@ class AccessTest {
             }
         }
 
-        // What the walk above would have found: these do hold something foreign.
+        // Proves that the loop above could have found something: these responses do contain the foreign project.
         assertThat(shownToAuditor)
                 .contains(
                         "/api/v1/projects",
@@ -328,7 +330,10 @@ class AccessTest {
         assertThat(findingsListed(get(manager, "/runs"))).isEqualTo(1);
     }
 
-    /** How many findings the list tells of the run that has some; what others here have started may come before it. */
+    /**
+     * Returns the number of findings in the list for the run that has some. Runs that other tests have started may come
+     * before it.
+     */
     private static int findingsListed(Answer runs) {
         for (JsonNode each : runs.at("/items")) {
             if (each.at("/id").asLong() == run) {
@@ -569,7 +574,7 @@ class AccessTest {
         };
     }
 
-    /** Asks with a body that nobody understands; expected what gets as far as that. */
+    /** Sends a request. Its body is malformed for every endpoint, so admitted requests with a body fail there. */
     private static Answer ask(Asker asker, Endpoint endpoint, String project) {
         String path = path(endpoint, project);
         String query = query(endpoint);
@@ -598,7 +603,7 @@ class AccessTest {
                 .replace("{id}", endpoint.path().contains("/tokens/") ? "999999" : String.valueOf(run));
     }
 
-    /** Without which the answer would be that it is missing. */
+    /** Returns the required parameters; without them the response would only say that they are missing. */
     private static String query(Endpoint endpoint) {
         String name = endpoint.path().substring(endpoint.path().lastIndexOf('/') + 1);
         return switch (name) {

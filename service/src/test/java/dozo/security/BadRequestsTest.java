@@ -26,13 +26,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
-/** Requests that no browser sends: each gets an answer of the 4xx with the headers that every answer has, and none fills the log. */
+/** Requests that no browser sends: each gets a 4xx response with the common headers, and none fills the log. */
 class BadRequestsTest {
 
     private static final String FORM = "Content-Type: application/x-www-form-urlencoded\r\n";
     private static final String PARTS = "Content-Type: multipart/form-data; boundary=X\r\n";
 
-    /** What every answer says to a browser, whoever wrote the answer. */
+    /** Security headers of every response, whatever wrote it. */
     private static final List<String> HEADERS = List.of(
             "Content-Security-Policy: default-src 'self';",
             "X-Content-Type-Options: nosniff",
@@ -365,7 +365,7 @@ class BadRequestsTest {
         assertThat(answer.substring(0, answer.indexOf("\r\n\r\n"))).contains(HEADERS);
     }
 
-    /** What somebody asked wrongly is theirs to know. */
+    /** Asserts that wrong requests are not logged: only the client needs to know. */
     private void assertQuiet() {
         assertThat(log.list)
                 .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull())

@@ -31,7 +31,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Users of an LDAP directory, against one in this process: log in, what groups give, and when it is silent or forgets them. */
+/**
+ * Users of an LDAP directory, tested against one in this process: login, groups, and a directory that does not answer
+ * or no longer knows a user.
+ */
 class DirectoryTest {
 
     private static final String BASE = "dc=example,dc=org";
@@ -247,7 +250,7 @@ class DirectoryTest {
                 "start", InetAddress.getLoopbackAddress(), 0, keys.createSSLSocketFactory()));
     }
 
-    /** A key with a certificate for a host, which is added to those that are trusted. */
+    /** Creates a key with a certificate for a host, and adds the certificate to the trusted ones. */
     private SSLUtil keys(String host, Path trusted) throws Exception {
         String store = folder.resolve(host + ".p12").toString();
         Path certificate = folder.resolve(host + ".pem");
@@ -358,7 +361,7 @@ class DirectoryTest {
         return server;
     }
 
-    /** As if the directory had last been asked so long ago. */
+    /** Makes the directory's last answer this old. */
     private static void age(RunningService service, String interval) {
         service.bean(JdbcClient.class)
                 .sql("update dozo_user set confirmed_at = now() - :interval::interval where origin = 'DIRECTORY'")

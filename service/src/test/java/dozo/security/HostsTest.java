@@ -16,7 +16,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The header Host: answers go to known hosts only, none is repeated in an address, and health is told under every name. */
+/**
+ * The Host header: only known hosts get responses, none is repeated in an address, and health checks work under every
+ * name.
+ */
 class HostsTest {
 
     private static final String LISTED = "Dozo.example.org, 192.0.2.7, [2001:db8::1]";
@@ -26,7 +29,7 @@ class HostsTest {
 
     private static RunningService service;
 
-    /** As in a container that some system of containers has started. */
+    /** Starts the service as in a container of an orchestrator. */
     @BeforeAll
     static void start() {
         service = RunningService.start(
@@ -117,7 +120,7 @@ class HostsTest {
                 .startsWith("HTTP/1.1 421");
     }
 
-    /** The page that was wanted before the login is shown after it, wherever its request says it came to. */
+    /** After login, the requested page is shown, whatever host its request named. */
     @Test
     void afterTheLoginThePageThatWasWantedIsShown() throws IOException {
         String first = get("/runs?after=7", "localhost:1");

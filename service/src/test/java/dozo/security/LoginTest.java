@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Logging in: what a session is, what guessing brings, and what every answer says. */
+/** Logins: sessions, guessing, and the headers of every response. */
 class LoginTest {
 
     private static final String PASSWORD = "a password for tests";
@@ -103,7 +103,8 @@ class LoginTest {
         long wrong = Long.MAX_VALUE;
         double ratio = Double.NaN;
         as("warm", "up");
-        // The fastest of each, as others keep the processors busy; on a busy machine it comes late.
+        // Takes the fastest of each, because other processes use the processors. On a busy machine that may take many
+        // attempts.
         for (int i = 1; i <= 40 && (i <= 5 || ratio < 0.5 || ratio > 2.0); i++) {
             unknown = Math.min(unknown, nanos("nobody", "198.51.100." + i));
             wrong = Math.min(wrong, nanos("tanaka", "198.51.100." + i));
@@ -225,7 +226,7 @@ class LoginTest {
         return System.nanoTime() - begin;
     }
 
-    /** As a proxy with TLS hands it on. */
+    /** Returns a request as a TLS proxy forwards it. */
     private HttpRequest.Builder request(String path) {
         return HttpRequest.newBuilder(URI.create(service.url() + path))
                 .header("X-Forwarded-For", "192.0.2.7")

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** Who guesses waits, and the owner of the name does not wait for long. */
+/** An attacker who guesses must wait, and the owner of the name need not wait for long. */
 class ThrottleTest {
 
     private final Throttle throttle = new Throttle();

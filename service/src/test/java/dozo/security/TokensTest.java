@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Tokens: shown once, never more than their user may, and over when they are over. */
+/** Tokens: shown once, never with more permissions than their user, and invalid when they have expired. */
 class TokensTest {
 
     private static final AtomicInteger COUNT = new AtomicInteger();

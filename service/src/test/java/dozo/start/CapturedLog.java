@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.LoggerFactory;
 
-/** What is logged from now on. NB: a service that starts sets logging up anew, and this has ended. */
+/**
+ * Captures everything that is logged from now on. NB: a service that starts configures logging anew, which ends the
+ * capture.
+ */
 final class CapturedLog implements AutoCloseable {
 
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();

@@ -29,10 +29,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** While a database of others is away, everybody is told so at once, the log says so once, and all goes on when it is back. */
+/**
+ * While an external database is away, every request fails at once, the log says so once, and everything continues when
+ * it is back.
+ */
 class DatabaseAwayTest {
 
-    /** On a machine at rest an answer takes some milliseconds, and 2 s at most; without a watch it took 30 s. */
+    /** On an idle machine a response takes milliseconds, at most 2 s; without the watch it took 30 s. */
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(10);
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -68,7 +71,7 @@ class DatabaseAwayTest {
 
             relay.refuse();
             assertTold(timed(() -> service.get("/api/v1/projects")));
-            // Before that, a connection that is lost already may still be given out, and its statement fails.
+            // Earlier, the pool may still hand out a lost connection, whose statement fails.
             await().atMost(LIMIT).until(() -> log.count("does not answer") == 1);
             CompletableFuture<Long> schedule = CompletableFuture.supplyAsync(() -> users(service));
 
@@ -109,7 +112,7 @@ class DatabaseAwayTest {
         }
     }
 
-    /** A server that was cut off from us does not know it, and keeps the lock for our former session. */
+    /** A server whose connection was cut does not notice, and keeps the lock of the service's former session. */
     @Test
     void theServiceIsNotTakenForAnotherOne() throws Exception {
         try (RunningService service = RunningService.start(folder, database, settings());
@@ -149,7 +152,7 @@ class DatabaseAwayTest {
                 "2s");
     }
 
-    /** What a request asks for too long is given up; what is no request waits as long as it takes. */
+    /** A long statement of a request is cancelled; other work waits as long as necessary. */
     @Test
     void aRequestThatAsksTheDatabaseForTooLongIsToldToComeAgain() throws Exception {
         try (RunningService service = RunningService.start(folder, database, settings());
@@ -202,7 +205,7 @@ class DatabaseAwayTest {
         assertThat(page.body()).contains("<h1>" + title + "</h1>").contains(text);
     }
 
-    /** A line for away, a line for back, and no stack trace. */
+    /** Asserts one line when the database is away, one when it is back, and no stack trace. */
     private static void assertQuiet(CapturedLog log) {
         assertThat(log.events())
                 .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull());

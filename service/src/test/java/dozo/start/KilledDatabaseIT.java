@@ -32,15 +32,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * The embedded server is killed under the service with SIGKILL: idle, and while a night sends. Takes over a minute: the service notices and
- * recovers in its own time.
+ * The service's embedded server is killed with SIGKILL: while idle, and while a night sends. Takes over a minute: the
+ * service needs its time to notice and to recover.
  */
 class KilledDatabaseIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
     private static final int FILES = 3_000;
 
-    /** So many are verified when the server is killed, or less. */
+    /** Upper bound of the random number of verified units after which the server is killed. */
     private static final int UNITS_BEFORE_MAX = 40;
 
     private static final int BACKENDS = Campaign.times(2);
@@ -60,7 +60,7 @@ class KilledDatabaseIT {
         try (RunningService service = start();
                 CapturedLog log = new CapturedLog();
                 LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
-            // Idle first: the night's connections are of the server before.
+            // Idle first, so that the night uses connections of the earlier server.
             kill(wholeFamily);
             awaitAnswers(service, log, 1);
 
@@ -80,7 +80,7 @@ class KilledDatabaseIT {
         }
     }
 
-    /** The server ends all its connections and recovers by itself when one of its processes dies. */
+    /** When one of its processes dies, the server ends all connections and recovers by itself. */
     @Tag(Campaign.TAG)
     @Test
     void nightsOfWhichAProcessOfTheServerIsKilledGoOn() throws Exception {
@@ -106,7 +106,7 @@ class KilledDatabaseIT {
         service.bean(Experiments.class).register("P1", "S1", "", source, "test");
     }
 
-    /** A night at a random moment before all is verified. */
+    /** Returns a night at a random moment before everything is verified. */
     private static Run nightUnderWay(RunningService service) {
         long before = verified(service) + new Random().nextInt(UNITS_BEFORE_MAX + 1);
         Run night = service.bean(Operations.class).start("dr", "test");

@@ -11,7 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Passes bytes on between the service and its database, or refuses every connection and breaks those there are. */
+/** Forwards bytes between the service and its database, or refuses every connection and closes the existing ones. */
 final class Relay implements AutoCloseable {
 
     private final int server;
@@ -51,12 +51,12 @@ final class Relay implements AutoCloseable {
                     Thread.ofPlatform().daemon().start(() -> pass(behind, client));
                 }
             } catch (IOException closed) {
-                // Refused from now on.
+                // Connections are refused from now on.
             }
         });
     }
 
-    /** From now on nobody gets through. */
+    /** Closes all connections, and refuses new ones from now on. */
     void refuse() throws IOException {
         ServerSocket open = listening;
         if (open != null) {
@@ -67,7 +67,7 @@ final class Relay implements AutoCloseable {
         }
     }
 
-    /** From now on whoever connects is sent away without a word. */
+    /** Accepts connections from now on, and closes them at once. */
     void turnAway() {
         through = false;
     }
@@ -90,7 +90,7 @@ final class Relay implements AutoCloseable {
                 to) {
             from.getInputStream().transferTo(to.getOutputStream());
         } catch (IOException broken) {
-            // As wanted.
+            // This is intended.
         }
     }
 }

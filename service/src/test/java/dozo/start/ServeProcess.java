@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** {@code dozo serve} in a process of its own: on a free port, without a schedule. */
+/** {@code dozo serve} in its own process: on a free port, without a schedule. */
 final class ServeProcess {
 
     private ServeProcess() {}
@@ -12,7 +12,7 @@ final class ServeProcess {
     /**
      * Starts the service.
      *
-     * @param output gets all that it prints
+     * @param output receives all output
      * @param settings environment variables; none that begins with {@code DOZO_} is inherited
      */
     static Process start(Path work, Path output, Map<String, String> settings) throws IOException {

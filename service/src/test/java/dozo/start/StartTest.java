@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** A start either succeeds or says in one line what is wrong and what is allowed. */
+/** A start succeeds, or says in one line what is wrong and what is expected. */
 class StartTest {
 
     private static final String DATABASE_SECRET = "hush_database_1f0c";
@@ -40,7 +40,7 @@ class StartTest {
     @TempDir
     Path folder;
 
-    /** What nobody knows before it is tried; all else is in SettingsTest. */
+    /** Errors that only show when the service starts; SettingsTest covers all others. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     dozo.db.url          | jdbc:postgresql://127.0.0.1:1/x | cannot be used        | 69

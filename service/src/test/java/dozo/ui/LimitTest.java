@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a run waits for most, by where its engine's units and files are. */
+/** The bottleneck of a run, from the stages of its engine's units and files. */
 class LimitTest {
 
     private static final double IDLE = 0.2;

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** The overview, as a browser gets it. */
+/** The overview page as a browser receives it. */
 class OverviewPageTest {
 
     @TempDir
@@ -271,7 +271,7 @@ class OverviewPageTest {
         service.bean(Runs.class).close(run.id(), RunState.COMPLETE, "");
     }
 
-    /** Something that is stored, of which a fifth was read last long ago. */
+    /** Adds stored data, of which one fifth was last read long ago. */
     private void store() {
         JdbcClient jdbc = service.bean(JdbcClient.class);
         jdbc.sql("""

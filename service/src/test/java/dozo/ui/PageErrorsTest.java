@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Whatever a browser is not given, it gets a page in the reader's language; the log holds a stack trace of defects only. */
+/** Every refusal is a page in the reader's language. The log has stack traces only of defects. */
 class PageErrorsTest {
 
     private static final String PASSWORD = "a password for tests";
@@ -148,7 +148,7 @@ class PageErrorsTest {
         assertThat(page.body()).contains("id=\"main\"").contains("href=\"/\"");
     }
 
-    /** Nothing that went as it should is an error of the service. */
+    /** Asserts that expected refusals are not logged as errors. */
     private void assertQuiet() {
         assertThat(log.list)
                 .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull())

@@ -77,12 +77,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * What people do with the pages, in a real browser and in both languages; every page for everybody, light and dark, wide and narrow. Takes over a
- * minute: each page is drawn eight times and examined by axe.
+ * What people do with the pages, in a real browser and in both languages; accessibility of every page, light and dark,
+ * wide and narrow. Takes over a minute: each page is drawn eight times and checked by axe.
  */
 class PagesBrowserIT {
 
-    /** What the system has, by the names that distributions give it. */
+    /** Names of the browser in different distributions. */
     private static final List<String> BROWSERS = List.of("chromium", "chromium-browser", "google-chrome");
 
     private static final Path SHOTS = Path.of("target", "pages");
@@ -90,13 +90,13 @@ class PagesBrowserIT {
     private static final int WIDE = 1280;
     private static final int NARROW = 320;
 
-    /** Of the pages' head, in pixels: two rows of what can be touched. */
+    /** Maximum height of the pages' head in pixels: two rows of controls. */
     private static final int HEAD_MAX = 100;
 
-    /** More than fit on a page of a folder. */
+    /** More files than fit on a page of a folder. */
     private static final int FILES = 230;
 
-    /** Shift-JIS, then what is no text in any encoding, and markup. */
+    /** Shift-JIS, then bytes that are not text in any encoding, and markup. */
     private static final byte[] NO_TEXT = {(byte) 0x94, (byte) 0x5c, (byte) 0xff, ' ', '<', 'b', '>', '.', 'r', 'a', 'w'
     };
 
@@ -112,12 +112,15 @@ class PagesBrowserIT {
     private static String login = "";
     private static String axe = "";
 
-    /** One for each language in which the administrator has logged in: what it has loaded once, no test loads again. */
+    /** A logged-in browser of the administrator for each language, which keeps loaded files for all tests. */
     private static final Map<String, BrowserContext> USUAL = new HashMap<>();
 
     private final List<AutoCloseable> opened = new ArrayList<>();
 
-    /** The browser belongs to the thread that starts it; the service and its nights come up beside it. */
+    /**
+     * Starts the browser in this thread, because it belongs to its thread; the service and its nights start at the same
+     * time.
+     */
     @BeforeAll
     static void start() throws Exception {
         try (ExecutorService beside = Executors.newSingleThreadExecutor()) {
@@ -125,7 +128,7 @@ class PagesBrowserIT {
                 serve();
                 return null;
             });
-            // A browser is there already: none is loaded.
+            // A browser is already installed, so none is downloaded.
             Map<String, String> environment = new HashMap<>(System.getenv());
             environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
             playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
@@ -163,7 +166,7 @@ class PagesBrowserIT {
                 .orElseThrow(() -> new AssertionError("no Chromium on the PATH: ./dozo test installs it"));
     }
 
-    /** Visits that were booked, and of each kind of gap one. */
+    /** Adds booked visits, with one gap of each kind. */
     private static void plan() throws Exception {
         service.bean(Scanners.class).put(new Scanner("S7T", List.of("MR7T01"), 14), "test");
         service.bean(Scanners.class).put(new Scanner("S3T", List.of("MR3T01"), null), "test");
@@ -218,7 +221,7 @@ class PagesBrowserIT {
                         study, study + "." + series, accession, subject, day, null, station, "MR", 120, null, at, at));
     }
 
-    /** Two nights, with changes between them; then something frozen, and something that waits. */
+    /** Runs two nights, with changes between them; then adds a frozen experiment and one that waits. */
     private static void back() throws Exception {
         Path visit = Files.createDirectories(folder.resolve("visit"));
         Path series = Files.createDirectories(visit.resolve("dicom"));
@@ -238,7 +241,7 @@ class PagesBrowserIT {
         propose();
     }
 
-    /** As nights find them in a Flywheel that they look at no more. */
+    /** Adds proposals as nights find them, in a Flywheel that is inactive now. */
     private static void propose() {
         JdbcClient jdbc = service.bean(JdbcClient.class);
         jdbc.sql("""
@@ -259,7 +262,7 @@ class PagesBrowserIT {
                         """).update();
     }
 
-    /** A night in which something did not come; and a tree whose nights found it unusable, until one looks again. */
+    /** Adds a night in which something is missing, and a tree that nights found unusable. */
     private static void reconcile(JdbcClient jdbc) {
         jdbc.sql("""
                         insert into origin (name, kind, address, spool, active, patterns, updated_at)
@@ -577,7 +580,7 @@ class PagesBrowserIT {
         assertThat(complaints).isEmpty();
     }
 
-    /** A page is loaded once in each language, then looked at light and dark, wide and narrow. */
+    /** Loads each page once in each language, then checks it light and dark, wide and narrow. */
     @ParameterizedTest
     @ValueSource(strings = {"en", "ja"})
     void everyPageIsForEverybody(String language) throws Exception {
@@ -594,7 +597,10 @@ class PagesBrowserIT {
         }
     }
 
-    /** By day with all rules; by night with those that ask for colours and places, as nothing else has changed. */
+    /**
+     * Checks a page: light with all rules; dark only with rules about colours and positions, because nothing else has
+     * changed.
+     */
     private static void look(Page page, String called, String language, boolean light) throws Exception {
         int width = page.viewportSize().width;
         String name = "%s-%s-%d".formatted(called, light ? "light" : "dark", width);
@@ -615,7 +621,7 @@ class PagesBrowserIT {
         return new Page.EmulateMediaOptions().setColorScheme(scheme);
     }
 
-    /** By what its screenshot is called. A new page gets a line. */
+    /** Lists the pages by the names of their screenshots. Add a line for each new page. */
     private static Map<String, String> pages() {
         String experiment = "/experiments/P001/S0001";
         Map<String, String> pages = new LinkedHashMap<>();
@@ -692,7 +698,7 @@ class PagesBrowserIT {
         assertThat(page.locator(".confirm li")).hasCount(3);
         try (Connection held = service.bean(DataSource.class).getConnection();
                 Statement lock = held.createStatement()) {
-            // It cannot end before somebody has looked at it: nothing is recorded meanwhile.
+            // The run cannot end before the page was checked: recording is blocked.
             lock.execute("""
                     create function hold() returns trigger language plpgsql
                     as 'begin perform pg_advisory_xact_lock(7); return new; end';
@@ -704,7 +710,7 @@ class PagesBrowserIT {
             assertThat(page).hasURL(Pattern.compile(".*/runs/[0-9]+"));
             page.evaluate("window.neverLoadedAgain = true");
             assertThat(page.locator("[data-live='byte-rate']")).containsText("/s", within(30));
-            // Where others keep all processors busy, those are the limit.
+            // If other processes use all processors, these are the bottleneck.
             assertThat(page.locator("[data-live-word='limit']"))
                     .hasText(
                             oneOf(word(language, "limit.RECORDING"), word(language, "limit.PROCESSORS")),
@@ -1001,7 +1007,7 @@ class PagesBrowserIT {
         return new Page.GetByTextOptions().setExact(true);
     }
 
-    /** No violation of WCAG 2.2 AA that axe-core knows of. */
+    /** Asserts that axe-core finds no violation of WCAG 2.2 AA. */
     private static void accessible(Page page, String name, String language) {
         accessible(page, name, language, "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']");
     }
@@ -1020,7 +1026,7 @@ class PagesBrowserIT {
         assertThat((List<?>) Objects.requireNonNull(violations)).as(what).isEmpty();
     }
 
-    /** Nothing is broken, wider than the window, or untranslated. */
+    /** Asserts that nothing is broken, wider than the window, or untranslated. */
     private static void fits(Page page, String name, String language) throws Exception {
         String what = name + "-" + language;
         Map<?, ?> seen = (Map<?, ?>) Objects.requireNonNull(page.evaluate("""
@@ -1041,7 +1047,7 @@ class PagesBrowserIT {
         assertThat(seen.get("language")).as(what).isEqualTo(language);
     }
 
-    /** A picture proves nothing: it is taken for who wants to look. */
+    /** Takes a screenshot for people. It proves nothing. */
     private static void shoot(Page page, String name, String language) {
         if (!Boolean.getBoolean("write.pages")) {
             return;
@@ -1071,7 +1077,7 @@ class PagesBrowserIT {
         return page;
     }
 
-    /** One in which the administrator has logged in. */
+    /** Returns a browser context in which the administrator has logged in. */
     private BrowserContext context(String language, NewContextOptions options) throws Exception {
         BrowserContext context = browser.newContext(options.setLocale(language).setStorageState(login));
         context.setDefaultTimeout(Duration.ofSeconds(15).toMillis());

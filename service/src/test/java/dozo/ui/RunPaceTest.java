@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** How fast a run and each of its lanes are. */
+/** The rates of a run and of its lanes. */
 class RunPaceTest {
 
     private final RunPace pace = new RunPace();

@@ -41,7 +41,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who watches a run: one look serves all who see the same, nobody waits for who does not read, nobody looks longer than they may. */
+/**
+ * Viewers of a run: one sample serves all with the same sight, slow readers delay nobody, and nobody watches longer
+ * than permitted.
+ */
 class RunWatchTest {
 
     private static final String PASSWORD = "a password for tests";
@@ -81,7 +84,7 @@ class RunWatchTest {
         service.close();
     }
 
-    /** Paused: nothing of it goes on by itself. */
+    /** Opens a paused run, which does not progress by itself. */
     @BeforeEach
     void open() {
         run = runs.open(
@@ -104,7 +107,7 @@ class RunWatchTest {
             all.add(viewing(Sight.EVERYTHING));
         }
         Viewing other = viewing(Sight.of(Set.of("P001")));
-        // All are there from its second sample on.
+        // All viewers are present from its second sample on.
         RunSample first = all.getFirst().next(10);
         RunSample shared = all.getFirst().next(10);
         assertThat(first).isNotNull();
@@ -181,7 +184,7 @@ class RunWatchTest {
         stream(last).close();
     }
 
-    /** A viewer's connection, when the first of its events has come. */
+    /** Returns a viewer's connection when it has received its first event. */
     private Socket stream(HttpClient browser) throws Exception {
         URI at = URI.create(service.url());
         String cookie = browser.cookieHandler()
@@ -201,7 +204,7 @@ class RunWatchTest {
         return socket;
     }
 
-    /** Each is another user's, from an address of their own. */
+    /** Adds a viewer with its own user and address. */
     private Viewing viewing(Sight sight) {
         String who = "user" + viewers++;
         return (Viewing) watch.watch(who, who, run, sight);

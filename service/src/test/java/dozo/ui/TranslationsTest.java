@@ -36,12 +36,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every message that pages can show has a Japanese text. The formats are read from the sources: they are what is given to a
- * {@code @FormatMethod}, and the compiler demands that they are constants.
+ * Every message that pages can show has a Japanese text. The formats are read from the sources: they are arguments of
+ * {@code @FormatMethod}s, and the compiler requires them to be constants.
  */
 class TranslationsTest {
 
-    /** All that pages call; what only REST and the command line say stays English. */
+    /** All code that pages call. Messages that only REST and the command line print stay English. */
     private static final List<Path> SOURCES = List.of(
             Path.of("../batch-jobs/engine/src/main/java"),
             Path.of("../batch-jobs/catalogue/src/main/java"),
@@ -52,7 +52,7 @@ class TranslationsTest {
 
     private static final Pattern PLACE = Pattern.compile("%,?[sd]");
 
-    /** Where a format stands among a method's arguments, by {@code Class.method} or the class of a constructor. */
+    /** The position of the format among a method's arguments, by {@code Class.method} or the class of a constructor. */
     private static final Map<String, Integer> FORMAT_METHODS = new HashMap<>();
 
     private static final Map<String, ExpressionTree> CONSTANTS = new HashMap<>();
@@ -186,7 +186,7 @@ class TranslationsTest {
             }
         }
 
-        /** Null: a parameter that is a format itself, or a message and no format. */
+        /** Returns null for a parameter that is itself a format, and for a message instead of a format. */
         private static @Nullable String constant(ExpressionTree expression) {
             return switch (expression) {
                 case LiteralTree literal -> String.valueOf(literal.getValue());

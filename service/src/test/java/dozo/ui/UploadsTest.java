@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** Files that wait to be confirmed take a limited room for a limited time, whoever sends how many. */
+/** Files that wait for confirmation use limited memory for a limited time, however many are sent. */
 class UploadsTest {
 
     private Instant now = Instant.parse("2026-10-01T12:00:00Z");

@@ -27,15 +27,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What pages say: every word that is used is there in both languages, and none is there for nothing. */
+/** The texts of pages: every key in use exists in both languages, and no key is unused. */
 class WordsTest {
 
     private static final Path UI = Path.of("..", "ui", "src", "main");
 
-    /** Named in the code: what an age is counted in. */
+    /** Keys used in the code: units of an age. */
     private static final List<String> BY_CODE = List.of("days", "hours");
 
-    /** Of reconciliations, that no enum has: docs/reference/origins.md and file-trees.md name them. */
+    /** Reasons of reconciliations that are not in an enum; docs/reference/origins.md and file-trees.md list them. */
     private static final List<String> OTHER_REASONS = List.of(
             "NO_ROOM",
             "MANY_GONE",

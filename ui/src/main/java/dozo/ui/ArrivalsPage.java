@@ -23,7 +23,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** What origins tell of and is no experiment yet: many are accepted as proposed, one with what somebody knows better. */
+/** Proposals: users accept many as proposed, or one with corrections. */
 @Controller
 class ArrivalsPage {
 
@@ -33,7 +33,7 @@ class ArrivalsPage {
     private final Dismissals dismissals;
     private final Choices choices;
 
-    /** A proposal that could not be accepted, and why. */
+    /** A proposal that could not be accepted, and the reason. */
     record Refused(String item, Message message) {}
 
     ArrivalsPage(Arrivals arrivals, Dismissals dismissals, Choices choices) {

@@ -27,16 +27,19 @@ import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** What an auditor asks: what was safe at the end of a day, how long data waited to be so, and the proof of one file. */
+/**
+ * Answers for auditors: what was safe at the end of a day, how long data waited until it was safe, and the proof of one
+ * file.
+ */
 @Controller
 class AuditPage {
 
     private static final int GROUPS_SHOWN = 100;
 
-    /** Of how many days the waits are, unless they are asked for. */
+    /** Default period of the waits, in days. */
     private static final int DAYS_USUAL = 90;
 
-    /** Those of experiments have a page of their own. */
+    /** Experiments have their own page. */
     private static final List<Dimension> DIMENSIONS =
             List.of(Dimension.PROJECT, Dimension.SCANNER, Dimension.MODALITY, Dimension.MONTH);
 
@@ -48,7 +51,7 @@ class AuditPage {
     private final InstantSource clock;
     private final ZoneId zone;
 
-    /** Which days are asked about; {@code end} of the first is null for now. */
+    /** The requested days; {@code asOf} is null for now. */
     private record Asked(@Nullable LocalDate asOf, LocalDate from, LocalDate until) {}
 
     AuditPage(
@@ -83,7 +86,7 @@ class AuditPage {
         }
     }
 
-    /** Looks for one file's proof: found, it is its own page. */
+    /** Searches for the proof of a file, and redirects to its page. */
     @GetMapping("/audit/proof")
     String proof(@RequestParam Map<String, String> typed, Sight sight, Model model) {
         try {
@@ -158,7 +161,7 @@ class AuditPage {
         return day.atStartOfDay(zone).toInstant();
     }
 
-    /** When a day was over; of today, now. */
+    /** Returns the end of a day; for today, the current time. */
     private Instant end(LocalDate day) {
         Instant end = begin(day.plusDays(1));
         Instant now = clock.instant();

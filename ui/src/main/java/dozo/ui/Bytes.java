@@ -4,7 +4,7 @@ import dozo.file.FilePath;
 import dozo.registry.Refusal;
 import java.util.Base64;
 
-/** Paths in addresses of pages: their bytes in base64 that needs no escapes, so that any name can be asked for. */
+/** Paths in page addresses: their bytes in URL-safe base64, so that any name can be requested. */
 public final class Bytes {
 
     private Bytes() {}
@@ -14,9 +14,9 @@ public final class Bytes {
     }
 
     /**
-     * The path that this stands for.
+     * Decodes a path.
      *
-     * @throws Refusal of the parameter when it stands for none
+     * @throws Refusal for this parameter if it is not a path in base64
      */
     static FilePath path(String parameter, String base64) {
         try {

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Optional;
 import org.springframework.http.ResponseCookie;
 
-/** What a reader chooses by a link that says so, {@code ?lang=ja}, and the browser remembers in a cookie. */
+/** A reader's choice, made by a link such as {@code ?lang=ja} and stored in a cookie. */
 enum Choice {
     LANGUAGE("lang", "dozo-language", List.of("en", "ja")),
-    /** {@code auto}: as the system has it. */
+    /** {@code auto}: the system's setting. */
     THEME("theme", "dozo-theme", List.of("auto", "light", "dark"));
 
     private static final Duration AGE = Duration.ofDays(365);
@@ -28,7 +28,7 @@ enum Choice {
         this.values = values;
     }
 
-    /** What was chosen before. */
+    /** Returns the stored choice. */
     Optional<String> of(HttpServletRequest request) {
         return Arrays.stream(Optional.ofNullable(request.getCookies()).orElse(new Cookie[0]))
                 .filter(each -> each.getName().equals(cookie))
@@ -37,7 +37,7 @@ enum Choice {
                 .findFirst();
     }
 
-    /** The cookie that remembers what is asked for now; empty if nothing is, or something that there is not. */
+    /** Returns a cookie with the choice in this request; empty if the request has none or an unknown one. */
     Optional<ResponseCookie> asked(HttpServletRequest request) {
         return Optional.ofNullable(request.getParameter(parameter))
                 .filter(values::contains)

@@ -7,7 +7,7 @@ import dozo.registry.Projects.Project;
 import org.springframework.stereotype.Component;
 import org.springframework.ui.Model;
 
-/** What forms suggest: the projects, scanners and modalities that the viewer sees. */
+/** Suggestions for forms: the projects, scanners and modalities that the user sees. */
 @Component
 class Choices {
 

@@ -24,16 +24,19 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.multipart.MultipartFile;
 
-/** Registers many experiments: a file is judged line by line first, and registered when somebody has seen that. */
+/**
+ * Registers many experiments from a file. First shows a verdict on each line, then registers the file when a user
+ * confirms.
+ */
 @Controller
 class CsvPage {
 
-    /** It waits in memory until it is confirmed, so less is taken than by REST. */
+    /** Smaller than REST's limit, because the file waits in memory until it is confirmed. */
     static final int BYTES_MAX = 4 * 1024 * 1024;
 
     private static final int LINES_SHOWN = 200;
 
-    /** Where nothing waits, or nothing any more. */
+    /** The page if no file is waiting, or not any more. */
     private static final String GONE = "redirect:/register/csv?gone";
 
     private static final String KEPT = CsvPage.class.getName() + ".upload";
@@ -86,7 +89,7 @@ class CsvPage {
         }
     }
 
-    /** @param after the line after which the page begins */
+    /** @param after the page begins after this line */
     @GetMapping("/register/csv/preview")
     String preview(
             @RequestParam(defaultValue = "0") int after,
@@ -103,7 +106,7 @@ class CsvPage {
         return answered(upload, answer(upload, Mode.ALL, true, actor, sight), true, after, refused, model);
     }
 
-    /** Registers the file that was looked at. */
+    /** Registers the file that the user has seen. */
     @PostMapping("/register/csv/preview")
     String register(@RequestParam String mode, HttpSession session, Principal actor, Sight sight, Model model)
             throws IOException {

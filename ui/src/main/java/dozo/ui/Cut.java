@@ -5,19 +5,19 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One page of a list that is cut by keys.
+ * One page of a list that is divided by keys.
  *
- * @param next the key after which the next one begins; null: this is the last one
+ * @param next the key after which the next page begins; null on the last page
  */
 record Cut<T>(List<T> items, @Nullable String next) {
 
-    /** Gives at most so many things. */
+    /** Lists at most {@code limit} items. */
     @FunctionalInterface
     interface Listing<T> {
         List<T> first(int limit);
     }
 
-    /** The page of a listing, which is asked for one more than is shown: so the last page knows that it is. */
+    /** Returns a page of a listing. Requests one item more than it shows, to find out whether there is a next page. */
     static <T> Cut<T> of(int limit, Listing<T> listing, Function<T, String> key) {
         List<T> found = listing.first(limit + 1);
         boolean more = found.size() > limit;

@@ -37,7 +37,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** One experiment: how far it has come at each site, what was found, and its manifests. */
+/** One experiment: its progress at each site, its findings and its manifests. */
 @Controller
 @RequestMapping("/experiments/{project}/{code}")
 class ExperimentPage {
@@ -57,10 +57,10 @@ class ExperimentPage {
     private final Projects projects;
     private final RestoreQueue restores;
 
-    /** How it stands at a site. */
+    /** The state of the experiment at a site. */
     record AtSite(Site site, State state, @Nullable ExperimentCoverage coverage, List<Step> way) {}
 
-    /** A step on the way to a proven copy; its name is a message's. */
+    /** A step on the way to a proven copy; its name is the key of a text. */
     record Step(String name, @Nullable Instant at) {}
 
     ExperimentPage(
@@ -124,7 +124,7 @@ class ExperimentPage {
                 way);
     }
 
-    /** What a release will do. */
+    /** Asks for confirmation of a release. */
     @GetMapping("/release")
     String askRelease(@PathVariable String project, @PathVariable String code, Model model) {
         Experiment experiment = found(experiments, project, code);
@@ -141,7 +141,7 @@ class ExperimentPage {
         return "redirect:/experiments/{project}/{code}";
     }
 
-    /** What a restore will do, and where to. */
+    /** Shows what a restore does, and asks for the folder. */
     @GetMapping("/restore")
     String askRestore(
             @PathVariable String project,

@@ -22,7 +22,7 @@ import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Finds experiments: while somebody types, or with a plain form. */
+/** Searches for experiments: while the user types, or by a plain form. */
 @Controller
 class ExperimentsPage {
 

@@ -19,7 +19,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** What needs a person, of all runs, and what people said of it. */
+/** Findings of all runs, and their acknowledgements. */
 @Controller
 class FindingsPage {
 
@@ -35,7 +35,7 @@ class FindingsPage {
         this.choices = choices;
     }
 
-    /** @param all whether those that need nobody any more are shown, too */
+    /** @param all whether to include findings that no longer need a person */
     @GetMapping("/findings")
     String list(
             @RequestParam(defaultValue = "") String reason,

@@ -5,23 +5,23 @@ import dozo.registry.Refusal;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What was typed into a form, and what of it is not accepted, by field. */
+/** The values of a form, and the errors by field. */
 record Form(Map<String, String> values, Map<String, Message> errors) {
 
-    /** Before anything is typed. */
+    /** A form without values. */
     static final Form EMPTY = new Form(Map.of(), Map.of());
 
-    /** The form that was sent, with what is not accepted of it. */
+    /** Returns a submitted form with the error of a refusal. */
     static Form refused(Map<String, String> values, Refusal refusal) {
         return new Form(values, Map.of(refusal.field(), refusal.message()));
     }
 
-    /** What was typed into a field; empty: nothing. */
+    /** Returns a field's value; empty if it has none. */
     public String value(String field) {
         return values.getOrDefault(field, "");
     }
 
-    /** Why it is not accepted, and what would be; null: it is. */
+    /** Returns why a field was refused, and what was expected; null if it was not. */
     public @Nullable Message error(String field) {
         return errors.get(field);
     }

@@ -14,7 +14,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** How pages write sizes, numbers, times and shares: the same everywhere, in the reader's language and Dozo's time zone. */
+/** Formats sizes, numbers, times and shares for all pages, in the reader's language and Dozo's time zone. */
 public record Format(ZoneId zone, Locale locale) {
 
     private static final String NOTHING = "–";
@@ -23,12 +23,12 @@ public record Format(ZoneId zone, Locale locale) {
     private static final long HOUR_SECONDS = 3_600;
     private static final long NANOS = 1_000_000_000L;
 
-    /** In units of 1,024, at least two digits that count. */
+    /** Formats a size in units of 1,024, with at least two significant digits. */
     public String size(long bytes) {
         return Size.text(bytes);
     }
 
-    /** Bytes a second. */
+    /** Formats a rate in bytes a second. */
     public String rate(double bytesPerSecond) {
         return size((long) bytesPerSecond) + "/s";
     }
@@ -37,27 +37,27 @@ public record Format(ZoneId zone, Locale locale) {
         return String.format(locale, "%,d", number);
     }
 
-    /** A number of findings, which are counted no further than people do. */
+    /** Formats a number of findings, which is not exact above 1,000. */
     public String counted(long findings) {
         return Findings.words(findings);
     }
 
-    /** To the minute. */
+    /** Formats a time to the minute. */
     public String time(@Nullable Instant time) {
         return time == null ? NOTHING : formatter(day() + " HH:mm").format(time.atZone(zone));
     }
 
-    /** To the second, for what is evidence. */
+    /** Formats a time to the second, for evidence. */
     public String exactly(@Nullable Instant time) {
         return time == null ? NOTHING : formatter(day() + " HH:mm:ss").format(time.atZone(zone));
     }
 
-    /** Only the time of the day, to the second. */
+    /** Formats the time of day to the second. */
     public String clock(Instant time) {
         return formatter("HH:mm:ss").format(time.atZone(zone));
     }
 
-    /** A file's time, from nanoseconds since 1970. */
+    /** Formats a file's time, given in nanoseconds since 1970. */
     public String fileTime(long nanos) {
         return time(Instant.ofEpochSecond(Math.floorDiv(nanos, NANOS), Math.floorMod(nanos, NANOS)));
     }
@@ -66,7 +66,6 @@ public record Format(ZoneId zone, Locale locale) {
         return day == null ? NOTHING : formatter(day()).format(day);
     }
 
-    /** The day on which a moment is. */
     public String dayOf(@Nullable Instant time) {
         return time == null ? NOTHING : date(time.atZone(zone).toLocalDate());
     }
@@ -83,17 +82,17 @@ public record Format(ZoneId zone, Locale locale) {
         return DateTimeFormatter.ofPattern(pattern, locale);
     }
 
-    /** A sentence in the reader's language; null where it is to be said in English. */
+    /** Returns a message in the reader's language; null if it must be shown in English. */
     public @Nullable String message(Message message) {
         return Translations.in(locale, message).orElse(null);
     }
 
-    /** Days, or hours where they are no whole days; told by their number and a message's name. */
+    /** Returns an age in days, or in hours if it is not a whole number of days. {@link #ageUnit} returns the unit. */
     public long age(long seconds) {
         return isDays(seconds) ? seconds / DAY_SECONDS : seconds / HOUR_SECONDS;
     }
 
-    /** The message for such an age. */
+    /** Returns the key of the text for the unit of an age. */
     public String ageUnit(long seconds) {
         return isDays(seconds) ? "days" : "hours";
     }
@@ -102,13 +101,13 @@ public record Format(ZoneId zone, Locale locale) {
         return seconds % DAY_SECONDS == 0;
     }
 
-    /** Hours, minutes and seconds. */
+    /** Formats a duration as hours, minutes and seconds. */
     public String duration(Instant from, Instant until) {
         Duration took = Duration.between(from, until);
         return "%d:%02d:%02d".formatted(took.toHours(), took.toMinutesPart(), took.toSecondsPart());
     }
 
-    /** Hours and minutes of whole minutes, days too where they are many. */
+    /** Formats whole minutes as hours and minutes; from two days on, also with days. */
     public String minutes(@Nullable Long minutes) {
         if (minutes == null) {
             return NOTHING;
@@ -120,23 +119,23 @@ public record Format(ZoneId zone, Locale locale) {
                         .formatted(took.toDays(), took.toHoursPart(), took.toMinutesPart());
     }
 
-    /** What of a project is safe in percent, by bytes; by experiments where all that is known of is safe. */
+    /** Returns the safe share of a project in percent, by bytes; by experiments if all known bytes are safe. */
     public int share(Totals totals) {
         return totals.percent();
     }
 
-    /** What of an experiment is safe in percent, by bytes. */
+    /** Returns the safe share of an experiment in percent, by bytes. */
     public int share(ExperimentCoverage experiment) {
         return share(experiment.bytesSafe(), experiment.bytes(), experiment.safe());
     }
 
-    /** How far a run is, in percent. */
+    /** Returns the progress of a run in percent. */
     public int share(Progress progress) {
         boolean all = progress.units() > 0 && progress.units() == progress.unitsDone();
         return share(progress.bytesDone(), progress.bytes(), all);
     }
 
-    /** 100 only if all is done; of nothing, nothing is. */
+    /** Returns a share in percent: 100 only if everything is done; 0 if there is nothing. */
     private static int share(long done, long whole, boolean all) {
         if (all) {
             return 100;

@@ -19,7 +19,7 @@ import org.springframework.web.servlet.config.annotation.ViewControllerRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.support.RequestContextUtils;
 
-/** What every page has around its content: who looks, in which language and light, and how numbers are written. */
+/** Provides what every page has around its content: the user, the language, the theme and the number format. */
 @Configuration
 class Frame implements WebMvcConfigurer, HandlerInterceptor {
 
@@ -41,10 +41,10 @@ class Frame implements WebMvcConfigurer, HandlerInterceptor {
         pages.addViewController("/login").setViewName("login");
     }
 
-    /** Remembers what is chosen, and shows the page again without saying so in its address. */
+    /** Stores the reader's choice, and redirects to the page's address without it. */
     @Override
     public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
-        // NB: the page of an error is a GET too, perhaps of a query that cannot be read.
+        // NB: the error page is also a GET, perhaps with a query that cannot be read.
         if (!HttpMethod.GET.matches(request.getMethod()) || request.getDispatcherType() == DispatcherType.ERROR) {
             return true;
         }
@@ -71,7 +71,7 @@ class Frame implements WebMvcConfigurer, HandlerInterceptor {
         }
     }
 
-    /** What templates find besides what their controllers give them. */
+    /** Returns the objects that templates use in addition to those of their controllers. */
     Map<String, Object> around(HttpServletRequest request) {
         Map<String, Object> around = new LinkedHashMap<>();
         around.put("format", new Format(zone, RequestContextUtils.getLocale(request)));

@@ -29,7 +29,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.multipart.MultipartFile;
 
-/** What was planned beside what arrived, and the booking system's exports. */
+/** What was planned compared with what arrived, and the exports of the booking system. */
 @Controller
 class GapsPage {
 
@@ -77,8 +77,8 @@ class GapsPage {
         List<Site> known = sites.all();
         model.addAttribute("sites", known.stream().map(Site::name).toList());
         model.addAttribute("kinds", GapKind.values());
-        // Whoever sees some projects only is told as well: a visit that nobody has heard of is missing in their list
-        // too.
+        // Users who see only some projects see this too: while the worklist is not read, visits are missing from their
+        // lists as well.
         model.addAttribute("reading", readings.isThere() ? readings.last().orElse(null) : null);
         model.addAttribute("whole", sight.ofEverything());
         for (Map.Entry<String, String> given : Map.of(
@@ -119,7 +119,7 @@ class GapsPage {
         return form(Form.EMPTY, null, model);
     }
 
-    /** Keeps the bookings of a file, unless one of its lines is refused. */
+    /** Imports the bookings of a file, all or none. */
     @PostMapping("/gaps/bookings")
     String keep(
             @RequestParam MultipartFile file,
@@ -165,7 +165,7 @@ class GapsPage {
         return "bookings";
     }
 
-    /** The end of a day, or now. */
+    /** Returns the end of a day, or the current time. */
     private Instant at(String day) {
         LocalDate asked = day("asOf", day);
         Instant now = clock.instant();

@@ -6,17 +6,17 @@ import java.util.Objects;
 import org.springframework.web.util.UriComponentsBuilder;
 
 /**
- * The page that is looked at, for links to itself.
+ * The current page, for links to itself.
  *
- * @param query as it was asked, encoded; empty: nothing
+ * @param query the query as requested, encoded; empty if there is none
  */
 public record Here(String path, String query) {
 
     static Here of(HttpServletRequest request) {
-        // A page of an error is about another address.
+        // An error page is about the address that failed.
         Object failed = request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI);
         String path = failed instanceof String asked ? asked : request.getRequestURI();
-        // NB: a path that begins with two slashes would be another host's.
+        // NB: a path with two slashes at the beginning would lead to another host.
         return new Here(path.replaceFirst("^/+", "/"), Objects.requireNonNullElse(request.getQueryString(), ""));
     }
 
@@ -24,7 +24,7 @@ public record Here(String path, String query) {
         return without();
     }
 
-    /** The same page with another value of one parameter. */
+    /** Returns the address of this page with another value of one parameter. */
     public String with(String name, String value) {
         return builder().replaceQueryParam(name, value).build().toUriString();
     }

@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import org.springframework.web.servlet.LocaleResolver;
 
-/** The language of a page: the one that was chosen here before, else what the browser likes most of those that there are, else English. */
+/**
+ * Selects the language of a page: the stored choice; else the browser's preferred one of the available languages; else
+ * English.
+ */
 @Component("localeResolver")
 final class Languages implements LocaleResolver {
 
@@ -40,12 +43,12 @@ final class Languages implements LocaleResolver {
                 .orElse(Locale.ENGLISH);
     }
 
-    /** Each language is read for itself: one that cannot be read is left out, and the others count. */
+    /** Parses one language, so that an invalid one does not affect the others. */
     private static Stream<Locale.LanguageRange> ranges(String language) {
         try {
             return Locale.LanguageRange.parse(language.strip()).stream();
         } catch (IllegalArgumentException | IndexOutOfBoundsException unreadable) {
-            // NB: of "-" alone the JDK's parser finds no first part.
+            // NB: the JDK's parser fails with this exception on "-" alone.
             return Stream.empty();
         }
     }

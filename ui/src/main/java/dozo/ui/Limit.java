@@ -9,40 +9,40 @@ import java.util.Optional;
 import java.util.function.ToIntFunction;
 
 /**
- * What a run waits for most: where its units are most of the time, and while they are sent, where their files are. A queue forms
- * before what is slowest, so that is where making something faster helps.
+ * The bottleneck of a run: the stage that holds most of its units, and while units are sent, the stage that holds most
+ * of their files. A queue forms before the slowest stage, so only a faster stage there speeds up the run.
  */
 enum Limit {
     /** Opening and reading files of the source. */
     SOURCE,
-    /** The way to the site: the link, or how fast the site takes what comes. */
+    /** The way to the site: the link, or the rate at which the site accepts data. */
     SITE,
-    /** Digesting what is read, where other processors have nothing to do: those of one file are computed one after the other. */
+    /** Computing digests, while other processors are idle: those of one file are computed one after the other. */
     DIGESTING,
-    /** All processors of this machine are busy, whoever with. */
+    /** All processors of this machine are busy, with whatever work. */
     PROCESSORS,
-    /** The digests that the site computes. */
+    /** Computing digests at the site. */
     PROVING,
-    /** Giving names at the site, and bringing to its disks. */
+    /** Renaming at the site, and writing to its disks. */
     NAMING,
     /** Recording in the catalogue. */
     RECORDING;
 
-    /** From here on, more work has to wait for a processor. */
+    /** At this load, more work has to wait for a processor. */
     private static final double BUSY = 0.9;
 
     /**
-     * What is seen in a moment.
+     * An observation at one moment.
      *
-     * @param processors how busy this machine's processors are, from 0 to 1; below 0: not known
+     * @param processors load of this machine's processors, from 0 to 1; below 0: unknown
      */
     record Glance(Load load, double processors) {}
 
     /**
-     * What limited a run.
+     * Returns the bottleneck of a run.
      *
-     * @param glances spread over the time that is asked about
-     * @return empty when nothing was on its way
+     * @param glances observations spread over the period in question
+     * @return empty if no units were under way
      */
     static Optional<Limit> of(Collection<Glance> glances) {
         List<Load> looks = glances.stream().map(Glance::load).toList();

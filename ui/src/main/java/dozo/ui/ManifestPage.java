@@ -24,7 +24,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** What an experiment holds, folder by folder; what changed between two manifests; and the proof of one file. */
+/** The content of an experiment by folder, the changes between two manifests, and the proof of one file. */
 @Controller
 @RequestMapping("/experiments/{project}/{code}")
 class ManifestPage {
@@ -38,7 +38,7 @@ class ManifestPage {
     private final Proofs proofs;
     private final Sites sites;
 
-    /** A path for people, and its bytes for links. */
+    /** A path as text for people, and its bytes for links. */
     record Shown(String text, String bytes) {
 
         static Shown name(FilePath path) {
@@ -53,7 +53,7 @@ class ManifestPage {
     /**
      * An entry of a folder.
      *
-     * @param target a link's text; null: it is no link
+     * @param target a link's target as text; null if the entry is not a link
      */
     record ShownEntry(Shown name, Entry entry, @Nullable String target, boolean proven) {}
 
@@ -66,7 +66,7 @@ class ManifestPage {
         this.sites = sites;
     }
 
-    /** @param after the last entry of the page before, as its path */
+    /** @param after the path of the last entry on the previous page */
     @GetMapping("/manifests/{number}")
     String folder(
             @PathVariable String project,
@@ -116,7 +116,7 @@ class ManifestPage {
         return new ShownEntry(Shown.name(entry.path()), entry, target == null ? null : FilePath.render(target), proven);
     }
 
-    /** The folders that one is in, from the outermost to itself, without the source itself. */
+    /** Lists the folders from the outermost one to this one, without the source itself. */
     private static List<Shown> above(FilePath folder) {
         List<Shown> above = new ArrayList<>();
         for (FilePath each = folder; !each.isRoot(); each = each.parent()) {
@@ -187,7 +187,7 @@ class ManifestPage {
                 .orElseThrow(() -> new NotThere("%s has no manifest with the number %d", experiment.name(), number));
     }
 
-    /** The one that is named; the first one if none is; null while there is none. */
+    /** Returns the named site; the first one if no name is given; null if there is none. */
     private @Nullable Site site(@Nullable String name) {
         return sites.all().stream()
                 .filter(each -> name == null || each.name().equals(name))

@@ -2,15 +2,15 @@ package dozo.ui;
 
 import dozo.registry.Refusal;
 
-/** Numbers as people type them. */
+/** Parses numbers that people type. */
 final class Numbers {
 
     private Numbers() {}
 
     /**
-     * A whole number.
+     * Returns a whole number.
      *
-     * @throws Refusal of the field when it is none
+     * @throws Refusal for this field if it is not a whole number
      */
     static int whole(String field, String text) {
         try {

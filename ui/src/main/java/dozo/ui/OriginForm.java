@@ -16,12 +16,11 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What is said of an origin, as the fields of a form have it: lists one a line, paths as text. */
+/** The settings of an origin as form fields: lists have one item a line, paths are text. */
 final class OriginForm {
 
     private OriginForm() {}
 
-    /** What a new one has before anything is typed. */
     static Form empty() {
         return new Form(Map.of("active", "true"), Map.of());
     }
@@ -52,10 +51,10 @@ final class OriginForm {
     }
 
     /**
-     * The terms that were typed.
+     * Returns the terms from a form.
      *
-     * @param before what is said until now: a path of it whose text was left alone stays, byte for byte; null: nothing is
-     * @throws Refusal when something of them is malformed
+     * @param before the present terms; a path whose text is unchanged keeps its exact bytes; null for a new origin
+     * @throws Refusal if a field is malformed
      */
     static Terms terms(OriginKind kind, Form form, @Nullable Terms before) {
         String project = form.value("project").strip();
@@ -87,7 +86,7 @@ final class OriginForm {
     private static Map<String, String> projects(Form form) {
         Map<String, String> projects = new LinkedHashMap<>();
         for (String line : lines(form, "projects")) {
-            // NB: an id may have an equals sign in it, a code has none.
+            // NB: an id may contain an equals sign, a code may not.
             int sign = line.lastIndexOf('=');
             if (sign < 0) {
                 throw new Refusal(

@@ -22,7 +22,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** The systems that experiments are collected from: how each stands, and what is said of it. */
+/** The systems that experiments are collected from: their states and settings. */
 @Controller
 class OriginsPage {
 
@@ -38,7 +38,6 @@ class OriginsPage {
         this.choices = choices;
     }
 
-    /** By name. */
     @GetMapping("/origins")
     String list(@RequestParam(defaultValue = "") String after, Model model) {
         model.addAttribute("origins", Cut.of(SHOWN, most -> standings.page(after, most), OriginsPage::name));
@@ -46,7 +45,7 @@ class OriginsPage {
         return "origins";
     }
 
-    /** @param kind empty: it is chosen first */
+    /** @param kind if empty, the page asks for it first */
     @GetMapping("/origins/new")
     String askRegister(@RequestParam(defaultValue = "") String kind, Sight sight, Model model) {
         if (OriginKind.of(kind).isEmpty()) {

@@ -32,11 +32,11 @@ import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** The first page: is everything safe? */
+/** The first page: whether everything is safe. */
 @Controller
 class OverviewPage {
 
-    /** No site has this id, so nothing is safe there: the truth while none is registered. */
+    /** The id of no site. While none is registered, nothing is safe at this id, which is correct. */
     static final int NO_SITE = 0;
 
     private static final int FINDINGS_SHOWN = 5;
@@ -110,7 +110,7 @@ class OverviewPage {
         model.addAttribute("capacity", capacities.of(siteId).orElse(null));
         model.addAttribute("nextNight", nights.next(clock.instant()).orElse(null));
         model.addAttribute("running", runs.goingOn().isPresent());
-        // A scrub takes no night's place on the page, for a night's findings are still to be seen.
+        // A scrub does not replace the last backup on the page, whose findings must stay visible.
         runs.latest(sight, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
         runs.latestBackup(sight).ifPresent(run -> addRun(sight, model, run));
         addFindings(sight, siteId, model);
@@ -140,7 +140,7 @@ class OverviewPage {
         model.addAttribute("progress", runs.progress(sight, run.id()));
     }
 
-    /** Those that need a person, whichever run found them; what was acknowledged is counted no more. */
+    /** Adds findings that need a person, from all runs. Acknowledged ones are not counted. */
     private void addFindings(Sight sight, int siteId, Model model) {
         List<Reason> reasons = findings.openReasons(sight, siteId);
         model.addAttribute("reasons", reasons);

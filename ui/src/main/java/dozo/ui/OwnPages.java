@@ -23,7 +23,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** What everybody has: a password, and tokens for programs. */
+/** Pages that every user has: the password, and tokens for programs. */
 @Controller
 @RequestMapping("/administration")
 class OwnPages {
@@ -50,7 +50,7 @@ class OwnPages {
         return password(Form.EMPTY, model);
     }
 
-    /** Ends all of one's sessions, this one too. What was typed is not kept: it is secret. */
+    /** Ends all sessions of the user, including this one. The form keeps no values, because they are secret. */
     @PostMapping("/password")
     String changePassword(
             @RequestParam(defaultValue = "") String present,
@@ -74,7 +74,7 @@ class OwnPages {
         return tokens(actor, Form.EMPTY, null, model);
     }
 
-    /** The page that answers is the only one that ever shows the secret. */
+    /** Creates a token. Only the page of this response shows the secret. */
     @PostMapping("/tokens")
     String create(
             @RequestParam(defaultValue = "") String name,
@@ -113,7 +113,7 @@ class OwnPages {
         return "redirect:/administration/tokens";
     }
 
-    /** What a revocation does, on the same page for one's own tokens and for another's. */
+    /** Asks for confirmation of a revocation, of a user's own token or another user's. */
     static String askRevoke(Tokens tokens, String user, int id, String back, Model model) {
         Token token = tokens.of(user).stream()
                 .filter(each -> each.id() == id)
@@ -150,7 +150,7 @@ class OwnPages {
         return "password";
     }
 
-    /** Not of the directory, nor of the password file. */
+    /** Returns whether the password is Dozo's, not the directory's or that of the password file. */
     private static boolean hasOwnPassword(User user) {
         return user.origin() == Realm.LOCAL && !user.name().equals(Users.ADMINISTRATOR);
     }

@@ -22,7 +22,7 @@ import org.springframework.web.multipart.MultipartException;
 import org.springframework.web.multipart.support.MissingServletRequestPartException;
 import org.springframework.web.servlet.ModelAndView;
 
-/** What went wrong, as a page: with the way out. A form shows its own errors at its fields instead. */
+/** Shows errors as pages that say what to do next. Forms show their own errors at the fields instead. */
 @ControllerAdvice(basePackages = "dozo.ui")
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class PageProblems {
@@ -31,7 +31,7 @@ class PageProblems {
 
     private final Frame frame;
 
-    /** There is nothing at an address, or nothing that whoever asks may see. */
+    /** Thrown if nothing exists at an address, or nothing that the user may see. */
     static final class NotThere extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -75,7 +75,7 @@ class PageProblems {
     @ExceptionHandler
     ModelAndView defect(Exception defect, HttpServletRequest request, HttpServletResponse response) {
         if (LostDatabase.isBehind(defect)) {
-            // Not in the log, which says once that the database is away.
+            // Not logged: the log already says once that the database is away.
             response.setHeader(HttpHeaders.RETRY_AFTER, String.valueOf(LostDatabase.RETRY_AFTER_SECONDS));
             return page(HttpStatus.SERVICE_UNAVAILABLE, "later", null, request, response);
         }

@@ -26,7 +26,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Projects: whose own they are, below which folders their sources lie and restores go, and when the tripwire holds. */
+/** Projects: their members, their source roots and restore folders, and the threshold of the tripwire. */
 @Controller
 @RequestMapping("/administration/projects")
 class ProjectsPage {
@@ -95,13 +95,13 @@ class ProjectsPage {
         }
     }
 
-    /** One folder a line. */
+    /** Sets the source roots, one folder a line. */
     @PostMapping("/{project}/roots")
     String setRoots(@PathVariable String project, @RequestParam String roots, Principal actor, Model model) {
         return set(find(project), "roots", roots, paths -> projects.setRoots(project, paths, actor.getName()), model);
     }
 
-    /** One folder a line. */
+    /** Sets the restore folders, one folder a line. */
     @PostMapping("/{project}/restore-roots")
     String setRestoreRoots(
             @PathVariable String project, @RequestParam String restoreRoots, Principal actor, Model model) {
@@ -124,7 +124,7 @@ class ProjectsPage {
             return to(
                     set.apply(paths).orElseThrow(() -> noProject(before.code())).code());
         } catch (Refusal refused) {
-            // Both lists are refused as roots; the form has a field for each.
+            // Refusals of both lists name the field roots; the form has one field for each list.
             return shown(before, Map.of(field, folders), Map.of(field, refused.message()), model);
         }
     }
@@ -184,7 +184,7 @@ class ProjectsPage {
                 .toList();
     }
 
-    /** Whether what is shown of it would be the same folder when it is sent again. */
+    /** Returns whether the displayed text of a folder, when submitted again, is the same folder. */
     private static boolean isText(Path root) {
         return root.equals(path(FilePath.render(FilePath.rawBytes(root))));
     }

@@ -16,13 +16,13 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** What origins told of in a run and did not come, line by line; then what was remarked. */
+/** What origins listed in a run but did not deliver, line by line; then the remarks. */
 @Controller
 class ReconciliationPage {
 
     private static final int SHOWN = 100;
 
-    /** Of a key: it is a remark's, behind all that is missing. */
+    /** Prefix of a remark's key. Remarks come after all missing items. */
     private static final String REMARK = "r";
 
     private final Runs runs;
@@ -33,7 +33,7 @@ class ReconciliationPage {
         this.reconciliations = reconciliations;
     }
 
-    /** @param missing whether remarks are left out */
+    /** @param missing whether to leave out remarks */
     @GetMapping("/runs/{id}/reconciliation")
     String list(
             @PathVariable long id,

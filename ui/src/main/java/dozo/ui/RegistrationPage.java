@@ -24,11 +24,11 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Registers one experiment. What is not accepted is told at its field, and everything that was typed stays. */
+/** Registers one experiment. Errors appear at their fields, and the form keeps all values. */
 @Controller
 class RegistrationPage {
 
-    /** Before a field's name: what was suggested for it, so that what is typed since is known. */
+    /** Prefix of the fields that hold the suggested values, to detect what was typed since. */
     private static final String SUGGESTED = "suggested.";
 
     private final Experiments experiments;
@@ -57,7 +57,10 @@ class RegistrationPage {
         }
     }
 
-    /** What the folder says, for the fields that are empty, or that hold what another folder said. Nothing typed is touched. */
+    /**
+     * Suggests values from the folder's content for fields that are empty or hold another folder's suggestion. Leaves
+     * all typed values as they are.
+     */
     @GetMapping("/register/suggestions")
     String suggest(@RequestParam Map<String, String> typed, Sight sight, Model model) {
         choices.addTo(model, sight);
@@ -116,7 +119,7 @@ class RegistrationPage {
         return path("source", text);
     }
 
-    /** The absolute path that was typed into a field. */
+    /** Returns the absolute path that was typed into a field. */
     static Path path(String field, String text) {
         String path = text.strip();
         if (path.startsWith("/") && path.indexOf('\0') < 0) {

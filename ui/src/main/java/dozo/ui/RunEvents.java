@@ -35,13 +35,13 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 
 /**
- * A run as it goes on, as server-sent events. Every viewer has a thread, which waits for what {@link RunWatch} finds; every
- * few seconds it asks whether its viewer would still be let in.
+ * Sends the progress of a run as server-sent events. Every viewer has a thread, which waits for the samples of {@link
+ * RunWatch}. Every few seconds the thread checks whether its viewer would still be admitted.
  */
 @Controller
 class RunEvents {
 
-    /** How long somebody whose login is over may still look. */
+    /** How long a viewer whose login has expired may still watch. */
     private static final Duration ADMITTED_FOR = Duration.ofSeconds(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(RunEvents.class);
@@ -58,7 +58,7 @@ class RunEvents {
         this.zone = zone;
     }
 
-    /** Ends with the run; where it ends earlier, the browser asks again. */
+    /** Sends events until the run ends. If the stream ends earlier, the browser reconnects. */
     @GetMapping("/runs/{id}/events")
     void events(
             @PathVariable long id,
@@ -75,14 +75,14 @@ class RunEvents {
             write(response, "ended", "run=" + id);
             return;
         }
-        // NB: behind a proxy with TLS this is the address that it says.
+        // NB: behind a TLS proxy, this is the address that the proxy reports.
         switch (watch.watch(viewer.getName(), request.getRemoteAddr(), id, sight)) {
             case NoPlace none -> refuse(refused(none), locale, response);
             case Viewing viewing -> follow(id, viewing, locale, admission, response);
         }
     }
 
-    /** Why somebody may not watch. */
+    /** Why a viewer may not watch. */
     private record Refused(HttpStatus status, Message why) {}
 
     private static Refused refused(NoPlace none) {
@@ -126,7 +126,7 @@ class RunEvents {
     private static void begin(HttpServletResponse response) {
         response.setContentType("text/event-stream");
         response.setCharacterEncoding(StandardCharsets.UTF_8.name());
-        // For a proxy before us: it would keep what is to be seen now.
+        // For a proxy in front of the service, which would otherwise buffer the events.
         response.setHeader("X-Accel-Buffering", "no");
     }
 
@@ -146,7 +146,7 @@ class RunEvents {
                     if (!LostDatabase.isBehind(away)) {
                         throw away;
                     }
-                    // Shown nothing until it is known again who is let in: a stream that ended now would not begin
+                    // Shows nothing until it is known again who is admitted: a stream that ended now would not start
                     // again by itself.
                     continue;
                 }
@@ -161,7 +161,7 @@ class RunEvents {
         }
     }
 
-    /** NB: a writer hides that nobody reads any more, until it is asked. */
+    /** Writes an event. NB: a writer hides that the client is gone until it is asked for errors. */
     private static void write(HttpServletResponse response, String event, String lines) throws IOException {
         PrintWriter writer = response.getWriter();
         writer.write("event: %s\n%s\n\n"
@@ -171,7 +171,7 @@ class RunEvents {
         }
     }
 
-    /** A name and a value a line, as the page shows it; the last ones are for the chart and the bars. */
+    /** Returns a name and a value a line, formatted for the page. The last ones are for the chart and the bars. */
     private String lines(RunSample sample, Format format) {
         RunSample.Rate rate = sample.rate();
         return """
@@ -234,7 +234,7 @@ class RunEvents {
         return all.stream().map(row).collect(Collectors.joining(";"));
     }
 
-    /** A row: its number, its bar in percent, and the other cells. */
+    /** Returns a row: its number, its bar in percent, and the other cells. */
     private static String partition(RunSample sample, PartitionProgress of) {
         return "%d:%d:%d / %d:%d"
                 .formatted(of.number(), sample.shareOf(of), of.unitsDone(), of.units(), of.unitsFailed());

@@ -9,15 +9,15 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** How fast a run and its lanes are: by what was counted in the last seconds, once a second. Used by one thread. */
+/** Calculates the rates of a run and its lanes from samples of the last seconds, one a second. Not thread-safe. */
 final class RunPace {
 
-    /** Over so many of them a rate is taken. */
+    /** Number of intervals between samples that a rate covers. */
     static final int SAMPLES = 10;
 
     private final Deque<Counted> counted = new ArrayDeque<>();
 
-    /** What had been moved at a moment, in all and by lane. */
+    /** What had been moved at a moment, in total and by lane. */
     private record Counted(long nanos, long bytes, long entries, Map<Integer, Long> lanes) {
 
         double secondsUntil(Counted later) {
@@ -25,7 +25,7 @@ final class RunPace {
         }
     }
 
-    /** NB: an engine that is opened anew counts from 0 again. */
+    /** Adds a sample. NB: a new engine counts from 0 again. */
     void count(long nanos, long bytes, RunSample sample) {
         if (!counted.isEmpty() && counted.getLast().bytes > bytes) {
             counted.clear();
@@ -39,7 +39,7 @@ final class RunPace {
         }
     }
 
-    /** Null: that takes two samples. */
+    /** Returns the rate; null until there are two samples. */
     @Nullable
     Rate rate() {
         Counted first = counted.getFirst();
@@ -50,7 +50,7 @@ final class RunPace {
                 : new Rate((last.bytes - first.bytes) / seconds, Math.max(0, last.entries - first.entries) / seconds);
     }
 
-    /** The sample's lanes with their rates, as far as they are known. */
+    /** Returns the sample's lanes with their rates, as far as these are known. */
     @Nullable
     List<Lane> lanes(RunSample sample) {
         return sample.lanes() == null
@@ -60,7 +60,7 @@ final class RunPace {
                         .toList();
     }
 
-    /** Since the lane was first seen. */
+    /** Returns the rate since the lane was first seen. */
     private @Nullable Double rate(Lane lane) {
         return counted.stream()
                 .filter(each -> each.lanes.containsKey(lane.number()))

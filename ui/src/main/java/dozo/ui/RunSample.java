@@ -8,13 +8,13 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a run is at a moment, as far as somebody may see it.
+ * The progress of a run at a moment, as far as the viewer may see it.
  *
- * @param entriesDone files, folders and links that are proven; of a scrub, that are read
- * @param bytes planned so far; 0 of a scrub, which reads until it is told to stop
- * @param lanes that are open now; null: not to be seen
- * @param rate null: not known yet
- * @param limit what it waits for most; null: not known yet, or nothing is on its way
+ * @param entriesDone number of proven files, folders and links; for a scrub, of those read
+ * @param bytes bytes planned so far; 0 for a scrub, which reads until it is stopped
+ * @param lanes lanes that are open now; null if the viewer may not see them
+ * @param rate null if not known yet
+ * @param limit the bottleneck; null if not known yet, or if no units are under way
  */
 record RunSample(
         Run run,
@@ -29,27 +29,27 @@ record RunSample(
         @Nullable Rate rate,
         @Nullable Limit limit) {
 
-    /** As many as are shown one by one. */
+    /** Maximum number of partitions that are shown one by one. */
     static final int PARTITIONS_SHOWN = 24;
 
-    /** How fast it is, over the last seconds. */
+    /** The rate over the last seconds. */
     record Rate(double bytesPerSecond, double entriesPerSecond) {}
 
     /**
-     * A lane that is open.
+     * An open lane.
      *
-     * @param bytes that went over it so far
-     * @param bytesPerSecond over the last seconds; null: not known yet
+     * @param bytes bytes that it has carried so far
+     * @param bytesPerSecond rate over the last seconds; null if not known yet
      */
     record Lane(int number, long bytes, @Nullable Double bytesPerSecond) {}
 
-    /** The same with what takes several looks. */
+    /** Returns the sample with values that need several observations. */
     RunSample with(@Nullable List<Lane> lanes, @Nullable Rate rate, @Nullable Limit limit) {
         return new RunSample(
                 run, units, unitsDone, unitsFailed, entriesDone, bytes, bytesDone, partitions, lanes, rate, limit);
     }
 
-    /** How fast a lane is, in percent of the fastest. */
+    /** Returns a lane's rate in percent of the fastest one. */
     public int shareOf(Lane of) {
         double fastest = lanes == null
                 ? 0
@@ -61,7 +61,7 @@ record RunSample(
         return lane.bytesPerSecond == null ? 0 : lane.bytesPerSecond;
     }
 
-    /** Those that are not finished, at most {@link #PARTITIONS_SHOWN}. */
+    /** Lists the unfinished partitions, at most {@link #PARTITIONS_SHOWN}. */
     public List<PartitionProgress> unfinished() {
         return partitions.stream()
                 .filter(each -> each.unitsDone() < each.units())
@@ -75,12 +75,12 @@ record RunSample(
                 .count();
     }
 
-    /** In percent, cut off: 100 only if all is done. */
+    /** Returns the progress in percent, rounded down: 100 only if everything is done. */
     public int share() {
         return share(unitsDone, units, bytesDone, bytes);
     }
 
-    /** How far a partition is, in percent. */
+    /** Returns the progress of a partition in percent. */
     public int shareOf(PartitionProgress of) {
         return share(of.unitsDone(), of.units(), of.bytesDone(), of.bytes());
     }
@@ -92,7 +92,9 @@ record RunSample(
         return bytes == 0 ? 0 : (int) Math.min(99, 100.0 * bytesDone / bytes);
     }
 
-    /** How long what is planned so far takes at the present rate; empty: not known, or nothing is left. */
+    /**
+     * Returns how long the remaining planned bytes take at the present rate; empty if unknown, or if nothing is left.
+     */
     public Optional<Duration> left() {
         return rate == null || rate.bytesPerSecond < 1 || bytes <= bytesDone
                 ? Optional.empty()

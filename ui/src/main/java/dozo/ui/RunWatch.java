@@ -32,18 +32,21 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
- * Looks at runs once a second while anybody watches, once for all who see the same of it: a hundred viewers cost the run no more
- * than one. Each has a short queue; who does not take from it is dropped, and nobody waits for anybody.
+ * Samples runs once a second while there are viewers, once for all viewers with the same sight: a hundred of them cost
+ * the run no more than one. Each viewer has a short queue. A viewer that does not read its queue is dropped, so that no
+ * viewer delays another.
  */
 @Component
 class RunWatch implements SmartLifecycle {
 
     static final int VIEWERS_MAX = 500;
 
-    /** Samples that wait for a viewer; then the viewer does not read. */
+    /** Maximum number of samples that wait for a viewer; a full queue means that the viewer does not read. */
     private static final int QUEUE_LENGTH = 10;
 
-    /** Looks at an engine for each look at its run: what it is at changes faster than how far it is. */
+    /**
+     * Observations of an engine for each sample of its run: the stages of its units change faster than its progress.
+     */
     private static final int GLANCES = 5;
 
     private static final long GLANCE_NANOS = TimeUnit.SECONDS.toNanos(1) / GLANCES;
@@ -58,16 +61,16 @@ class RunWatch implements SmartLifecycle {
     private final StreamSettings settings;
     private final Set<Viewing> viewings = ConcurrentHashMap.newKeySet();
 
-    /** By what is looked at. Only the thread that looks has it. */
+    /** By what is watched. Only the sampling thread uses it. */
     private final Map<Seen, RunPace> paces = new HashMap<>();
 
-    /** By run. Only the thread that looks has it. */
+    /** By run. Only the sampling thread uses it. */
     private final Map<Long, Deque<Glance>> glances = new HashMap<>();
 
     private @Nullable Thread looking;
     private volatile boolean open;
 
-    /** What is looked at: a run, as far as these projects show it; null: everything. */
+    /** What is watched: a run, as far as these projects show it; null: everything. */
     private record Seen(long run, @Nullable List<String> projects) {
 
         static Seen of(long run, Sight sight) {
@@ -75,17 +78,17 @@ class RunWatch implements SmartLifecycle {
         }
     }
 
-    /** What comes of the wish to watch. */
+    /** The response to a request to watch. */
     sealed interface Seat permits Viewing, NoPlace {}
 
-    /** Whose places are all taken. */
+    /** Why no place is free: the limit of the service, of the user or of the address is reached. */
     enum NoPlace implements Seat {
         SERVICE,
         USER,
         ADDRESS
     }
 
-    /** Somebody who watches a run. It has its place until it leaves, also when no sample comes any more. */
+    /** A viewer of a run. It keeps its place until it leaves, even when it gets no more samples. */
     static final class Viewing implements Seat {
 
         private final String user;
@@ -102,18 +105,18 @@ class RunWatch implements SmartLifecycle {
             this.sight = sight;
         }
 
-        /** Whether this is a view of the same. */
+        /** Returns whether a user with this sight would see the same. */
         boolean sees(Sight other) {
             return seen.equals(Seen.of(seen.run, other));
         }
 
-        /** The next sample; null: none has come in this time. */
+        /** Returns the next sample; null if none comes within this time. */
         @Nullable
         RunSample next(long seconds) throws InterruptedException {
             return samples.poll(seconds, TimeUnit.SECONDS);
         }
 
-        /** Whether no sample comes any more. */
+        /** Returns whether no more samples come. */
         boolean isDropped() {
             return dropped;
         }
@@ -125,7 +128,7 @@ class RunWatch implements SmartLifecycle {
         this.settings = settings;
     }
 
-    /** Begins to watch, unless too many do or the service is stopping. */
+    /** Adds a viewer, unless there are too many or the service is stopping. */
     synchronized Seat watch(String user, String address, long run, Sight sight) {
         if (!open || viewings.size() >= VIEWERS_MAX) {
             return NoPlace.SERVICE;
@@ -176,7 +179,7 @@ class RunWatch implements SmartLifecycle {
         }
     }
 
-    /** False: this thread ends, and the next viewer starts another. */
+    /** Returns whether there are viewers. If false, this thread ends, and the next viewer starts another. */
     private synchronized boolean isWatched() {
         if (open && !viewings.isEmpty()) {
             return true;
@@ -208,7 +211,7 @@ class RunWatch implements SmartLifecycle {
                 found.computeIfAbsent(viewing.seen, seen -> sample(seen, viewing.sight))
                         .ifPresent(sample -> give(viewing, sample));
             } catch (RuntimeException e) {
-                // The database may be away for a while: the next look may find it.
+                // The database may be away for a while: a later sample may succeed.
                 LOG.debug("run {} could not be looked at", viewing.seen.run, e);
             }
         }
@@ -216,7 +219,7 @@ class RunWatch implements SmartLifecycle {
     }
 
     private void give(Viewing viewing, RunSample sample) {
-        // NB: one who does not read keeps its place until the thread that writes to it comes back.
+        // NB: a viewer that does not read keeps its place until the thread that writes to it returns.
         if (!viewing.samples.offer(sample)) {
             viewing.dropped = true;
         }
@@ -231,7 +234,10 @@ class RunWatch implements SmartLifecycle {
         });
     }
 
-    /** What the engine has moved changes all the time; what is recorded, when units end. */
+    /**
+     * Returns the bytes moved. What the engine has moved changes all the time; what is recorded changes only when units
+     * end.
+     */
     private long moved(RunSample sample, Sight sight) {
         Run run = sample.run();
         return run.kind() == RunKind.SCRUB || !sight.ofEverything() ? sample.bytesDone() : runs.bytesMoved(run.id());
@@ -244,10 +250,10 @@ class RunWatch implements SmartLifecycle {
                 : null;
     }
 
-    /** How far a run is now, without what takes several looks. */
+    /** Returns the progress of a run now, without values that need several observations. */
     RunSample of(Sight sight, Run run) {
         if (run.kind() == RunKind.SCRUB) {
-            // What a scrub has read is not known by project.
+            // The amount that a scrub has read is not known by project.
             var scrub = sight.ofEverything() ? scrubs.find(run.id()) : Optional.<Scrubs.Scrub>empty();
             return new RunSample(
                     run,
@@ -292,7 +298,7 @@ class RunWatch implements SmartLifecycle {
         open = true;
     }
 
-    /** Before the web server, which waits for whoever is still answered. */
+    /** Ends all views. Runs before the web server stops, which waits for open responses. */
     @Override
     public synchronized void stop() {
         open = false;

@@ -23,7 +23,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** The runs: each of them live, and what a person may do with one, told before it is done. */
+/** The runs: each of them live, with actions that are described before they are confirmed. */
 @Controller
 class RunsPage {
 
@@ -52,7 +52,7 @@ class RunsPage {
         this.watch = watch;
     }
 
-    /** Latest first. */
+    /** Lists the runs, latest first. */
     @GetMapping("/runs")
     String list(@RequestParam(required = false) @Nullable Long after, Sight sight, Model model) {
         long before = after == null ? Long.MAX_VALUE : after;
@@ -94,7 +94,7 @@ class RunsPage {
         return "start";
     }
 
-    /** Only from the page that tells what it does. */
+    /** Starts a run, only with the confirmation from the page that describes it. */
     @PostMapping("/runs/start")
     String start(
             @RequestParam boolean confirmed,
@@ -106,7 +106,7 @@ class RunsPage {
         return to(operations.start(site, actor.getName()).id());
     }
 
-    /** Before any of them; what it will do is told in the words of the page. */
+    /** Asks for confirmation of an action. The page describes what it does. */
     @GetMapping({"/runs/{id}/pause", "/runs/{id}/resume", "/runs/{id}/stop", "/runs/{id}/retry"})
     String ask(@PathVariable long id, HttpServletRequest request, Sight sight, Model model) {
         Run run = find(sight, id);
@@ -137,7 +137,7 @@ class RunsPage {
         return to(id);
     }
 
-    /** Only from the page that tells what it does. */
+    /** Starts a retry, only with the confirmation from the page that describes it. */
     @PostMapping("/runs/{id}/retry")
     String retry(@PathVariable long id, @RequestParam boolean confirmed, Principal actor) {
         if (!confirmed) {

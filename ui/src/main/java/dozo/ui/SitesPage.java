@@ -25,7 +25,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 
-/** The DR sites: where they are, what they can do, and a look at one now. */
+/** The DR sites: their addresses and capabilities, and a check on request. */
 @Controller
 class SitesPage {
 
@@ -37,8 +37,8 @@ class SitesPage {
      * A site.
      *
      * @param jump the host in front of it, if there is one
-     * @param capability null before anyone has looked
-     * @param capacity null before a look has told of its room
+     * @param capability null before the first check
+     * @param capacity null before a check has reported its space
      */
     record ShownSite(
             Site site,
@@ -49,9 +49,9 @@ class SitesPage {
             @Nullable Capacity capacity) {}
 
     /**
-     * A public host key as people compare it.
+     * A public host key in a form that people can compare.
      *
-     * @param fingerprint as ssh-keygen prints it; empty of a line that holds no key
+     * @param fingerprint as ssh-keygen prints it; empty for a line without a key
      */
     record HostKey(String kind, String fingerprint) {
 
@@ -96,7 +96,9 @@ class SitesPage {
         return "check";
     }
 
-    /** Looks over one lane, and keeps what was found. A site that cannot be reached is an answer, too. */
+    /**
+     * Checks a site over one lane, and stores its capabilities. A site that cannot be reached is a valid result, too.
+     */
     @PostMapping("/sites/{name}/check")
     String check(@PathVariable String name, Principal actor, Model model) throws InterruptedException {
         Site site = find(name);

@@ -4,7 +4,7 @@ import dozo.setting.Setting;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
-/** How many live pages of runs are open at once; each keeps a thread. */
+/** Limits for live pages of runs, because each open one keeps a thread. */
 @ConfigurationProperties("dozo.streams")
 public record StreamSettings(
         @Setting(value = "the most live pages of runs that one user has open at once", min = "1", max = "500")

@@ -12,14 +12,16 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** Dozo's messages in the reader's language. English is the language of the code, so only others need a table. */
+/**
+ * Dozo's messages in the reader's language. The code contains the English ones, so only other languages need a table.
+ */
 final class Translations {
 
     private static final Map<String, String> JAPANESE = read("/room_messages_ja.txt");
 
     private Translations() {}
 
-    /** The message in this language; empty where it is to be said in English. */
+    /** Returns the message in this language; empty if it must be shown in English. */
     static Optional<String> in(Locale language, Message message) {
         if (!language.getLanguage().equals(Locale.JAPANESE.getLanguage())) {
             return Optional.empty();
@@ -31,7 +33,7 @@ final class Translations {
                 .map(format -> String.format(language, format, values));
     }
 
-    /** English formats, as they stand in the code, with their Japanese ones. */
+    /** Returns the English formats, as in the code, with their Japanese ones. */
     static Map<String, String> japanese() {
         return JAPANESE;
     }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * Files that wait in memory to be confirmed: the last of each user, for an hour, and 64 MiB in all. Where there are more, those that have
- * waited longest are forgotten; whoever sent one chooses it again.
+ * Files that wait in memory for confirmation: the last one of each user, for an hour, and at most 64 MiB in total.
+ * Beyond that, the files that have waited longest are dropped, and their users must choose them again.
  */
 @Component
 final class Uploads {
@@ -30,8 +30,9 @@ final class Uploads {
     /**
      * A file.
      *
-     * @param encoding as it was chosen; null: told by the bytes
-     * @param guesses by which empty cells are filled; null: they stay so. Kept, so that what was looked at is what is registered
+     * @param encoding the chosen encoding; null: detected from the bytes
+     * @param guesses values for empty cells; null: cells stay empty. They are kept, so that exactly what the user has
+     *     seen is registered
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Upload(
@@ -46,7 +47,7 @@ final class Uploads {
         this.clock = clock;
     }
 
-    /** Keeps a file in place of the one that the user sent before. */
+    /** Stores a file, and drops the user's earlier one. */
     synchronized UUID keep(String user, Upload upload) {
         UUID id = UUID.randomUUID();
         kept.remove(user);
@@ -55,7 +56,7 @@ final class Uploads {
         return id;
     }
 
-    /** The file; empty where it has waited too long, made way for others, or is not this user's. */
+    /** Returns the file; empty if it has expired, was dropped, or belongs to another user. */
     synchronized Optional<Upload> find(String user, UUID id) {
         forget();
         return Optional.ofNullable(kept.get(user))

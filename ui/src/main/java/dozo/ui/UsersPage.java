@@ -20,7 +20,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Users: who they are, what they may, and their tokens. */
+/** Users, their roles and their tokens. */
 @Controller
 @RequestMapping("/administration/users")
 class UsersPage {
@@ -47,7 +47,7 @@ class UsersPage {
         return created(Form.EMPTY, Set.of(), model);
     }
 
-    /** The password is not kept in the form: it is secret. */
+    /** Creates a user. The form does not keep the password, because it is secret. */
     @PostMapping("/new")
     String create(
             @RequestParam(defaultValue = "") String name,
@@ -69,7 +69,7 @@ class UsersPage {
         return shown(find(name), Form.EMPTY, model);
     }
 
-    /** Roles and whether the login is disabled; those of the directory have their roles from there. */
+    /** Changes roles, and whether the login is disabled. Roles of users from the directory cannot be changed here. */
     @PostMapping("/{name}")
     String change(
             @PathVariable String name,

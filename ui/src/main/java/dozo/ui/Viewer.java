@@ -7,9 +7,9 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who looks at a page, and what they may do: what they may not is not shown.
+ * The user of a page and their permissions. Pages hide actions that the user may not take.
  *
- * @param user null: nobody has logged in
+ * @param user null if nobody is logged in
  */
 record Viewer(@Nullable User user) {
 
@@ -17,12 +17,12 @@ record Viewer(@Nullable User user) {
         return new Viewer(request.getAttribute(User.class.getName()) instanceof User user ? user : null);
     }
 
-    /** Empty: nobody. */
+    /** Returns the user's name; empty if nobody is logged in. */
     public String name() {
         return user == null ? "" : user.name();
     }
 
-    /** Whether this method and path, as it is mapped, would be answered. */
+    /** Returns whether the user may use this method and path pattern. */
     public boolean may(String method, String path) {
         return user != null && Permissions.allow(user.roles(), new Endpoint(method, path));
     }

@@ -14,14 +14,14 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 
 /**
- * A file of any length that is written while it is read from the database. One that ends before it is whole must not look as if it
- * were: then the connection is cut, which every client tells from the end.
+ * Sends a file of any length while it is read from the database. An incomplete file must not look complete: if the
+ * content ends early, the connection is cut, which every client detects.
  */
 public final class Download {
 
     private static final Logger LOG = LoggerFactory.getLogger(Download.class);
 
-    /** What fails before so many bytes are written is answered with a problem, as anywhere else. */
+    /** A failure before this many bytes are written gives an ordinary problem response. */
     private static final int BUFFER_BYTES = 64 << 10;
 
     /** Writes the file. */
@@ -30,7 +30,7 @@ public final class Download {
         void writeTo(OutputStream out) throws IOException;
     }
 
-    /** The file has begun and cannot be finished: nothing is left to be said but that. */
+    /** Thrown when a file has begun and cannot be finished. No other response is possible. */
     static final class BrokenOff extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -40,7 +40,6 @@ public final class Download {
         }
     }
 
-    /** Who was to get it does not take it any more. */
     private static final class ClientGone extends IOException {
 
         private static final long serialVersionUID = 1L;
@@ -69,9 +68,9 @@ public final class Download {
     private Download() {}
 
     /**
-     * Sends a file; to {@code HEAD} only what is said of it.
+     * Sends a file; for {@code HEAD} only the headers.
      *
-     * @param fileName as the browser is to keep it, ASCII
+     * @param fileName the name under which the browser saves the file, in ASCII
      */
     public static void send(
             HttpServletRequest request,

@@ -1,4 +1,4 @@
 package dozo.api.http;
 
-/** What people edit: shown with a strong ETag of all that is shown, by {@link Editions}. */
+/** A resource that people edit. {@link Editions} sends it with a strong ETag of its whole representation. */
 public interface Edited {}

@@ -36,7 +36,7 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyAdvice;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Keeps two editors from overwriting each other: ETags of what is shown, and changes to nothing else (ADR 0032). */
+/** Prevents two editors from overwriting each other's changes, by ETags and {@code If-Match} (ADR 0032). */
 @Component
 public class Editions {
 
@@ -48,7 +48,7 @@ public class Editions {
         this.transaction = new TransactionTemplate(transactions);
     }
 
-    /** The strong ETag of what is shown: another one whenever anything of it is another one. */
+    /** Returns the strong ETag of a representation. It changes whenever any part of the representation changes. */
     String tag(Edited shown) {
         return "\"%s\""
                 .formatted(Digest.ofContent(json.writeValueAsBytes(shown))
@@ -57,12 +57,12 @@ public class Editions {
     }
 
     /**
-     * Makes a change if what is there is what the editor saw; that is seen in the change's transaction, behind a lock, so of two who
-     * saw the same one is told.
+     * Makes a change if the resource is still as the editor saw it. The comparison is in the change's transaction and
+     * behind a lock, so of two editors who saw the same state one is refused.
      *
-     * @param lock takes the row that every change of this thing takes first
-     * @param present what is shown of it; empty: it is not there
-     * @throws Stale when it is something else, or not there
+     * @param lock takes the row that every change of this resource locks first
+     * @param present the current representation; empty: the resource does not exist
+     * @throws Stale if the resource has changed or does not exist
      */
     public <T> T change(IfMatch seen, Runnable lock, Supplier<Optional<? extends Edited>> present, Supplier<T> change) {
         if (!seen.isGiven()) {
@@ -79,7 +79,7 @@ public class Editions {
         });
     }
 
-    /** Gives what is edited its tag, and who knows it already 304. */
+    /** Adds the ETag to edited resources. Responds with 304 if the client already has the current representation. */
     @RestControllerAdvice
     static final class Tags implements ResponseBodyAdvice<Object> {
 
@@ -120,7 +120,7 @@ public class Editions {
         }
     }
 
-    /** Reads the header for those who take it, and refuses it where it would not be heeded. */
+    /** Reads the header for handlers that use it, and refuses it for all others, which would ignore it. */
     @Configuration
     static class Headers implements WebMvcConfigurer {
 
@@ -149,7 +149,7 @@ public class Editions {
             if (!TAGS.matcher(header).matches()) {
                 throw new Refusal(HttpHeaders.IF_MATCH, "expected ETags as received, in quotes, or *");
             }
-            // NB: a weak tag matches nothing here (RFC 9110, 13.1.1).
+            // NB: a weak tag never matches here (RFC 9110, 13.1.1).
             return new IfMatch(
                     TAG.matcher(header).results().map(MatchResult::group).toList());
         }

@@ -37,9 +37,9 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.util.WebUtils;
 
 /**
- * A POST with the header {@code Idempotency-Key} is done once: whoever sends it again, not knowing what came of it, gets the first
- * answer again (ADR 0032). The filter lends the request a body that can be read twice, and keeps the answer; the decision is
- * made behind the gate, so that nobody gets an answer who may not ask.
+ * Executes a POST with the header {@code Idempotency-Key} only once. A client that repeats it, because it does not know
+ * the result, gets the first response again (ADR 0032). The filter gives the request a body that can be read twice, and
+ * stores the response. The decision is made behind the gate, so that only permitted users get a response.
  */
 @Configuration
 public class Idempotency implements WebMvcConfigurer {
@@ -56,7 +56,10 @@ public class Idempotency implements WebMvcConfigurer {
 
     private final KeptAnswers answers;
 
-    /** What this process is at. NB: no other works on this database, so a key that is not in here is nobody's. */
+    /**
+     * The requests that this process is working on. NB: no other process works on this database, so a key that is not
+     * in this set has no worker.
+     */
     private final Set<At> underWay = ConcurrentHashMap.newKeySet();
 
     private record At(int user, String key) {}
@@ -98,7 +101,7 @@ public class Idempotency implements WebMvcConfigurer {
             }
         }
 
-        /** What failed by our fault may be tried again, so that is not kept. */
+        /** Stores the response, unless the server failed: such a request may be tried again. */
         private void keep(HttpServletRequest request, KeyedResponse answer) {
             if (!(request.getAttribute(BEGUN) instanceof At at)
                     || answer.getStatus() >= HttpStatus.INTERNAL_SERVER_ERROR.value()) {
@@ -157,7 +160,9 @@ public class Idempotency implements WebMvcConfigurer {
             return keys.getFirst();
         }
 
-        /** Where no token will do, passwords and tokens are made. */
+        /**
+         * Returns whether the response contains a secret. Passwords and tokens are made where tokens are not permitted.
+         */
         private static boolean isSecret(HttpServletRequest request) {
             Object path = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
             Optional<Line> line = Permissions.of(new Endpoint(request.getMethod(), String.valueOf(path)));
@@ -184,7 +189,7 @@ public class Idempotency implements WebMvcConfigurer {
         }
     }
 
-    /** Another request with this key is not over yet. */
+    /** Thrown if an earlier request with this key has not ended yet. */
     static final class UnderWay extends RuntimeException {
 
         private static final long serialVersionUID = 1L;

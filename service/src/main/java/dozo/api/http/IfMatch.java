@@ -4,10 +4,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an editor saw before the change, as the header {@code If-Match} says: a handler that takes one makes its change by
- * {@link Editions#change}.
+ * The state that an editor saw before a change, from the header {@code If-Match}. A handler with such a parameter makes
+ * its change by {@link Editions#change}.
  *
- * @param tags ETags, any of which will do; {@code *} is whatever there is; null: no header, the change is made in any case
+ * @param tags ETags, any of which may match; {@code *} matches any existing resource; null: no header, and the change
+ *     is unconditional
  */
 public record IfMatch(@Nullable List<String> tags) {
 

@@ -14,7 +14,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/** The first answers to requests with a key, for a day. */
+/** The first responses to requests with a key, stored for 24 hours. */
 @Component
 class KeptAnswers {
 
@@ -27,9 +27,9 @@ class KeptAnswers {
     private final InstantSource clock;
 
     /**
-     * An answer.
+     * A response.
      *
-     * @param body null where it was longer than what is kept
+     * @param body null if it was too long to store
      */
     @SuppressWarnings("ArrayRecordComponent") // written and read once
     record Kept(
@@ -43,11 +43,11 @@ class KeptAnswers {
     }
 
     /**
-     * Begins a request, unless it was answered. Nobody else may be at it at the same time. One that was begun and has no answer is
-     * begun again: its process died, or it failed.
+     * Begins a request, unless it was answered. No other caller may work on it at the same time. A request that was
+     * begun and has no response is begun again: its process died, or it failed.
      *
-     * @return the answer it got
-     * @throws Refusal when the key was given to another request, or this user has used too many
+     * @return the response that the request already got
+     * @throws Refusal if the key was used for another request, or this user has used too many keys
      */
     @Transactional
     Optional<Kept> begin(int user, String key, Digest request) {
@@ -69,7 +69,7 @@ class KeptAnswers {
         return Optional.ofNullable(begun.get().answer());
     }
 
-    /** Keeps what was answered. */
+    /** Stores a response. */
     void answered(int user, String key, Kept answer) {
         jdbc.sql("""
                         update kept_answer set status = :status, location = :location, content_type = :type, body = :body

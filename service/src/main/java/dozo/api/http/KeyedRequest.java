@@ -18,10 +18,10 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
-/** A request whose body is read once to know it, and then again by its handler; meanwhile it lies in a file. */
+/** A request whose body is read once for its digest, and again by its handler. In between, the body is in a file. */
 final class KeyedRequest extends HttpServletRequestWrapper implements AutoCloseable {
 
-    /** A little more than the longest file that is registered, which is refused by its own reason. */
+    /** Slightly more than the longest file of registrations, so that a longer file is refused with its own reason. */
     private static final long BODY_BYTES_MAX = 33L * 1024 * 1024;
 
     private static final int BLOCK_BYTES = 64 * 1024;
@@ -33,9 +33,9 @@ final class KeyedRequest extends HttpServletRequestWrapper implements AutoClosea
     }
 
     /**
-     * What tells this request from others: of its method, path, query and body.
+     * Returns the digest of the request's method, path, query and body.
      *
-     * @throws TooLong when the body is longer than any that is accepted
+     * @throws TooLong if the body is longer than any accepted body
      */
     Digest digest() throws IOException {
         MessageDigest digest = Digest.algorithm();

@@ -9,7 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 
-/** An answer of which a copy is made as it is written, as long as it is short enough to be kept. */
+/** A response that is copied while it is written, as long as it is short enough to store. */
 final class KeyedResponse extends HttpServletResponseWrapper {
 
     private final ByteArrayOutputStream copy = new ByteArrayOutputStream();
@@ -28,7 +28,7 @@ final class KeyedResponse extends HttpServletResponseWrapper {
         return new Copied(super.getOutputStream());
     }
 
-    /** NB: handlers' answers are written as bytes; what is written here is not kept. */
+    /** Returns the writer. NB: text written here is not stored; handlers' responses are written as bytes. */
     @Override
     public PrintWriter getWriter() throws IOException {
         whole = false;

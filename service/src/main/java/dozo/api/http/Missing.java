@@ -2,7 +2,7 @@ package dozo.api.http;
 
 import java.util.function.Supplier;
 
-/** What was asked for by its name is not there. */
+/** Thrown if a named resource does not exist. */
 public final class Missing extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -11,7 +11,7 @@ public final class Missing extends RuntimeException {
         super(message);
     }
 
-    /** Returns what to throw. */
+    /** Returns a supplier of the exception for one resource. */
     public static Supplier<Missing> thing(String kind, Object name) {
         return () -> new Missing("there is no %s \"%s\"".formatted(kind, name));
     }

@@ -7,7 +7,7 @@ import tools.jackson.databind.deser.jdk.StringDeserializer;
 import tools.jackson.databind.deser.std.StdScalarDeserializer;
 import tools.jackson.databind.module.SimpleModule;
 
-/** A text in a body that no database keeps: it holds the character NUL, or half a character. */
+/** A text in a body that the database cannot store: it contains NUL or an unpaired surrogate. */
 final class NoText extends DatabindException {
 
     static final String EXPECTED = "expected text without NUL and without unpaired surrogates";
@@ -18,13 +18,13 @@ final class NoText extends DatabindException {
         super(parser, EXPECTED);
     }
 
-    /** Whether a text can be kept. */
+    /** Returns whether the database can store a text. */
     static boolean isKept(String text) {
         return text.codePoints()
                 .noneMatch(c -> c == 0 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE));
     }
 
-    /** Has every text of a body looked at as it is read. */
+    /** Returns a module that checks every text of a body while it is read. */
     static SimpleModule module() {
         return new SimpleModule("text").addDeserializer(String.class, new Checked());
     }

@@ -8,21 +8,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * One page of a list.
  *
- * @param next the {@code after} of the next page; missing at the last one
+ * @param next the {@code after} of the next page; omitted on the last page
  */
 public record Page<T>(List<T> items, @Nullable String next) {
 
-    /** The limit where none is given. */
+    /** The default limit. */
     public static final String LIMIT = "100";
 
     public static final int LIMIT_MAX = 500;
 
-    /** Gives at most so many things. */
+    /** Lists at most {@code limit} items. */
     public interface Listing<T> {
         List<T> first(int limit);
     }
 
-    /** The page of a listing, which is asked for one more than is shown: so the last page knows that it is. */
+    /** Returns a page of a listing. Requests one item more than it shows, to find out whether there is a next page. */
     public static <T> Page<T> of(int limit, Listing<T> listing, Function<T, Object> key) {
         List<T> found = listing.first(checked(limit) + 1);
         List<T> items = found.size() > limit ? found.subList(0, limit) : found;
@@ -30,7 +30,7 @@ public record Page<T>(List<T> items, @Nullable String next) {
                 items, found.size() > limit ? key.apply(items.getLast()).toString() : null);
     }
 
-    /** The limit, if it is one. */
+    /** Returns the limit if it is valid. */
     public static int checked(int limit) {
         if (limit < 1 || limit > LIMIT_MAX) {
             throw new Refusal("limit", "%d: expected 1 to %d", limit, LIMIT_MAX);
@@ -38,7 +38,6 @@ public record Page<T>(List<T> items, @Nullable String next) {
         return limit;
     }
 
-    /** Returns the page with its items shown in another way. */
     public <R> Page<R> map(Function<T, R> view) {
         return new Page<>(items.stream().map(view).toList(), next);
     }

@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.format.FormatterRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/** Reads parameters as what they stand for. {@link Problems} refuses those that are none, by the parameter's name. */
+/** Converts parameters to their types. {@link Problems} refuses invalid values with the parameter's name. */
 @Configuration
 class Parameters implements WebMvcConfigurer {
 

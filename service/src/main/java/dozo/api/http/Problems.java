@@ -42,7 +42,7 @@ import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.exc.InvalidNullException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
-/** Errors as problem details (RFC 9457), those of a person's making with the field and what is accepted. */
+/** Reports errors as problem details (RFC 9457). Errors of a request name the field and the expected value. */
 @RestControllerAdvice
 @OpenAPIDefinition(
         info = @Info(title = "Dozo", version = "1", description = "Backs up experiments to a DR site, and proves it."))
@@ -50,7 +50,7 @@ class Problems extends ResponseEntityExceptionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Problems.class);
 
-    /** One field that is not accepted, and what would be. */
+    /** A field with an invalid value, and what was expected. */
     record FieldError(String field, String message) {}
 
     @ExceptionHandler
@@ -96,7 +96,10 @@ class Problems extends ResponseEntityExceptionHandler {
         return answer(ProblemDetail.forStatusAndDetail(HttpStatus.BAD_GATEWAY, String.valueOf(failure.getMessage())));
     }
 
-    /** Tomcat reads a query, and the firewall looks at it, when the first of its parameters is asked for. */
+    /**
+     * Handles a query that Tomcat or the firewall refuses. NB: they read the query only when the first parameter is
+     * requested.
+     */
     @ExceptionHandler({InvalidParameterException.class, RequestRejectedException.class})
     @Nullable
     ResponseEntity<Object> unreadableQuery(RuntimeException unreadable, WebRequest request) {
@@ -106,7 +109,7 @@ class Problems extends ResponseEntityExceptionHandler {
         return handleExceptionInternal(unreadable, problem, new HttpHeaders(), HttpStatus.BAD_REQUEST, request);
     }
 
-    /** What Tomcat could not read to its end: it says so when a part is read. */
+    /** Handles a body that Tomcat could not read to its end. Tomcat reports that when a part is read. */
     @ExceptionHandler
     @Nullable
     ResponseEntity<Object> brokenOff(BadRequestException body, WebRequest request) {
@@ -115,7 +118,7 @@ class Problems extends ResponseEntityExceptionHandler {
         return handleExceptionInternal(body, problem, new HttpHeaders(), HttpStatus.BAD_REQUEST, request);
     }
 
-    /** Thrown on, as it is, it cuts the connection: whatever was written here would look like a part of the file. */
+    /** Rethrows the failure, which cuts the connection: a response here would look like part of the file. */
     @ExceptionHandler
     void brokenOff(BrokenOff failure) {
         throw failure;
@@ -137,7 +140,7 @@ class Problems extends ResponseEntityExceptionHandler {
                 HttpStatus.INTERNAL_SERVER_ERROR, "this is a defect of Dozo; its log says more"));
     }
 
-    /** NB: not in the log, which says once that the database is away. */
+    /** Reports a lost database. NB: does not log, because the log already says once that the database is away. */
     private static ResponseEntity<ProblemDetail> databaseGone() {
         return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE)
                 .header(HttpHeaders.RETRY_AFTER, String.valueOf(LostDatabase.RETRY_AFTER_SECONDS))
@@ -163,14 +166,14 @@ class Problems extends ResponseEntityExceptionHandler {
         return handleExceptionInternal(nothing, problem, headers, status, request);
     }
 
-    /** What has no handler is not REST's alone: a browser gets the page of the error. */
+    /** Requests without a handler may come from pages, too: a browser gets the error page. */
     @Override
     protected @Nullable ResponseEntity<Object> handleExceptionInternal(
             Exception failure, @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         if (request instanceof ServletWebRequest servlet
                 && servlet.getResponse() != null
                 && servlet.getResponse().isCommitted()) {
-            // Tomcat answers by itself where a body ends too early.
+            // Tomcat itself responds if a body ends too early.
             return null;
         }
         HttpServletResponse page = ofPages(request);
@@ -193,7 +196,10 @@ class Problems extends ResponseEntityExceptionHandler {
                 : null;
     }
 
-    /** NB: the type is set here, or an answer to who accepts something else, or says so wrongly, would be empty. */
+    /**
+     * NB: sets the type here; otherwise the response would be empty for clients whose Accept header excludes problems
+     * or is invalid.
+     */
     @Override
     protected ResponseEntity<Object> createResponseEntity(
             @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
@@ -223,7 +229,7 @@ class Problems extends ResponseEntityExceptionHandler {
             HttpHeaders headers,
             HttpStatusCode status,
             WebRequest request) {
-        // NB: thrown while a field is read, it comes wrapped.
+        // NB: it is wrapped if it was thrown while a field was read.
         if (NestedExceptionUtils.getRootCause(unreadable) instanceof TooLong tooLong) {
             ResponseEntity<ProblemDetail> answer = tooLong(tooLong);
             return handleExceptionInternal(unreadable, answer.getBody(), headers, answer.getStatusCode(), request);
@@ -244,7 +250,7 @@ class Problems extends ResponseEntityExceptionHandler {
         return handleExceptionInternal(unreadable, problem, headers, status, request);
     }
 
-    /** Which field of the body is not accepted; empty where it is no JSON at all. */
+    /** Returns the invalid field of the body; empty if the body is not JSON. */
     private static Optional<FieldError> field(HttpMessageNotReadableException unreadable) {
         if (!(unreadable.getCause() instanceof DatabindException failure)) {
             return Optional.empty();

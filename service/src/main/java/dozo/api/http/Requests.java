@@ -30,17 +30,17 @@ import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import tools.jackson.databind.JacksonModule;
 
-/** What holds for every request to REST: JSON both ways where nothing else is said, and no parameter that nobody reads. */
+/** Rules for every REST request: JSON in both directions unless declared otherwise, and no unknown parameters. */
 @Configuration
 class Requests implements WebMvcConfigurer {
 
-    /** After the gate: who may not ask is told nothing else. */
+    /** Runs after the gate, so that unauthorized users learn nothing else. */
     static final int AFTER_GATE = 1;
 
-    /** Where REST's handlers are. */
+    /** The package of REST's handlers. */
     private static final String RESOURCES = "dozo.api";
 
-    /** Why an endpoint cannot be asked for, or with, this type of content. */
+    /** The request attribute with the reason why an endpoint does not support the content type. */
     private static final String UNFIT = Requests.class.getName() + ".unfit";
 
     @Bean
@@ -48,13 +48,16 @@ class Requests implements WebMvcConfigurer {
         return NoText.module();
     }
 
-    /** No handler knows what a null in a list or a map would mean. */
+    /** Refuses null in lists and maps, because no handler gives it a meaning. */
     @Bean
     static JsonMapperBuilderCustomizer noNullsInLists() {
         return json -> json.changeDefaultNullHandling(nulls -> nulls.withContentNulls(Nulls.FAIL));
     }
 
-    /** NB: without this, what libraries bring along would be read and written too, YAML for one. */
+    /**
+     * Restricts content to JSON by default. NB: otherwise Spring would also read and write other formats of libraries,
+     * such as YAML.
+     */
     @Bean
     static WebMvcRegistrations json() {
         return new WebMvcRegistrations() {
@@ -70,7 +73,6 @@ class Requests implements WebMvcConfigurer {
         interceptors.addInterceptor(new KnownParameters()).order(AFTER_GATE);
     }
 
-    /** Whether a handler is one of REST's. */
     static boolean isRest(Class<?> handler) {
         return handler.getPackageName().equals(RESOURCES);
     }
@@ -94,8 +96,8 @@ class Requests implements WebMvcConfigurer {
         }
 
         /**
-         * An endpoint that takes or gives another type of content is chosen all the same, for the gate to see the request before
-         * {@link KnownParameters} refuses it: whoever may not ask is told nothing else.
+         * Selects the endpoint even if it does not support the requested content type. The gate then sees the request
+         * before {@link KnownParameters} refuses it, so that unauthorized users learn nothing else.
          */
         @Override
         protected @Nullable HandlerMethod handleNoMatch(
@@ -130,7 +132,10 @@ class Requests implements WebMvcConfigurer {
                 .anyMatch(parameter -> parameter.isAnnotationPresent(RequestBody.class));
     }
 
-    /** Refuses parameters that a handler does not have: a misspelt filter would give more than was asked for. */
+    /**
+     * Refuses parameters that a handler does not have: with a misspelt filter, the response would contain more than the
+     * client wants.
+     */
     private static final class KnownParameters implements HandlerInterceptor {
 
         @Override

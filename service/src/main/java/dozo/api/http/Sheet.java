@@ -20,20 +20,20 @@ import org.springframework.http.MediaType;
 import org.springframework.util.MimeTypeUtils;
 
 /**
- * The CSV of an answer, where it is wanted in place of JSON: by {@code Accept: text/csv}, or by {@code ?format=csv}, which browsers
- * can say too. It is whole, however many pages the JSON has, and downloaded line by line (ADR 0031).
+ * A response in CSV instead of JSON, requested by {@code Accept: text/csv} or by {@code ?format=csv}, which browsers
+ * can send too. It contains all pages of the JSON, and is sent line by line (ADR 0031).
  */
 public final class Sheet {
 
     public static final String TYPE = "text/csv";
 
-    /** The end of a file's name, and of an address that gives nothing but CSV. */
+    /** The end of a file name, and of addresses that return only CSV. */
     private static final String END = ".csv";
 
     private static final String FORMAT = "format";
     private static final String MARK = "bom";
 
-    /** What may be asked for, and what it means. */
+    /** The parameters and their meanings. */
     public static final Map<String, String> PARAMETERS = Map.of(
             FORMAT, "csv: the response is CSV, as with Accept: text/csv",
             MARK, "true: CSV starts with a byte order mark, which some spreadsheets need");
@@ -46,19 +46,19 @@ public final class Sheet {
     private final HttpServletRequest request;
     private final HttpServletResponse response;
 
-    /** Tells all lines, a page after the other. */
+    /** Passes all lines to a consumer, page by page. */
     @FunctionalInterface
     public interface Lines<T> {
         void tell(Consumer<T> each);
     }
 
-    /** At most so many things after one; the first ones after null. */
+    /** Returns at most {@code limit} items that come after an item; null: from the first one. */
     @FunctionalInterface
     public interface Pages<T> {
         List<T> page(@Nullable T after, int limit);
     }
 
-    /** Whether a handler can answer by one. */
+    /** Returns whether a handler can send a sheet. */
     public static boolean isGivenBy(Method handler) {
         return List.of(handler.getParameterTypes()).contains(Sheet.class);
     }
@@ -69,9 +69,9 @@ public final class Sheet {
     }
 
     /**
-     * Whether CSV is wanted. Where JSON is as welcome, it is not.
+     * Returns whether the client wants CSV. JSON wins if both are equally acceptable.
      *
-     * @throws Refusal when the format that is asked for is another one
+     * @throws Refusal if another format is requested
      */
     public boolean wanted() {
         if (request.getRequestURI().endsWith(END)) {
@@ -84,7 +84,7 @@ public final class Sheet {
         return format != null || welcome(CSV) > welcome(MediaType.APPLICATION_JSON);
     }
 
-    /** Sends these lines below their headings; {@code name} without the end is what the browser calls the file. */
+    /** Sends headings and lines. {@code name} is the file's name without its extension. */
     public <T> void send(String name, Columns<T> columns, Lines<T> lines) {
         boolean marked = marked();
         Download.send(request, response, CSV_UTF8, name + END, out -> {
@@ -100,7 +100,7 @@ public final class Sheet {
         });
     }
 
-    /** The lines of all pages; between two of them nothing of the database is held. */
+    /** Returns the lines of all pages. Holds no database connection between two pages. */
     public static <T> Lines<T> paged(int limit, Pages<T> pages) {
         return each -> {
             List<T> page = pages.page(null, limit);
@@ -112,7 +112,10 @@ public final class Sheet {
         };
     }
 
-    /** Some spreadsheets take a file for UTF-8 only where it begins with a mark, and other programs stumble over it. */
+    /**
+     * Returns whether the file begins with a byte order mark. Some spreadsheets recognize UTF-8 only with it, and other
+     * programs fail on it.
+     */
     private boolean marked() {
         String bom = request.getParameter(MARK);
         if (bom != null && !bom.equals("true") && !bom.equals("false")) {
@@ -121,7 +124,7 @@ public final class Sheet {
         return "true".equals(bom);
     }
 
-    /** How welcome a type is, from 0 to 1, as the closest of those that are accepted has it. */
+    /** Returns the quality of a type, from 0 to 1, by the most specific media range that includes it. */
     private double welcome(MediaType type) {
         List<String> headers = Collections.list(request.getHeaders(HttpHeaders.ACCEPT));
         try {
@@ -133,7 +136,7 @@ public final class Sheet {
                     .map(MediaType::getQualityValue)
                     .orElse(accepted.isEmpty() ? 1.0 : 0.0);
         } catch (InvalidMediaTypeException e) {
-            // What cannot be understood is refused where JSON is written.
+            // Where JSON is written, an invalid header is refused.
             return 0;
         }
     }

@@ -15,7 +15,9 @@ import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.method.support.ModelAndViewContainer;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/** Gives a {@link Sheet} to handlers that can answer by one. What they answer to null was sent by the sheet. */
+/**
+ * Gives a {@link Sheet} to handlers that can send one. If such a handler returns null, the sheet has sent the response.
+ */
 @Configuration
 class SheetConfiguration implements WebMvcConfigurer, HandlerMethodArgumentResolver {
 

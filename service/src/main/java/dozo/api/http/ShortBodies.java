@@ -11,7 +11,7 @@ import org.springframework.http.converter.HttpMessageConverter;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.servlet.mvc.method.annotation.RequestBodyAdviceAdapter;
 
-/** JSON is read into memory whole, so it has to be short: 1 MiB. */
+/** Limits JSON bodies to 1 MiB, because they are read into memory whole. */
 @RestControllerAdvice
 class ShortBodies extends RequestBodyAdviceAdapter {
 

@@ -1,6 +1,6 @@
 package dozo.api.http;
 
-/** What is to be changed is not any more what the editor saw. */
+/** Thrown if a resource has changed since the editor saw it. */
 final class Stale extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -1,6 +1,6 @@
 package dozo.api.http;
 
-/** A body is longer than what is accepted. */
+/** Thrown if a body is longer than accepted. */
 final class TooLong extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -1,4 +1,4 @@
-/** What holds for all of REST: pages, sheets, downloads, ETags, keys for repeated requests, and how errors are shown. */
+/** The common rules of REST: pages, sheets, downloads, ETags, keys for repeated requests, and error responses. */
 @NullMarked
 @NamedInterface("http")
 package dozo.api.http;

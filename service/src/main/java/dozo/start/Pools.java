@@ -5,7 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
-import org.postgresql.ds.PGSimpleDataSource;
+import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
@@ -35,7 +35,7 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
     private final HikariDataSource work;
 
     /** Opens the pools. {@code requestLimit} limits each statement of a request. */
-    Pools(Presence presence, PGSimpleDataSource login, int partitions, Duration requestLimit) {
+    Pools(Presence presence, DataSource login, int partitions, Duration requestLimit) {
         this.presence = presence;
         requests = pool("requests", login, REQUESTS_MAX, requestLimit);
         requests.setConnectionTimeout(SLICE.toMillis());
@@ -97,7 +97,7 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
         }
     }
 
-    private static HikariDataSource pool(String name, PGSimpleDataSource login, int max, Duration statementLimit) {
+    private static HikariDataSource pool(String name, DataSource login, int max, Duration statementLimit) {
         HikariDataSource pool = new HikariDataSource();
         pool.setPoolName(name);
         pool.setDataSource(login);

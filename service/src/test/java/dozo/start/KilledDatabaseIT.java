@@ -38,7 +38,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 class KilledDatabaseIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
-    private static final int FILES = 3_000;
+    private static final int FILES = 1_000;
 
     /** Upper bound of the random number of verified units after which the server is killed. */
     private static final int UNITS_BEFORE_MAX = 40;

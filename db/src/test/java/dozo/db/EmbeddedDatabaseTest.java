@@ -44,7 +44,7 @@ class EmbeddedDatabaseTest {
             assertThat(inUse.url()).isNotEmpty();
             assertThatThrownBy(() -> EmbeddedDatabase.start(folder))
                     .isInstanceOf(IOException.class)
-                    .hasMessageContaining("another Dozo is using");
+                    .hasMessageContaining("is in use by another Dozo");
         }
     }
 

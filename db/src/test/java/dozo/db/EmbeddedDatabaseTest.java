@@ -98,7 +98,7 @@ class EmbeddedDatabaseTest {
 
             IOException lost = given.get(5, TimeUnit.MINUTES);
 
-            assertThat(lost).hasMessageContaining("5 tries").hasMessageContaining("pg_control");
+            assertThat(lost).hasMessageContaining("5 attempts").hasMessageContaining("pg_control");
         }
     }
 

@@ -103,8 +103,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
             throw new IOException("interrupted while the embedded PostgreSQL was started", e);
         } catch (IOException | IllegalStateException | IllegalArgumentException | SQLException e) {
             lock.close();
-            throw new IOException(
-                    "no embedded PostgreSQL could be started on %s: %s".formatted(home, e.getMessage()), e);
+            throw new IOException("cannot start the embedded PostgreSQL in %s: %s".formatted(home, e.getMessage()), e);
         }
     }
 
@@ -174,14 +173,14 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 if (System.nanoTime() - since > STEADY.toNanos()) {
                     restarts = 0;
                 }
-                String failure = "it ended again and again within %d s of its start".formatted(STEADY.toSeconds());
+                String failure = "it ended repeatedly within %d s of its start".formatted(STEADY.toSeconds());
                 for (boolean started = false; !started; restarts++) {
                     if (closed) {
                         return;
                     }
                     if (restarts == RESTARTS_MAX) {
                         lost.accept(new IOException(
-                                "the embedded PostgreSQL on %s ended and could not be kept running in %d tries: %s"
+                                "the embedded PostgreSQL in %s ended and could not be restarted (%d attempts): %s"
                                         .formatted(data, RESTARTS_MAX, failure)));
                         return;
                     }
@@ -259,7 +258,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
             return lines.reversed().stream()
                     .filter(line -> line.contains("FATAL") || line.contains("PANIC") || line.contains("could not"))
                     .findFirst()
-                    .orElse(lines.isEmpty() ? "it said nothing" : lines.getLast());
+                    .orElse(lines.isEmpty() ? "no output" : lines.getLast());
         }
     }
 
@@ -268,7 +267,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         return running(data)
                 .flatMap(process -> process.info().command())
                 .map(program -> Path.of(program).resolveSibling("pg_ctl"))
-                .orElseThrow(() -> new IOException("the server that was started is not there any more"));
+                .orElseThrow(() -> new IOException("the started server no longer runs"));
     }
 
     private static FileChannel lock(Path file) throws IOException {
@@ -281,7 +280,8 @@ public final class EmbeddedDatabase implements AutoCloseable {
             // The same result as for another process: below.
         }
         channel.close();
-        throw new IOException("another Dozo is using %s. Stop it, or name another folder.".formatted(file.getParent()));
+        throw new IOException(
+                "%s is in use by another Dozo; stop it, or choose another folder".formatted(file.getParent()));
     }
 
     private static EmbeddedPostgres server(Path data, Path binaries, String password, boolean durable)
@@ -354,13 +354,13 @@ public final class EmbeddedDatabase implements AutoCloseable {
         Optional<ProcessHandle> server = running(data);
         server.ifPresent(ProcessHandle::destroy);
         if (!comesTrue(() -> running(data).isEmpty())) {
-            throw new IOException("the server left behind as process %d does not stop"
+            throw new IOException("leftover server process %d does not stop"
                     .formatted(server.orElseThrow().pid()));
         }
         Path there = data.toRealPath();
         if (!comesTrue(() ->
                 family(there).peek(ProcessHandle::destroyForcibly).findAny().isEmpty())) {
-            throw new IOException("processes of the server left behind on %s do not end".formatted(data));
+            throw new IOException("processes of the leftover server in %s do not end".formatted(data));
         }
         removeIfMisleading(data.resolve("postmaster.pid"));
     }

@@ -13,7 +13,7 @@ public final class LostDatabase {
     public static final int RETRY_AFTER_SECONDS = 10;
 
     /** The message to the client. */
-    public static final String SAID = "the database does not answer: try again later";
+    public static final String SAID = "the database does not answer; try again later";
 
     private static final String CONNECTION_EXCEPTION = "08";
 

@@ -44,7 +44,7 @@ class EmbeddedDatabaseTest {
             assertThat(inUse.url()).isNotEmpty();
             assertThatThrownBy(() -> EmbeddedDatabase.start(folder))
                     .isInstanceOf(IOException.class)
-                    .hasMessageContaining("another Dozo is using");
+                    .hasMessageContaining("is in use by another Dozo");
         }
     }
 
@@ -98,7 +98,7 @@ class EmbeddedDatabaseTest {
 
             IOException lost = given.get(5, TimeUnit.MINUTES);
 
-            assertThat(lost).hasMessageContaining("5 tries").hasMessageContaining("pg_control");
+            assertThat(lost).hasMessageContaining("5 attempts").hasMessageContaining("pg_control");
         }
     }
 

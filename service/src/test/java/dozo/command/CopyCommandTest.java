@@ -180,7 +180,7 @@ class CopyCommandTest {
                     "[127.0.0.1]:%d %s".formatted(site.address().port(), HOST_KEY));
             Ended other = copy(arguments);
             assertThat(other.code()).isEqualTo(Exit.NOT_ALLOWED);
-            assertThat(other.err()).contains("another host key");
+            assertThat(other.err()).contains("differs from the pinned one");
         }
 
         assertThat(copy(arguments).code()).isEqualTo(Exit.UNAVAILABLE);

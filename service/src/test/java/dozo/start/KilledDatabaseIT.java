@@ -150,7 +150,7 @@ class KilledDatabaseIT {
             String said = Files.readString(output);
             assertThat(service.exitValue()).as(said).isEqualTo(69);
             assertThat(said)
-                    .containsOnlyOnce("could not be kept running in 5 tries")
+                    .containsOnlyOnce("could not be restarted (5 attempts)")
                     .contains("pg_control");
         } finally {
             service.destroyForcibly();

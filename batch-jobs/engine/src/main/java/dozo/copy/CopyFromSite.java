@@ -59,7 +59,7 @@ public final class CopyFromSite implements Copy {
      */
     public CopyFromSite(SiteAddress site, List<FilePath> sources, Path destination, boolean into, Options options) {
         if (sources.isEmpty() || (!into && sources.size() > 1)) {
-            throw new IllegalArgumentException(sources.size() + " sources cannot become one destination");
+            throw new IllegalArgumentException("only one source can be copied to a new name, not " + sources.size());
         }
         this.site = site;
         this.sources = List.copyOf(sources);
@@ -129,7 +129,7 @@ public final class CopyFromSite implements Copy {
     private byte[] destinationName() throws IOException {
         byte[] name = FilePath.between(Path.of("/"), destination).name();
         if (name.length == 0) {
-            throw new IOException("a file cannot become " + destination);
+            throw new IOException("a file cannot replace the root folder " + destination);
         }
         return name;
     }

@@ -74,7 +74,7 @@ public final class CopyToSite implements Copy {
             Options options,
             Function<SiteAddress, Lanes> lanes) {
         if (sources.isEmpty() || (!into && sources.size() > 1)) {
-            throw new IllegalArgumentException(sources.size() + " sources cannot become one destination");
+            throw new IllegalArgumentException("only one source can be copied to a new name, not " + sources.size());
         }
         boolean folder = into || Files.isDirectory(sources.getFirst(), LinkOption.NOFOLLOW_LINKS);
         this.site = site.below(folder ? destination : destination.parent());

@@ -74,8 +74,8 @@ record Destination(Path top) {
         return switch (e) {
             case AccessDeniedException _ -> "permission denied";
             case AtomicMoveNotSupportedException _ -> "another file system is mounted there";
-            case FileAlreadyExistsException _, NotDirectoryException _ -> "something other than a folder has this name";
-            case NoSuchFileException _ -> "the folder it goes into is gone";
+            case FileAlreadyExistsException _, NotDirectoryException _ -> "exists and is not a folder";
+            case NoSuchFileException _ -> "its parent folder no longer exists";
             case FileSystemException system when system.getReason() != null -> system.getReason();
             default -> String.valueOf(e.getMessage());
         };

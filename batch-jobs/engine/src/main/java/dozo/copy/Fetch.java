@@ -154,7 +154,7 @@ final class Fetch {
             Optional<RemoteFacts> now = site.facts(file.remote());
             if (now.isEmpty()) {
                 local.incoming().discard(temporary.path());
-                return new Missing(Problem.VANISHED, file.path() + ": gone since it was found");
+                return new Missing(Problem.VANISHED, file.path() + ": no longer exists at the site");
             }
             if (!file.isStill(now.get())) {
                 local.incoming().discard(temporary.path());
@@ -190,7 +190,7 @@ final class Fetch {
                 outcomes.failed(
                         wanted.file,
                         Problem.CHANGED,
-                        wanted.file.path() + ": changed while it was read; copy it again when it is at rest");
+                        wanted.file.path() + ": changed while it was read; copy it again when it no longer changes");
             }
             case Arrived arrived when atSite != null && atSite.equals(arrived.digest) -> name(wanted.file, arrived);
             case Arrived arrived -> {
@@ -222,7 +222,7 @@ final class Fetch {
     private Optional<Attempt> unequal(Attempt wanted, Arrived arrived, @Nullable Digest atSite) {
         FilePath path = wanted.file.path();
         if (atSite == null) {
-            outcomes.failed(wanted.file, Problem.UNPROVEN, path + ": the site gave no digest for it");
+            outcomes.failed(wanted.file, Problem.UNPROVEN, path + ": the site returned no digest");
             return Optional.empty();
         }
         if (arrived.temporary == null) {
@@ -234,7 +234,7 @@ final class Fetch {
         outcomes.failed(
                 wanted.file,
                 Problem.MISMATCHED,
-                "%s: came as %s, and has the digest %s at the site; look at both sides' disks"
+                "%s: checksum mismatch: received %s, digest at the site is %s; check the disks on both sides"
                         .formatted(path, arrived.digest, atSite));
         return Optional.empty();
     }
@@ -242,7 +242,7 @@ final class Fetch {
     /** Returns the problem of one file; rethrows any other failure. */
     private static Missing missing(Found file, RemoteException e) throws RemoteException {
         return switch (e.reason()) {
-            case NO_SUCH_FILE -> new Missing(Problem.VANISHED, file.path() + ": gone since it was found");
+            case NO_SUCH_FILE -> new Missing(Problem.VANISHED, file.path() + ": no longer exists at the site");
             case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
                 new Missing(Problem.UNREADABLE, "%s: cannot be read: %s".formatted(file.path(), e.getMessage()));
             case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;

@@ -176,7 +176,7 @@ final class LocalFile implements AutoCloseable {
             }
         }
         if (channel.size() != sizeBytes) {
-            throw new IOException("%s has %d bytes and not %d".formatted(path, channel.size(), sizeBytes));
+            throw new IOException("%s has %d bytes, expected %d".formatted(path, channel.size(), sizeBytes));
         }
     }
 

@@ -74,7 +74,7 @@ final class LocalTree {
      */
     static LocalTree openNew(Path folder, FilePath incoming) throws IOException {
         if (!isNew(folder, incoming)) {
-            throw new IOException("%s is not empty: name a folder that is, or that is not there yet".formatted(folder));
+            throw new IOException("%s is not empty; choose an empty or new folder".formatted(folder));
         }
         return open(folder, incoming);
     }
@@ -141,7 +141,7 @@ final class LocalTree {
             throw new Refused(why);
         }
         if (incoming.holds(destination.path(name))) {
-            throw new Refused(name + ": this is where the copy itself keeps what is not finished");
+            throw new Refused(name + ": this name is reserved for temporary files of this copy");
         }
     }
 
@@ -192,7 +192,7 @@ final class LocalTree {
             destination.with(name, () -> SymbolicLinks.make(text, path));
         }
         if (!isText(path, text)) {
-            throw new Refused(name + ": the link came out with another text");
+            throw new Refused(name + ": the created link has a different text");
         }
         destination.with(name, () -> LocalFile.setTime(path, modifiedNanos));
     }
@@ -247,7 +247,7 @@ final class LocalTree {
         destination.with(name, () -> SymbolicLinks.make(text, temporary));
         if (!isText(temporary, text)) {
             Files.delete(temporary);
-            throw new Refused(name + ": the link came out with another text");
+            throw new Refused(name + ": the created link has a different text");
         }
         publish(temporary, name);
     }

@@ -65,8 +65,8 @@ final class RemoteTree {
     /** Returns the facts of a source; throws NO_SUCH_FILE if it does not exist. */
     static RemoteFacts look(Lanes lanes, FilePath source) throws IOException, InterruptedException {
         return lanes.over(lane -> lane.sftp().lstat(source))
-                .orElseThrow(() -> new RemoteException(
-                        Reason.NO_SUCH_FILE, "there is no file or folder /" + source + " at the site"));
+                .orElseThrow(() ->
+                        new RemoteException(Reason.NO_SUCH_FILE, "no file or folder /" + source + " at the site"));
     }
 
     /** Walks this and everything below it. */
@@ -138,7 +138,7 @@ final class RemoteTree {
         switch (e.reason()) {
             case NO_SUCH_FILE ->
                 visitor.problem(
-                        folder.path(), Problem.VANISHED, "%s: gone since it was found".formatted(folder.path()));
+                        folder.path(), Problem.VANISHED, "%s: no longer exists at the site".formatted(folder.path()));
             case PERMISSION_DENIED, REFUSED, UNSUPPORTED, EXISTS ->
                 visitor.problem(
                         folder.path(), Problem.UNREADABLE, "folder cannot be read: %s".formatted(e.getMessage()));
@@ -148,7 +148,7 @@ final class RemoteTree {
 
     private void visit(Found found) throws IOException, InterruptedException {
         if (found.facts().kind() == Kind.OTHER) {
-            visitor.problem(found.path(), Problem.SPECIAL, "a socket, device or fifo; nothing of it is copied");
+            visitor.problem(found.path(), Problem.SPECIAL, "socket, device or fifo; not copied");
             return;
         }
         if (found.facts().kind() == Kind.DIRECTORY && unfinished.is(found)) {
@@ -156,8 +156,8 @@ final class RemoteTree {
                     found.path(),
                     Problem.SPECIAL,
                     found.path()
-                            + ": an unfinished copy to the site left this; it is not copied. Finish that copy by the same command,"
-                            + " or remove this at the site");
+                            + ": temporary folder of an unfinished copy; not copied. Finish that copy with the same command,"
+                            + " or remove the folder at the site");
             return;
         }
         visitor.found(found);

@@ -154,7 +154,7 @@ public final class Restore implements Copy {
             retrieval.missing(
                     item.entry(),
                     Problem.UNPROVEN,
-                    item.entry().path() + ": was never proven at the site, so there is no copy to restore from");
+                    item.entry().path() + ": was never verified at the site, so there is no copy to restore");
         } else {
             retrieval.file(item.entry(), copy.place(), copy.digest());
         }

@@ -313,7 +313,7 @@ public final class Retrieval implements AutoCloseable {
                 local().incoming().discard(temporary.path());
                 return Optional.of(new Miss(
                         Problem.MISMATCHED,
-                        "%s: the copy at the site, %s, has the digest %s, and was proven with %s"
+                        "%s: checksum mismatch: the copy %s at the site has digest %s instead of the verified %s"
                                 .formatted(file.path(), place, digest[0], wanted.digest)));
             }
             temporary.finish(file);
@@ -347,7 +347,8 @@ public final class Retrieval implements AutoCloseable {
     /** Returns the problem of one place; rethrows any other failure. */
     private static Miss missed(FilePath place, RemoteException e) throws RemoteException {
         return switch (e.reason()) {
-            case NO_SUCH_FILE -> new Miss(Problem.VANISHED, place + ": the copy is not there any more, nor elsewhere");
+            case NO_SUCH_FILE ->
+                new Miss(Problem.VANISHED, place + ": the copy no longer exists, and no other copy was found");
             case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
                 new Miss(
                         Problem.UNREADABLE,

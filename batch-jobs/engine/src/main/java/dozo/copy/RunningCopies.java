@@ -43,12 +43,11 @@ final class RunningCopies {
             lock = null;
         } catch (IOException e) {
             throw new IOException(
-                    "cannot note in %s which copies are running: let us write there, or set XDG_CACHE_HOME"
-                            .formatted(folder),
+                    "cannot write the lock file in %s; allow writing there, or set XDG_CACHE_HOME".formatted(folder),
                     e);
         }
         if (lock == null) {
-            throw new IOException("this very copy is running already: wait until it has ended, or end it");
+            throw new IOException("the same copy is already running; wait for it or stop it");
         }
         return lock;
     }

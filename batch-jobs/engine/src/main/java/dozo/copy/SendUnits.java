@@ -91,11 +91,11 @@ final class SendUnits implements AutoCloseable {
         try {
             facts = DirectoryTree.facts(before.path().under(route.source().path()));
         } catch (IOException e) {
-            return new Failed(before, Problem.VANISHED, before.path() + ": gone since it was found");
+            return new Failed(before, Problem.VANISHED, before.path() + ": no longer exists");
         }
         if (facts.kind() == EntryKind.DIRECTORY) {
             return new Failed(
-                    before, Problem.CHANGED, before.path() + ": a folder now; run again to have what is in it");
+                    before, Problem.CHANGED, before.path() + ": is a folder now; run again to copy its content");
         }
         Entry now = new Entry(before.number(), before.path(), facts);
         return sender.send(route, unit(List.of(now))).getFirst();

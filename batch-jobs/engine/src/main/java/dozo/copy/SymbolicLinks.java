@@ -24,7 +24,7 @@ final class SymbolicLinks {
     static void make(byte[] text, Path link) throws IOException {
         for (byte b : text) {
             if (b == 0) {
-                throw new FileSystemException(link.toString(), null, "a NUL byte in the link's text");
+                throw new FileSystemException(link.toString(), null, "the link's text contains a NUL byte");
             }
         }
         if (text.length > 0) {
@@ -35,7 +35,7 @@ final class SymbolicLinks {
             }
         }
         if (symlink(text, FilePath.rawBytes(link)) != 0) {
-            throw new FileSystemException(link.toString(), null, "the system refuses a link with its text");
+            throw new FileSystemException(link.toString(), null, "the system refused to create a link with this text");
         }
     }
 

@@ -109,7 +109,7 @@ public final class AesGcm {
             genuine = (int) libcrypto.cipherFinal.invokeExact(context, tag, length) == 1;
             if (encrypts) {
                 if (!genuine) {
-                    throw new IllegalStateException("libcrypto does not end a message");
+                    throw new IllegalStateException("libcrypto failed to encrypt a message");
                 }
                 control(GET_TAG, TAG_BYTES, tag);
             }
@@ -120,7 +120,7 @@ public final class AesGcm {
             Reference.reachabilityFence(this);
         }
         if (!genuine) {
-            throw new AEADBadTagException("a message was changed on its way");
+            throw new AEADBadTagException("a message was changed in transit");
         }
     }
 
@@ -164,7 +164,7 @@ public final class AesGcm {
             throw new IllegalStateException("libcrypto computes a wrong AES-GCM");
         }
         if (passes(new AesGcm(libcrypto, false, hex.parseHex(key), nonce), header, changed)) {
-            throw new IllegalStateException("libcrypto takes a message that was changed");
+            throw new IllegalStateException("libcrypto accepts a changed message");
         }
     }
 

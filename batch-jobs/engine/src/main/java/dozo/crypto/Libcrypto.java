@@ -79,7 +79,7 @@ public final class Libcrypto {
         library = SymbolLookup.libraryLookup(name, Arena.global());
         long version = (long) invoke(call("OpenSSL_version_num", FunctionDescriptor.of(LONG)));
         if (version < VERSION_3 || version >= VERSION_4) {
-            throw new IllegalStateException("%s is of version %x, not 3".formatted(name, version));
+            throw new IllegalStateException("%s has version %x, expected 3".formatted(name, version));
         }
         MemorySegment told = (MemorySegment) invoke(call("OpenSSL_version", FunctionDescriptor.of(ADDRESS, INT)), 0);
         text = told.reinterpret(VERSION_TEXT_MAX).getString(0);
@@ -149,7 +149,7 @@ public final class Libcrypto {
     /** Checks that a call returned 1, its only success. */
     static void demand(int said) {
         if (said != 1) {
-            throw new IllegalStateException("libcrypto refuses a call");
+            throw new IllegalStateException("a libcrypto call failed");
         }
     }
 

@@ -18,7 +18,7 @@ public final class Digest {
 
     private Digest(byte[] bytes) {
         if (bytes.length != LENGTH_BYTES) {
-            throw new IllegalArgumentException("a SHA-256 digest has 32 bytes, not " + bytes.length);
+            throw new IllegalArgumentException("expected a SHA-256 digest of 32 bytes, not " + bytes.length);
         }
         this.bytes = bytes;
     }

@@ -54,10 +54,10 @@ public record Facts(
 
     public Facts {
         if (sizeBytes < 0 || (kind != EntryKind.FILE && sizeBytes != 0)) {
-            throw new IllegalArgumentException("a size of " + sizeBytes + " for a " + kind);
+            throw new IllegalArgumentException("invalid size " + sizeBytes + " for " + kind);
         }
         if ((kind == EntryKind.LINK) != (linkTarget != null)) {
-            throw new IllegalArgumentException("a link has a target, and nothing else has");
+            throw new IllegalArgumentException("expected a target for a link, and none for anything else");
         }
     }
 

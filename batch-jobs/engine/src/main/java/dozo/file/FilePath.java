@@ -49,7 +49,7 @@ public final class FilePath implements Comparable<FilePath> {
                 checkName(bytes, start, i);
                 start = i + 1;
             } else if (bytes[i] == 0) {
-                throw new IllegalArgumentException("a NUL byte in the path " + render(bytes));
+                throw new IllegalArgumentException("path must not contain NUL: " + render(bytes));
             }
         }
         return new FilePath(bytes.clone());
@@ -144,7 +144,7 @@ public final class FilePath implements Comparable<FilePath> {
         checkName(name, 0, name.length);
         for (byte b : name) {
             if (b == '/' || b == 0) {
-                throw new IllegalArgumentException("not a single name: " + render(name));
+                throw new IllegalArgumentException("expected a single name, not a path: " + render(name));
             }
         }
         return new FilePath(isRoot() ? name.clone() : join(bytes, name));
@@ -283,7 +283,7 @@ public final class FilePath implements Comparable<FilePath> {
         int length = end - start;
         boolean dots = length <= 2 && length > 0 && bytes[start] == '.' && bytes[end - 1] == '.';
         if (length == 0 || dots) {
-            throw new IllegalArgumentException("an empty name, \".\" or \"..\" in the path " + render(bytes));
+            throw new IllegalArgumentException("path must not contain empty names, \".\" or \"..\": " + render(bytes));
         }
     }
 

@@ -25,7 +25,7 @@ public final class Size {
      */
     public static String text(long bytes) {
         if (bytes < 0) {
-            throw new IllegalArgumentException("no size: " + bytes);
+            throw new IllegalArgumentException("size must not be negative: " + bytes);
         }
         int unit = 0;
         long whole = bytes;

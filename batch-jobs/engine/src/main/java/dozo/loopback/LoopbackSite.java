@@ -115,8 +115,8 @@ public final class LoopbackSite implements AutoCloseable {
     /** Starts OpenSSH's server, with these additional lines in its configuration. */
     public static LoopbackSite openSsh(Path state, Path root, int port, String... extraConfigLines) throws IOException {
         Path program = sshdProgram()
-                .orElseThrow(() -> new IOException(
-                        "no sshd on this machine's PATH or in its sbin folders; install OpenSSH's server"));
+                .orElseThrow(
+                        () -> new IOException("sshd not found on PATH or in sbin folders; install the OpenSSH server"));
         Files.createDirectories(state);
         Files.createDirectories(root);
         Path home = state.toRealPath();

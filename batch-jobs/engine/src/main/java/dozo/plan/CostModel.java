@@ -21,7 +21,7 @@ public record CostModel(double bytesPerSecond, double secondsPerEntry) {
         if (!(bytesPerSecond >= BYTES_PER_SECOND_MIN && bytesPerSecond <= BYTES_PER_SECOND_MAX)
                 || !(secondsPerEntry >= 0 && secondsPerEntry <= SECONDS_PER_ENTRY_MAX)) {
             throw new IllegalArgumentException(
-                    "no cost model: %s bytes a second (1e3 to 1e12), %s seconds an entry (0 to 3600)"
+                    "invalid cost model: %s bytes per second (expected 1e3 to 1e12), %s seconds per entry (expected 0 to 3600)"
                             .formatted(bytesPerSecond, secondsPerEntry));
         }
     }

@@ -17,7 +17,8 @@ public record Measurement(Work work, int lanes, double seconds) {
                 || lanes > LANES_MAX
                 || !(seconds > 0)
                 || seconds == Double.POSITIVE_INFINITY) {
-            throw new IllegalArgumentException("no measurement: %s, %d lanes, %s s".formatted(work, lanes, seconds));
+            throw new IllegalArgumentException(
+                    "invalid measurement: %s, %d lanes, %s s".formatted(work, lanes, seconds));
         }
     }
 

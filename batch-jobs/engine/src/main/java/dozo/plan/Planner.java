@@ -46,7 +46,7 @@ public final class Planner {
 
         public Limits {
             if (bundleBytesMax < 1 || bundleEntriesMax < 1 || largeBytes < 1) {
-                throw new IllegalArgumentException("limits are positive");
+                throw new IllegalArgumentException("limits must be positive");
             }
         }
 

@@ -16,8 +16,9 @@ public record ReadingBudget(@Nullable Long bytesPerSecond, int secondsADay) {
 
     public ReadingBudget {
         if ((bytesPerSecond != null && bytesPerSecond < 1) || secondsADay < SECONDS_MIN || secondsADay > DAY_SECONDS) {
-            throw new IllegalArgumentException("no budget: %s bytes a second (1 and more), %d s a day (60 to 86400)"
-                    .formatted(bytesPerSecond, secondsADay));
+            throw new IllegalArgumentException(
+                    "invalid budget: %s bytes per second (expected 1 or more), %d s per day (expected 60 to 86400)"
+                            .formatted(bytesPerSecond, secondsADay));
         }
     }
 

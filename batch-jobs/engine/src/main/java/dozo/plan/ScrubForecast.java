@@ -102,7 +102,7 @@ public record ScrubForecast(
     public static ScrubForecast of(
             List<Layer> layers, Instant now, Duration maxAge, ReadingBudget budget, @Nullable CostModel cost) {
         if (maxAge.compareTo(MAX_AGE_MIN) < 0 || maxAge.compareTo(MAX_AGE_MAX) > 0) {
-            throw new IllegalArgumentException("an age of %s: 1 h to 3660 d can be promised".formatted(maxAge));
+            throw new IllegalArgumentException("promised age must be 1 h to 3660 d: %s".formatted(maxAge));
         }
         Work stored = layers.stream().map(Layer::work).reduce(Work.NONE, Work::plus);
         long promised = maxAge.toSeconds();

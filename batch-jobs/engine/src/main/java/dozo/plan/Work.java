@@ -12,7 +12,8 @@ public record Work(long bytes, long entries) {
 
     public Work {
         if (bytes < 0 || entries < 0) {
-            throw new IllegalArgumentException("no work: %d bytes, %d entries".formatted(bytes, entries));
+            throw new IllegalArgumentException(
+                    "bytes and entries must not be negative: %d, %d".formatted(bytes, entries));
         }
     }
 

@@ -58,7 +58,7 @@ record CheckFileDigest() implements RemoteDigest {
             hash = Arrays.copyOfRange(hash, Integer.BYTES, hash.length);
         }
         if (!algorithm.equalsIgnoreCase("sha256") || hash.length != Digest.LENGTH_BYTES) {
-            throw new RemoteException(Reason.UNSUPPORTED, "the site digests by something else than SHA-256");
+            throw new RemoteException(Reason.UNSUPPORTED, "the site did not return a SHA-256 digest");
         }
         return Digest.of(hash);
     }

@@ -131,7 +131,7 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
             throws RemoteException, InterruptedException {
         CommandResult result = AtRoot.run(lane, command, input, limit);
         if (result.exitStatus() == 127 && result.output().isEmpty()) {
-            throw new RemoteException(Reason.UNSUPPORTED, "the site has no such command: " + command);
+            throw new RemoteException(Reason.UNSUPPORTED, "command not found at the site: " + command);
         }
         // Any other exit status may mean that a file could not be read. That file has no line, which is enough.
         return result;

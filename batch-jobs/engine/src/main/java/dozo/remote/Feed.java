@@ -112,7 +112,7 @@ final class Feed implements AutoCloseable {
                 return next.view.clear();
             }
         }
-        throw new RemoteException(Reason.STUCK, "a command at %s takes nothing of its input".formatted(site));
+        throw new RemoteException(Reason.STUCK, "a command at %s does not read its input".formatted(site));
     }
 
     private void sendFilled() throws InterruptedException {

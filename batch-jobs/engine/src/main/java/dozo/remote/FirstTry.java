@@ -60,7 +60,7 @@ final class FirstTry extends ClientUserAuthService {
                 }
             }
         } catch (GeneralSecurityException e) {
-            throw new IOException("our key cannot be used", e);
+            throw new IOException("the private key cannot be used", e);
         }
         return super.sendInitialAuthRequest(session, service);
     }

@@ -324,7 +324,7 @@ public final class Lane implements AutoCloseable {
             lock.unlock();
         }
         close();
-        throw new RemoteException(Reason.LOST, "commands that do not end have used up a lane to " + site);
+        throw new RemoteException(Reason.LOST, "commands at " + site + " hang and use up all channels of a lane");
     }
 
     private void shellStarted(@Nullable Shell shell, @Nullable RemoteException failed) {

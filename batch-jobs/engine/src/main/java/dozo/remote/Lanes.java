@@ -334,7 +334,8 @@ public final class Lanes implements AutoCloseable {
             } catch (RemoteException e) {
                 failed = e;
             } catch (InterruptedException | RuntimeException e) {
-                failed = new RemoteException(Reason.UNREACHABLE, "no lane to " + site + ": " + e.getMessage(), e);
+                failed = new RemoteException(
+                        Reason.UNREACHABLE, "cannot open a lane to " + site + ": " + e.getMessage(), e);
             } finally {
                 opened(lane, failed);
             }

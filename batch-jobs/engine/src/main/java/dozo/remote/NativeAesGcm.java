@@ -66,7 +66,7 @@ final class NativeAesGcm extends BaseGCMCipher {
     @Override
     public void update(byte[] input, int inputOffset, int inputLen) throws Exception {
         if (gcm == null) {
-            throw new IllegalStateException("it has no key yet");
+            throw new IllegalStateException("the cipher has no key yet");
         }
         gcm.next(header, headerFrom, headerLength, input, inputOffset, inputLen);
         headerLength = 0;

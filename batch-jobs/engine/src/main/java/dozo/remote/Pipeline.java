@@ -120,7 +120,7 @@ final class Pipeline {
             if (e.reason() != Reason.LOST) {
                 throw e;
             }
-            throw new RemoteException(Reason.NO_SFTP, site + " accepts the login but does not speak SFTP", e);
+            throw new RemoteException(Reason.NO_SFTP, site + " accepts the login but offers no SFTP", e);
         }
     }
 
@@ -222,7 +222,7 @@ final class Pipeline {
             throw lost(e);
         } catch (TimeoutException e) {
             RemoteException lost =
-                    new RemoteException(Reason.LOST, site + " gave no answer for " + timeout.toSeconds() + " s", e);
+                    new RemoteException(Reason.LOST, site + " did not answer within " + timeout.toSeconds() + " s", e);
             die(lost);
             throw lost;
         }
@@ -380,7 +380,7 @@ final class Pipeline {
                     throw new RemoteException(
                             Reason.PROTOCOL,
                             site
-                                    + " sent something that is not SFTP; does a start-up file of the login shell print text?");
+                                    + " sent data that is not SFTP; make sure that the login shell's start-up files print no text");
                 }
                 answer = new byte[length];
                 answerFill = 0;
@@ -404,7 +404,7 @@ final class Pipeline {
             int id = type == Packet.VERSION ? VERSION_ID : bytes.getInt();
             CompletableFuture<Reply> waiting = unanswered.remove(id);
             if (waiting == null) {
-                throw new RemoteException(Reason.PROTOCOL, site + " answered a request that was not made");
+                throw new RemoteException(Reason.PROTOCOL, site + " sent an answer to an unknown request");
             }
             requests.release();
             heardNanos = System.nanoTime();

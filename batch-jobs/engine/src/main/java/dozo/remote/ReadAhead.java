@@ -102,8 +102,8 @@ final class ReadAhead implements AutoCloseable {
                 ByteBuffer data = reply.data();
                 int n = data.remaining();
                 if (n == 0 || n > first.length - done) {
-                    RemoteException odd =
-                            new RemoteException(Reason.PROTOCOL, "the site sent " + n + " bytes of " + first.length);
+                    RemoteException odd = new RemoteException(
+                            Reason.PROTOCOL, "the site sent " + n + " bytes; expected 1 to " + (first.length - done));
                     sftp.pipeline().die(odd);
                     throw odd;
                 }

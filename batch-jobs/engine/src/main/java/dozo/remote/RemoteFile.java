@@ -180,7 +180,7 @@ public final class RemoteFile implements AutoCloseable {
 
     private void checkOpen() {
         if (closed) {
-            throw new IllegalStateException("finished or closed: " + path);
+            throw new IllegalStateException("file is already finished or closed: " + path);
         }
     }
 }

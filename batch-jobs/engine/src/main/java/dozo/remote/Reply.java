@@ -137,8 +137,7 @@ final class Reply {
 
     private RemoteException garbage() {
         RemoteException nonsense = new RemoteException(
-                RemoteException.Reason.PROTOCOL,
-                "the site sent an SFTP answer that makes no sense (type " + type + ")");
+                RemoteException.Reason.PROTOCOL, "the site sent an invalid SFTP answer (type " + type + ")");
         onNonsense.accept(nonsense);
         return nonsense;
     }

@@ -100,7 +100,8 @@ public final class Sftp {
                 hello.string();
             }
             if (version < 3) {
-                throw new RemoteException(Reason.NO_SFTP, site + " speaks SFTP " + version + "; version 3 is needed");
+                throw new RemoteException(
+                        Reason.NO_SFTP, site + " offers SFTP version " + version + "; expected version 3 or later");
             }
             long before = System.nanoTime();
             Limits limits = limits(pipeline, extensions);
@@ -354,7 +355,8 @@ public final class Sftp {
         failIfStatus(reply, path, Deed.READ_LINK);
         reply.expect(Packet.NAME);
         if (reply.uint32() != 1) {
-            throw new RemoteException(Reason.PROTOCOL, "a link with other than one text: " + path);
+            throw new RemoteException(
+                    Reason.PROTOCOL, "the site returned more or fewer than one text for link " + path);
         }
         return reply.string();
     }
@@ -561,13 +563,13 @@ public final class Sftp {
             Optional<Space> space = space();
             if (doing.makes && factsIn(pipeline.await(there), path).isPresent()) {
                 reason = Reason.EXISTS;
-                cause = "there is something of that name";
+                cause = "the name is already in use";
             } else if (space.isPresent() && space.get().readOnly()) {
                 reason = Reason.READ_ONLY;
                 cause = "the site's file system is mounted read-only";
             } else if (space.isPresent() && space.get().full() && doing.writes) {
                 reason = Reason.FULL;
-                cause = "the site's file system is full: make room there, then run again";
+                cause = "the site's file system is full; free some space there, then run again";
             }
         }
         return new RemoteException(reason, "cannot " + doing + " " + path + ": " + cause);
@@ -599,8 +601,9 @@ public final class Sftp {
             failIfStatus(reply, path, doing);
             byte[] handle = reply.handle();
             if (handle.length > HANDLE_BYTES_MAX) {
-                RemoteException odd =
-                        new RemoteException(Reason.PROTOCOL, "the site sent a handle of " + handle.length + " bytes");
+                RemoteException odd = new RemoteException(
+                        Reason.PROTOCOL,
+                        "the site sent a handle of " + handle.length + " bytes; expected at most " + HANDLE_BYTES_MAX);
                 pipeline.die(odd);
                 throw odd;
             }
@@ -648,9 +651,7 @@ public final class Sftp {
             return folder.resolve(name);
         } catch (IllegalArgumentException e) {
             RemoteException hostile = new RemoteException(
-                    Reason.PROTOCOL,
-                    "the site names something in " + folder + " that is no name: " + e.getMessage(),
-                    e);
+                    Reason.PROTOCOL, "the site returned an invalid name in " + folder + ": " + e.getMessage(), e);
             pipeline.die(hostile);
             throw hostile;
         }

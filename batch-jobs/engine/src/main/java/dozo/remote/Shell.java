@@ -151,7 +151,7 @@ final class Shell implements AutoCloseable {
                     Reason.STUCK, "a command at " + site + " did not end within " + timeout.toSeconds() + " s", e);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof TooMuch) {
-                throw new RemoteException(Reason.PROTOCOL, "a command at " + site + " said more than we take", e);
+                throw new RemoteException(Reason.PROTOCOL, "a command at " + site + " printed more than 64 MiB", e);
             }
             throw failure(e);
         } finally {
@@ -174,7 +174,7 @@ final class Shell implements AutoCloseable {
     /** Returns UNSUPPORTED if the shell ended before it was ready, otherwise LOST. */
     private RemoteException failure(Exception cause) {
         return session.isOpen() && !ready
-                ? new RemoteException(Reason.UNSUPPORTED, site + " does not run commands for us", cause)
+                ? new RemoteException(Reason.UNSUPPORTED, site + " does not run commands for this user", cause)
                 : new RemoteException(Reason.LOST, "the connection to " + site + " was lost", cause);
     }
 

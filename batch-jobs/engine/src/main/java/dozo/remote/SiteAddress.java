@@ -21,10 +21,10 @@ public record SiteAddress(String host, int port, String user, String root, Path 
             throw new IllegalArgumentException("a site needs a host and a user");
         }
         if (port < 1 || port > 65_535) {
-            throw new IllegalArgumentException("not a port: " + port);
+            throw new IllegalArgumentException("port must be 1 to 65535: " + port);
         }
         if (!root.startsWith("/") || root.chars().anyMatch(c -> c < ' ')) {
-            throw new IllegalArgumentException("a site's root is an absolute path without control characters");
+            throw new IllegalArgumentException("root must be an absolute path without control characters");
         }
         if (hostKeyLines(hostKey).isEmpty()) {
             throw new IllegalArgumentException("a site needs a pinned host key");
@@ -58,7 +58,7 @@ public record SiteAddress(String host, int port, String user, String root, Path 
      */
     public SiteAddress below(FilePath folder) {
         if (!folder.isUtf8()) {
-            throw new IllegalArgumentException("a root is text in UTF-8, and this is not: " + folder);
+            throw new IllegalArgumentException("root must be UTF-8: " + folder);
         }
         String path = new String(rootPrefix(), StandardCharsets.UTF_8)
                 + "/"

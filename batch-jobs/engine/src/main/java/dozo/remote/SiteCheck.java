@@ -115,10 +115,11 @@ public record SiteCheck(
         if (rootThere) {
             probe.run();
         } else {
-            findings.add("the root " + lane.site().root() + " is not a folder we can read: make it, owned by our user");
+            findings.add(
+                    "the root " + lane.site().root() + " is not a readable folder; create it, owned by the login user");
         }
         Optional<Space> space = rootThere ? sftp.space() : Optional.empty();
-        space.filter(Space::full).ifPresent(full -> findings.add("the file system is full: make room there"));
+        space.filter(Space::full).ifPresent(full -> findings.add("the file system is full; free some space there"));
         if (probe.writable()) {
             early.digest.complete(probe.digest());
         }

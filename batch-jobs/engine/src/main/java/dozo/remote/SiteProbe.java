@@ -111,7 +111,8 @@ final class SiteProbe {
             if (endsTheLook(e)) {
                 throw e;
             }
-            findings.add((writable ? "not all could be tried: " : "we cannot write there: ") + e.getMessage());
+            findings.add(
+                    (writable ? "not everything could be tested: " : "cannot write below the root: ") + e.getMessage());
         } finally {
             early.unpacksTar().complete(unpacksTar);
             sweep();
@@ -137,7 +138,7 @@ final class SiteProbe {
             RemoteException.join(over);
         }
         if (Thread.interrupted()) {
-            throw new InterruptedException("stopped while looking at a site");
+            throw new InterruptedException("interrupted during a site check");
         }
     }
 
@@ -271,7 +272,7 @@ final class SiteProbe {
         asked.add(folder.resolve("not there"));
         Optional<Map<FilePath, Digest>> answer = answer(way, asked);
         if (answer.isPresent() && !answer.get().isEmpty() && !answer.get().equals(known)) {
-            findings.add("digests by " + way.method() + " are wrong or incomplete there, and are not used");
+            findings.add("digests by " + way.method() + " at the site are wrong or incomplete, and are not used");
         }
         return answer.isPresent() && answer.get().equals(known);
     }
@@ -290,7 +291,7 @@ final class SiteProbe {
                 throw e;
             }
             if (endsTheLook(e)) {
-                findings.add("digests by %s are not used there: %s".formatted(way.method(), e.getMessage()));
+                findings.add("digests by %s at the site are not used: %s".formatted(way.method(), e.getMessage()));
             }
             return Optional.empty();
         }
@@ -356,7 +357,7 @@ final class SiteProbe {
             renameKeeps = sftp.lstat(to).map(RemoteFacts::sizeBytes).orElse(0L) == 2;
         }
         if (!renameKeeps) {
-            findings.add("a rename there replaces files: the site cannot be written to safely");
+            findings.add("a rename at the site replaces existing files; nothing can be stored there safely");
         }
     }
 
@@ -425,7 +426,7 @@ final class SiteProbe {
                 throw e;
             }
             if (writable) {
-                findings.add("our probe could not be removed: " + e.getMessage());
+                findings.add("test files could not be removed: " + e.getMessage());
             }
         }
     }

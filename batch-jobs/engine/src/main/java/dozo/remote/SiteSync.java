@@ -51,7 +51,7 @@ public final class SiteSync {
         if (result.exitStatus() != 0) {
             throw new RemoteException(
                     Reason.REFUSED,
-                    "%s cannot bring files to its disk (exit %d): %s"
+                    "%s cannot sync files to its disk (exit status %d): %s"
                             .formatted(
                                     lane.site(),
                                     result.exitStatus(),

@@ -183,7 +183,7 @@ final class SshLogin implements AutoCloseable {
                 Lane.rethrowInterruption(io);
             }
             throw new RemoteException(
-                    Reason.UNREACHABLE, "nothing answers at " + site + ": is the site up, and the way to it open?", e);
+                    Reason.UNREACHABLE, site + " does not answer; check that it is up and reachable", e);
         }
     }
 
@@ -210,7 +210,8 @@ final class SshLogin implements AutoCloseable {
         if (otherHostKey) {
             return new RemoteException(
                     Reason.HOST_KEY,
-                    site + " has another host key than the one on record: find out why before you change the record",
+                    "the host key of " + site
+                            + " differs from the pinned one; find out why before you change the pinned key",
                     e);
         }
         int code = e instanceof SshException ssh ? ssh.getDisconnectCode() : 0;
@@ -218,14 +219,15 @@ final class SshLogin implements AutoCloseable {
         return switch (code) {
             case SshConstants.SSH2_DISCONNECT_NO_MORE_AUTH_METHODS_AVAILABLE,
                     SshConstants.SSH2_DISCONNECT_ILLEGAL_USER_NAME ->
-                new RemoteException(Reason.LOGIN_REFUSED, site + " does not accept our key for this user", e);
+                new RemoteException(Reason.LOGIN_REFUSED, site + " does not accept the private key for this user", e);
             case SshConstants.SSH2_DISCONNECT_KEY_EXCHANGE_FAILED ->
-                new RemoteException(Reason.PROTOCOL, site + " offers no cipher or key exchange that we trust", e);
+                new RemoteException(Reason.PROTOCOL, site + " offers no accepted cipher or key exchange", e);
             default ->
                 message.contains("authentication")
-                        ? new RemoteException(Reason.LOGIN_REFUSED, site + " does not accept our key for this user", e)
+                        ? new RemoteException(
+                                Reason.LOGIN_REFUSED, site + " does not accept the private key for this user", e)
                         : new RemoteException(
-                                Reason.UNREACHABLE, site + " ended the connection before the login was done", e);
+                                Reason.UNREACHABLE, site + " closed the connection before the login was complete", e);
         };
     }
 
@@ -260,9 +262,7 @@ final class SshLogin implements AutoCloseable {
                 keys.add(PublicKeyEntry.parsePublicKeyEntry(line).resolvePublicKey(null, null, null));
             } catch (IOException | GeneralSecurityException | RuntimeException e) {
                 throw new RemoteException(
-                        Reason.HOST_KEY,
-                        "the host key on record for " + site + " is not an OpenSSH public key line",
-                        e);
+                        Reason.HOST_KEY, "the pinned host key of " + site + " must be an OpenSSH public key line", e);
             }
         }
         return keys;
@@ -278,11 +278,11 @@ final class SshLogin implements AutoCloseable {
             }
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
             throw new RemoteException(
-                    Reason.LOGIN_REFUSED, "our private key for " + site + " cannot be read from " + site.identity(), e);
+                    Reason.LOGIN_REFUSED, "the private key for " + site + " cannot be read from " + site.identity(), e);
         }
         if (pairs.isEmpty()) {
             throw new RemoteException(
-                    Reason.LOGIN_REFUSED, "there is no unencrypted private key for " + site + " in " + site.identity());
+                    Reason.LOGIN_REFUSED, "no unencrypted private key for " + site + " in " + site.identity());
         }
         return pairs;
     }

@@ -25,15 +25,15 @@ final class StatusCodes {
             case 1 -> "unexpected end of file";
             case 2, 10 -> "no such file";
             case 3 -> "permission denied";
-            case 4 -> "the site gives no reason; a quota, a limit of its file system, or its disk";
-            case 5 -> "the site cannot take this name or request; the name may be too long";
+            case 4 -> "the site gives no reason; possible causes: quota, file system limit, disk error";
+            case 5 -> "the site rejected this name or request; the name may be too long";
             case 6, 7 -> "the site lost its own connection";
-            case 8 -> "the site does not offer this";
-            case 11 -> "there is something of that name";
+            case 8 -> "the site does not support this operation";
+            case 11 -> "the name is already in use";
             case 12 -> "the site is read-only";
             case 14 -> "the site's file system is full";
             case 15 -> "the quota at the site is used up";
-            default -> "the site answered with status " + status;
+            default -> "the site returned SFTP status " + status;
         };
     }
 }

@@ -119,7 +119,7 @@ public final class TarFeed implements AutoCloseable {
         if (result.exitStatus() != 0) {
             throw new RemoteException(
                     Reason.REFUSED,
-                    "tar at the site ends with %d: %s"
+                    "tar at the site failed (exit status %d): %s"
                             .formatted(result.exitStatus(), result.errors().strip()));
         }
     }

@@ -25,7 +25,7 @@ public record Way(Optional<SiteAddress> jump, int dscp) {
 
     public Way {
         if (dscp < 0 || dscp > DSCP_MAX) {
-            throw new IllegalArgumentException("not a DSCP: " + dscp);
+            throw new IllegalArgumentException("DSCP must be 0 to 63: " + dscp);
         }
     }
 

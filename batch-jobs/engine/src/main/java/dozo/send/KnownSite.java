@@ -111,7 +111,7 @@ public final class KnownSite {
         if (stuck.get() >= STUCK_MAX) {
             throw new RemoteException(
                     Reason.LOST,
-                    "%d commands in a row did not come to their end at %s, such as %s: look at its disks and processes"
+                    "%d commands in a row did not end at %s (last: %s); check its disks and processes"
                             .formatted(STUCK_MAX, lane.site(), digest().method()));
         }
         try {

@@ -111,8 +111,8 @@ final class Prover {
                 if (!back.equals(there)) {
                     throw new RemoteException(
                             Reason.PROTOCOL,
-                            "the site says by %s that %s has the digest %s, but what is read back has %s: do not believe it"
-                                    .formatted(site.digest().method(), file, there, back));
+                            "%s: %s at the site reports digest %s, but the bytes read back have %s; do not trust digests of this site"
+                                    .formatted(file, site.digest().method(), there, back));
                 }
                 said.put(file, there);
             }

@@ -276,11 +276,12 @@ public final class Sender implements AutoCloseable {
 
     private static void checkWritten(FilePath finalName, Digest sent, @Nullable Digest found) throws RemoteException {
         if (found == null) {
-            throw new RemoteException(Reason.REFUSED, "the site gave no digest for %s".formatted(finalName));
+            throw new RemoteException(Reason.REFUSED, "the site returned no digest for %s".formatted(finalName));
         }
         if (!found.equals(sent)) {
             throw new RemoteException(
-                    Reason.REFUSED, "%s came out at the site as %s, not as %s".formatted(finalName, found, sent));
+                    Reason.REFUSED,
+                    "%s: checksum mismatch: digest %s at the site, expected %s".formatted(finalName, found, sent));
         }
     }
 
@@ -703,7 +704,8 @@ public final class Sender implements AutoCloseable {
             return new Failed(
                     file,
                     problem,
-                    "%s; %s could not be removed at the site: %s".formatted(message, temporary, e.getMessage()));
+                    "%s; temporary file %s could not be removed at the site: %s"
+                            .formatted(message, temporary, e.getMessage()));
         }
     }
 
@@ -718,8 +720,8 @@ public final class Sender implements AutoCloseable {
                 return new Missing(new Failed(
                         file,
                         Problem.SOURCE_DIFFERS,
-                        ("%s: the copy at the site is damaged, and the source has the digest %s now, not %s as it was proven,"
-                                        + " although its size and time have not moved; nothing was replaced: find out which"
+                        ("%s: the copy at the site is damaged, and the source now has digest %s instead of the verified"
+                                        + " %s, although its size and time are unchanged. Nothing was replaced; find out which"
                                         + " is right")
                                 .formatted(file.path(), digest, expected)));
             }
@@ -819,14 +821,14 @@ public final class Sender implements AutoCloseable {
             return new Failed(file, Problem.MISMATCHED, file.path() + ": tar at the site did not unpack it");
         }
         if (found == null) {
-            return new Failed(file, Problem.UNPROVEN, file.path() + ": the site gave no digest for it");
+            return new Failed(file, Problem.UNPROVEN, file.path() + ": the site returned no digest");
         }
         return found.equals(arrived.digest())
                 ? new Verified(file, found)
                 : new Failed(
                         file,
                         Problem.MISMATCHED,
-                        "%s: the site's copy has the digest %s, the source %s; look at the site's disks"
+                        "%s: checksum mismatch: digest %s at the site, %s at the source; check the site's disks"
                                 .formatted(file.path(), found, arrived.digest()));
     }
 
@@ -896,7 +898,7 @@ public final class Sender implements AutoCloseable {
         for (long left = bytes; left > 0; ) {
             int read = in.read(buffer, 0, (int) Math.min(left, buffer.length));
             if (read < 0) {
-                throw new EOFException("the content ends before its parts do");
+                throw new EOFException("the content is shorter than its parts");
             }
             out.write(buffer, 0, read);
             left -= read;
@@ -927,12 +929,12 @@ public final class Sender implements AutoCloseable {
                     failure.apply(new Failed(
                             entry,
                             Problem.SITE_REFUSED,
-                            "%s: the site refuses it: %s".formatted(entry.path(), e.getMessage())));
+                            "%s: refused by the site: %s".formatted(entry.path(), e.getMessage())));
                 case STUCK ->
                     failure.apply(new Failed(
                             entry,
                             Problem.UNPROVEN,
-                            "%s: the site gave no digest for it: %s".formatted(entry.path(), e.getMessage())));
+                            "%s: the site returned no digest: %s".formatted(entry.path(), e.getMessage())));
                 case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
             };
         }

@@ -142,9 +142,7 @@ public final class SiteReader {
     private Seen answered(Seen seen, Map<FilePath, Digest> said) {
         boolean passed = seen instanceof Seen.AsProven && seen.copy().kind() == EntryKind.FILE;
         return passed && !said.containsKey(seen.copy().path())
-                ? new Seen.Unknown(
-                        seen.copy(),
-                        "has the right bytes when read back, but the site gave no digest of it by " + method())
+                ? new Seen.Unknown(seen.copy(), "reads back correctly, but the site returned no digest by " + method())
                 : seen;
     }
 
@@ -232,7 +230,7 @@ public final class SiteReader {
     private Seen lookElsewhere(OtherPlaces places, SiteCopy copy) throws RemoteException, InterruptedException {
         return elsewhere(places, copy).isPresent()
                 ? new Seen.AsProven(copy)
-                : new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
+                : new Seen.Damaged(copy, DamageKind.MISSING, null, "no longer exists");
     }
 
     /** Returns where else a copy is, recognised by its digest. */
@@ -258,11 +256,11 @@ public final class SiteReader {
         try {
             Optional<RemoteFacts> there = lanes.over(lane -> lane.sftp().lstat(copy.path()));
             if (there.isEmpty()) {
-                return new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
+                return new Seen.Damaged(copy, DamageKind.MISSING, null, "no longer exists");
             }
             Kind kind = there.get().kind();
             if (kind != kindOf(copy.kind())) {
-                return new Seen.Damaged(copy, DamageKind.REPLACED, null, "is something else now: " + kind);
+                return new Seen.Damaged(copy, DamageKind.REPLACED, null, "is no longer of the same kind: " + kind);
             }
             return switch (copy.kind()) {
                 case FILE -> lookAtBytes(copy, first, there.get().sizeBytes());
@@ -288,7 +286,7 @@ public final class SiteReader {
                         : site.digests(lane, alone, sizeBytes))
                 .get(copy.path());
         if (found == null) {
-            return new Seen.Unknown(copy, "is there, but the site gave no digest of it");
+            return new Seen.Unknown(copy, "exists, but the site returned no digest");
         }
         if (found.equals(copy.digest())) {
             return first == null
@@ -303,7 +301,7 @@ public final class SiteReader {
                 copy,
                 kind,
                 found,
-                "has the digest %s and %d bytes, and was proven with %s and %d; look at the site's disks"
+                "has digest %s and %d bytes instead of the verified %s and %d bytes; check the site's disks"
                         .formatted(found, sizeBytes, copy.digest(), copy.sizeBytes()));
     }
 

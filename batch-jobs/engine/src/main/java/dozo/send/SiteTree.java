@@ -139,7 +139,7 @@ final class SiteTree {
         } catch (InterruptedException | RuntimeException e) {
             known.remove(folder, mine);
             mine.completeExceptionally(
-                    new RemoteException(Reason.LOST, "whoever was making the folder " + folder + " was stopped"));
+                    new RemoteException(Reason.LOST, "creation of the folder " + folder + " was interrupted"));
             throw e;
         }
         if (known.size() >= FOLDERS_KNOWN_MAX) {
@@ -312,6 +312,7 @@ final class SiteTree {
 
     private static RemoteException inTheWay(FilePath name) {
         return new RemoteException(
-                Reason.REFUSED, "something at the site keeps the name %s; look at it there".formatted(name));
+                Reason.REFUSED,
+                "the name %s is in use at the site and could not be freed; check it there".formatted(name));
     }
 }

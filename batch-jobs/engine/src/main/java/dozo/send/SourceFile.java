@@ -316,7 +316,7 @@ final class SourceFile implements AutoCloseable {
         OpenFile open = requireNonNull(file);
         if (!open.facts().equals(open.factsWhenOpened())) {
             throw new SourceProblem(
-                    Problem.CHANGED, name + ": changed while it was read; the next run takes it as it is then");
+                    Problem.CHANGED, name + ": changed while it was read; the next run sends the new content");
         }
         unchanged = true;
     }
@@ -437,7 +437,7 @@ final class SourceFile implements AutoCloseable {
                     .map(this::silent)
                     .orElseGet(() -> new SourceProblem(
                             Problem.UNREADABLE,
-                            "%s: cannot be read: the source has not answered for %d s, but did for other files; is its disk damaged?"
+                            "%s: cannot be read: no answer for %d s, although other files of the source can be read; check its disk"
                                     .formatted(name, limit().toSeconds())));
             answer.completeExceptionally(problem);
         }
@@ -466,7 +466,7 @@ final class SourceFile implements AutoCloseable {
     private SourceProblem silent(Duration silence) {
         return new SourceProblem(
                 Problem.UNREADABLE,
-                "%s: cannot be read: the source has not answered for %d s; is its file server up?"
+                "%s: cannot be read: the source has not answered for %d s; check its file server"
                         .formatted(name, silence.toSeconds()),
                 true);
     }
@@ -498,7 +498,7 @@ final class SourceFile implements AutoCloseable {
 
     private static SourceProblem replaced(String name) {
         return new SourceProblem(
-                Problem.CHANGED, name + ": not what the manifest says any more; the next run takes it as it is then");
+                Problem.CHANGED, name + ": changed since the manifest was sealed; the next run sends the new content");
     }
 
     private static SourceProblem unreadable(String name, IOException cause) {

@@ -52,7 +52,7 @@ public final class Crawl {
      */
     public void into(Listings listings) throws IOException, InterruptedException {
         if (!Kernel.isHere()) {
-            throw new IOException("a crawl needs Linux on x86-64 or aarch64");
+            throw new IOException("walking a source requires Linux on x86-64 or aarch64");
         }
         try (Kernel kernel = new Kernel()) {
             int folder = openRoot(kernel);

@@ -98,8 +98,7 @@ final class CrawlWorker {
         }
         Optional<EntryKind> kind = kernel.kind();
         if (kind.isEmpty()) {
-            listings.problem(
-                    folder.resolve(name), Problem.SPECIAL, "a socket, device or fifo; nothing of it is copied");
+            listings.problem(folder.resolve(name), Problem.SPECIAL, "socket, device or fifo; not copied");
             return;
         }
         switch (kind.get()) {

@@ -42,14 +42,14 @@ enum Errno {
     /** Returns the error as text for people. */
     static String reason(int error) {
         return switch (error) {
-            case ENOENT -> "it is gone";
-            case ENOTDIR, ELOOP -> "it is not a folder any more";
+            case ENOENT -> "no longer exists";
+            case ENOTDIR, ELOOP -> "no longer a folder";
             case EPERM, EACCES -> "permission denied";
             case EIO -> "I/O error";
             case ESTALE -> "stale file handle";
-            case ENOMEM -> "the machine has no memory left";
+            case ENOMEM -> "out of memory";
             case ENFILE, EMFILE -> "too many open files";
-            default -> "error number " + error;
+            default -> "system error " + error;
         };
     }
 

@@ -94,7 +94,7 @@ public final class FileList {
             }
             if (ended) {
                 listed.problem(
-                        lines.number(), null, Problem.UNPARSED, message(lines, "it is behind the list's end mark"));
+                        lines.number(), null, Problem.UNPARSED, message(lines, "it follows the list's end mark"));
             } else if (state == Lines.State.WHOLE && form.isEndMark(lines.bytes())) {
                 ended = true;
             } else {
@@ -116,7 +116,7 @@ public final class FileList {
             case TOO_LONG ->
                 listed.problem(
                         number, null, Problem.UNPARSED, message(lines, "is longer than " + Lines.BYTES_MAX + " bytes"));
-            case CUT_OFF -> listed.problem(number, null, Problem.UNPARSED, message(lines, "the list ends in it"));
+            case CUT_OFF -> listed.problem(number, null, Problem.UNPARSED, message(lines, "is truncated"));
             case WHOLE, END -> tell(lines, listed);
         }
     }
@@ -141,7 +141,7 @@ public final class FileList {
 
     private void tell(Lines lines, FilePath path, Line line, Listed listed) throws IOException, InterruptedException {
         if (line.kind() == null) {
-            String special = "a socket, device or fifo; nothing of it is copied";
+            String special = "socket, device or fifo; not copied";
             listed.problem(lines.number(), path, Problem.SPECIAL, message(lines, special));
         } else if (line.facts() != null) {
             listed.entry(path, line.facts());

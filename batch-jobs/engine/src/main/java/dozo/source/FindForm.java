@@ -49,10 +49,10 @@ final class FindForm implements ListForm {
         byte[] text = Arrays.copyOfRange(line, end + 2, line.length);
         EntryKind kind = kind(type);
         if ((kind == EntryKind.LINK) != (text.length > 0)) {
-            throw new NotUnderstood("a link has a text behind its path and //, and nothing else has");
+            throw new NotUnderstood("expected a text after // for a link, and none for anything else");
         }
         if (mode > MODE_MAX) {
-            throw new NotUnderstood("no mode: " + Long.toOctalString(mode));
+            throw new NotUnderstood("invalid mode: " + Long.toOctalString(mode));
         }
         if (kind == null) {
             return new Line(path, null, null);
@@ -68,7 +68,7 @@ final class FindForm implements ListForm {
             case "d" -> EntryKind.DIRECTORY;
             case "l" -> EntryKind.LINK;
             case "b", "c", "p", "s", "D" -> null;
-            default -> throw new NotUnderstood("no type of find's: " + type);
+            default -> throw new NotUnderstood("invalid type: " + type + "; expected one of find's");
         };
     }
 
@@ -76,7 +76,7 @@ final class FindForm implements ListForm {
     private static long nanos(String time) throws NotUnderstood {
         int point = time.indexOf('.');
         if (point < 0 || point == time.length() - 1) {
-            throw new NotUnderstood("no time with a fraction: " + time);
+            throw new NotUnderstood("invalid time: " + time + "; expected a fraction");
         }
         boolean negative = time.startsWith("-");
         long seconds = Words.whole(time.substring(negative ? 1 : 0, point), "a time", 10);
@@ -92,6 +92,6 @@ final class FindForm implements ListForm {
                 return at;
             }
         }
-        throw new NotUnderstood("no // behind the path");
+        throw new NotUnderstood("// after the path is missing");
     }
 }

@@ -29,7 +29,7 @@ public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
      */
     public static Glimpse of(Path root, FilePath folder, int namesMax) throws IOException {
         if (!Kernel.isHere()) {
-            throw new IOException("looking into a folder needs Linux on x86-64 or aarch64");
+            throw new IOException("reading a folder requires Linux on x86-64 or aarch64");
         }
         try (Kernel kernel = new Kernel()) {
             int top = Errno.checked(kernel.openTop(), folder);

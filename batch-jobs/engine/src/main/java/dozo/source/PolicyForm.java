@@ -65,7 +65,7 @@ final class PolicyForm implements ListForm {
 
     private static Line line(byte[] path, long inode, String[] shown) throws NotUnderstood {
         if (shown.length != SHOWN_WORDS) {
-            throw new NotUnderstood("not what the rule is to SHOW: mode, links, size and two times");
+            throw new NotUnderstood("wrong SHOW fields; expected mode, links, size and two times");
         }
         EntryKind kind = kind(shown[0]);
         int mode = mode(shown[0]);
@@ -86,14 +86,14 @@ final class PolicyForm implements ListForm {
             case 'd' -> EntryKind.DIRECTORY;
             case 'l' -> EntryKind.LINK;
             case 'b', 'c', 'p', 's' -> null;
-            default -> throw new NotUnderstood("no mode as ls writes it: " + mode);
+            default -> throw new NotUnderstood("invalid mode: " + mode + "; expected the form of ls");
         };
     }
 
     /** Returns the twelve bits of {@code -rwsr-xr-t}. */
     private static int mode(String text) throws NotUnderstood {
         if (text.length() != MODE_LETTERS) {
-            throw new NotUnderstood("no mode as ls writes it: " + text);
+            throw new NotUnderstood("invalid mode: " + text + "; expected the form of ls");
         }
         int mode = 0;
         for (int i = 1; i < MODE_LETTERS; i++) {
@@ -109,7 +109,7 @@ final class PolicyForm implements ListForm {
             } else if (plain == 'x' && letter == Character.toUpperCase(both)) {
                 mode |= special;
             } else if (letter != '-') {
-                throw new NotUnderstood("no mode as ls writes it: " + text);
+                throw new NotUnderstood("invalid mode: " + text + "; expected the form of ls");
             }
         }
         return mode;
@@ -120,7 +120,7 @@ final class PolicyForm implements ListForm {
             Instant instant = LocalDateTime.parse(date + "T" + time).toInstant(ZoneOffset.UTC);
             return Times.nanos(instant.getEpochSecond(), instant.getNano());
         } catch (DateTimeException e) {
-            throw new NotUnderstood("no time: " + date + " " + time);
+            throw new NotUnderstood("invalid time: " + date + " " + time);
         }
     }
 
@@ -130,7 +130,7 @@ final class PolicyForm implements ListForm {
                 return at;
             }
         }
-        throw new NotUnderstood("no -- before the path");
+        throw new NotUnderstood("-- before the path is missing");
     }
 
     /** @param strict whether to refuse characters that the rule's ESCAPE always escapes */
@@ -143,7 +143,7 @@ final class PolicyForm implements ListForm {
                 b = escaped(line, at, end);
                 at += 2;
             } else if (strict && !isUnreserved(b)) {
-                throw new NotUnderstood("the path is not escaped: the rule needs ESCAPE '%/'");
+                throw new NotUnderstood("the path is not escaped; the rule must contain ESCAPE '%/'");
             }
             plain[length++] = b;
         }

@@ -100,7 +100,7 @@ class CopyFaultsIT extends CopyTest {
             CopyToSite copy = copy(site.address(), 2);
             RemoteException failed = catchThrowableOfType(RemoteException.class, () -> run(copy));
             assertThat(failed.reason()).isEqualTo(Reason.FULL);
-            assertThat(failed.getMessage()).contains("full: make room there");
+            assertThat(failed.getMessage()).contains("full; free some space there");
             assertNothingWrong();
             // Only after the server has closed the files that it had open.
             Awaitility.await().ignoreExceptions().atMost(Duration.ofMinutes(5)).until(() -> {

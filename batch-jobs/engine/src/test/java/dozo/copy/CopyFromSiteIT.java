@@ -215,7 +215,7 @@ class CopyFromSiteIT extends CopyTest {
                     FileLock running = RunningCopies.lock(other.key())) {
                 assertThatThrownBy(() -> copy(site, TWO_LANES))
                         .isInstanceOf(IOException.class)
-                        .hasMessageContaining("running already");
+                        .hasMessageContaining("already running");
                 assertThat(running.isValid()).isTrue();
             }
             assertThat(back).doesNotExist();

@@ -219,7 +219,7 @@ class CopyToSiteIT extends CopyTest {
                     .pollInterval(Duration.ofMillis(5))
                     .until(() -> !child.isAlive() || (largestTemporary() > (140 << 20) && !inodes().isEmpty()));
             child.assertAlive();
-            assertThatThrownBy(this::copy).isInstanceOf(IOException.class).hasMessageContaining("running already");
+            assertThatThrownBy(this::copy).isInstanceOf(IOException.class).hasMessageContaining("already running");
             child.assertAlive();
         }
         assertThat(root.resolve("to/large")).doesNotExist();

@@ -128,9 +128,9 @@ class LyingSiteIT {
 
         assertThat(SiteCheck.of(lane).findings())
                 .containsExactlyInAnyOrder(
-                        "digests by exec sha256sum are wrong or incomplete there, and are not used",
-                        "digests by exec openssl dgst -sha256 -r are wrong or incomplete there, and are not used",
-                        "digests by exec shasum -a 256 are wrong or incomplete there, and are not used");
+                        "digests by exec sha256sum at the site are wrong or incomplete, and are not used",
+                        "digests by exec openssl dgst -sha256 -r at the site are wrong or incomplete, and are not used",
+                        "digests by exec shasum -a 256 at the site are wrong or incomplete, and are not used");
     }
 
     /** Ambiguous names are matched by order alone: another order gives other digests. */
@@ -171,7 +171,7 @@ class LyingSiteIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"exec sleep 1000, 2, did not end within 2 s", "exec yes, 30, said more than we take"})
+    @CsvSource({"exec sleep 1000, 2, did not end within 2 s", "exec yes, 30, printed more than 64 MiB"})
     void aCommandWithoutAnEndIsNotTaken(String command, int patienceSeconds, String finding) throws Exception {
         tools.are(command);
         Look impatient = new Look(

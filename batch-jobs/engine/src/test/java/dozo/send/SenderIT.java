@@ -343,7 +343,7 @@ class SenderIT {
                         .isInstanceOfSatisfying(
                                 RemoteException.class,
                                 e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL))
-                        .hasMessageContaining("what is read back has");
+                        .hasMessageContaining("but the bytes read back have");
                 assertThat(root.resolve("p/E1/data/one")).doesNotExist();
             }
             try (Sender trusting = sender(site.address(), 0)) {

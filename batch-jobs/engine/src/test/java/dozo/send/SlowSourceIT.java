@@ -178,7 +178,7 @@ class SlowSourceIT {
             assertThatThrownBy(reading::get)
                     .hasCauseInstanceOf(SourceFile.SourceProblem.class)
                     .hasMessageContaining(
-                            "f1: cannot be read: the source has not answered for 1 s, but did for other files");
+                            "f1: cannot be read: no answer for 1 s, although other files of the source can be read");
             open(nfs, other).close();
             mount.comeBack();
         }

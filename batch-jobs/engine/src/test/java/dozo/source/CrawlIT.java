@@ -295,7 +295,7 @@ class CrawlIT {
                 .singleElement()
                 .asString()
                 .startsWith("UNREADABLE swapped: ")
-                .contains("not a folder any more");
+                .contains("no longer a folder");
     }
 
     @Test

@@ -153,21 +153,21 @@ class FileListTest {
     @CsvSource(
             delimiter = ';',
             value = {
-                "x 1 1.0 1.0 644 1 7 p//;no type of find's: x",
+                "x 1 1.0 1.0 644 1 7 p//;invalid type: x",
                 "f x 1.0 1.0 644 1 7 p//;not a size: x",
                 "f -1 1.0 1.0 644 1 7 p//;not a size: -1",
                 "f 99999999999999999999 1.0 1.0 644 1 7 p//;not a size: 99999999999999999999",
-                "f 1 1 1.0 644 1 7 p//;no time with a fraction: 1",
-                "f 1 1. 1.0 644 1 7 p//;no time with a fraction: 1.",
+                "f 1 1 1.0 644 1 7 p//;invalid time: 1",
+                "f 1 1. 1.0 644 1 7 p//;invalid time: 1.",
                 "f 1 1.x 1.0 644 1 7 p//;not a time's fraction: x",
                 "f 1 --1.0 1.0 644 1 7 p//;not a time: -1",
                 "f 1 1.0 1.0 648 1 7 p//;not a mode: 648",
-                "f 1 1.0 1.0 10000 1 7 p//;no mode: 10000",
+                "f 1 1.0 1.0 10000 1 7 p//;invalid mode: 10000",
                 "f 1 1.0 1.0 644 1 -7 p//;not an inode number: -7",
-                "f 1 1.0 1.0 644 1 7 p/;no // behind the path",
-                "f 1 1.0 1.0 644 1 7 p//text;a link has a text",
-                "l 1 1.0 1.0 644 1 7 p//;a link has a text",
-                "f 1 1.0 1.0 644 1 7 a/./b//;an empty name",
+                "f 1 1.0 1.0 644 1 7 p/;// after the path is missing",
+                "f 1 1.0 1.0 644 1 7 p//text;expected a text after // for a link",
+                "l 1 1.0 1.0 644 1 7 p//;expected a text after // for a link",
+                "f 1 1.0 1.0 644 1 7 a/./b//;path must not contain empty names",
                 "f 1 1.0 1.0 644;a mode is missing",
                 "f;a type is missing",
                 "'';a type is missing",
@@ -192,17 +192,17 @@ class FileListTest {
             value = {
                 "x 2 0 @ -- ROOT/p;not an inode number: x",
                 "1 2;a generation is missing",
-                "1 2 0 @;no -- before the path",
-                "1 2 0 -- ROOT/p;not what the rule is to SHOW",
-                "1 2 0 -rw-r--r-- 1 12 2026-11-20 01:02:03 -- ROOT/p;not what the rule is to SHOW",
-                "1 2 0 ?rw-r--r-- 1 1 2026-11-20 01:02:03 2026-11-20 04:05:06 -- ROOT/p;no mode",
-                "1 2 0 -rw-r--q-- 1 1 2026-11-20 01:02:03 2026-11-20 04:05:06 -- ROOT/p;no mode",
-                "1 2 0 -rw 1 1 2026-11-20 01:02:03 2026-11-20 04:05:06 -- ROOT/p;no mode",
-                "1 2 0 -rw-r--r-- 1 1 2026-13-20 01:02:03 2026-11-20 04:05:06 -- ROOT/p;no time: 2026-13-20 01:02:03",
+                "1 2 0 @;-- before the path is missing",
+                "1 2 0 -- ROOT/p;wrong SHOW fields",
+                "1 2 0 -rw-r--r-- 1 12 2026-11-20 01:02:03 -- ROOT/p;wrong SHOW fields",
+                "1 2 0 ?rw-r--r-- 1 1 2026-11-20 01:02:03 2026-11-20 04:05:06 -- ROOT/p;invalid mode",
+                "1 2 0 -rw-r--q-- 1 1 2026-11-20 01:02:03 2026-11-20 04:05:06 -- ROOT/p;invalid mode",
+                "1 2 0 -rw 1 1 2026-11-20 01:02:03 2026-11-20 04:05:06 -- ROOT/p;invalid mode",
+                "1 2 0 -rw-r--r-- 1 1 2026-13-20 01:02:03 2026-11-20 04:05:06 -- ROOT/p;invalid time: 2026-13-20 01:02:03",
                 "1 2 0 @ -- ROOT/two words;not escaped",
                 "1 2 0 @ -- ROOT/p%2;without two hexadecimal digits",
                 "1 2 0 @ -- ROOT/p%zz;without two hexadecimal digits",
-                "1 2 0 @ -- ROOT/p%00;a NUL byte",
+                "1 2 0 @ -- ROOT/p%00;path must not contain NUL",
                 "1 2 0 @ -- relative;does not begin with a slash",
             })
     void aLineOfAPolicyThatIsNotUnderstoodIsAProblemWithItsNumberAndTheRestIsRead(String line, String reason)
@@ -301,7 +301,7 @@ class FileListTest {
         told.problems.clear();
         FileList.byFind(root).into(told, new ByteArrayInputStream(bytes(whole.substring(0, whole.length() - 8))));
         assertThat(told.problems).hasSize(2);
-        assertThat(told.problems.getFirst()).startsWith("2 UNPARSED null ").contains("the list ends in it");
+        assertThat(told.problems.getFirst()).startsWith("2 UNPARSED null ").contains(": is truncated");
 
         told.problems.clear();
         FileList.byFind(root).into(told, new ByteArrayInputStream(bytes(whole + find("c"))));
@@ -309,7 +309,7 @@ class FileListTest {
                 .singleElement()
                 .asString()
                 .startsWith("4 UNPARSED null ")
-                .contains("behind");
+                .contains("follows");
     }
 
     @Test
@@ -318,7 +318,7 @@ class FileListTest {
         assertThat(told.problems).isEmpty();
 
         FileList.byPolicy(root).into(told, new ByteArrayInputStream(bytes("1 2 0 " + SHOWN + " -- /x")));
-        assertThat(told.problems).singleElement().asString().contains("the list ends in it");
+        assertThat(told.problems).singleElement().asString().contains(": is truncated");
     }
 
     @Test

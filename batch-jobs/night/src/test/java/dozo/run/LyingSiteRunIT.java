@@ -87,7 +87,7 @@ class LyingSiteRunIT {
         Run run = night.run();
 
         assertThat(run.state()).isEqualTo(RunState.FAILED);
-        assertThat(run.message()).contains("commands in a row did not come to their end", "exec ");
+        assertThat(run.message()).contains("commands in a row did not end at", "exec ");
         assertThat(night.coverage().filesSafe()).isZero();
     }
 

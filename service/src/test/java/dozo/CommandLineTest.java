@@ -297,7 +297,7 @@ class CommandLineTest {
         Ended broken = dozo("ledger", "verify");
         assertThat(broken.code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(broken.out())
-                .startsWith("The ledger is BROKEN: row 2 is not as it was appended")
+                .startsWith("The ledger is BROKEN: row 2 was changed after it was appended")
                 .contains("  - EDITED: row 2 ")
                 .contains("  - UNGUARDED: the trigger ledger_is_append_only is disabled");
         assertThat(dozo("ledger", "verify", "--json").out()).contains("\"verdict\" : \"BROKEN\"");

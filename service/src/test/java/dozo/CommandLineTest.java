@@ -670,7 +670,7 @@ class CommandLineTest {
                 folder.resolve("visits.csv"),
                 "project,code,source\nP1,,%s\n".formatted(Files.createDirectories(folder.resolve("other"))));
         assertThat(dozo("register", "--csv", csv.toString(), "--suggest").out())
-                .contains("suggested: code fs-", "nothing in it says what it is", "0 registered, 1 could be");
+                .contains("suggested: code fs-", "its content does not identify it", "0 registered, 1 could be");
         assertThat(dozo("register", "--csv", csv.toString(), "--fill").out()).contains("1 registered");
         assertThat(dozo("register", "--suggest", "--fill", visit.toString()).code())
                 .isEqualTo(Exit.USAGE);

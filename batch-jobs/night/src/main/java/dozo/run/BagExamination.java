@@ -79,7 +79,7 @@ class BagExamination {
         bags.examined(experiment.id(), siteId, begin);
         if (!receipts.count(experiment.id())) {
             LOG.warn(
-                    "{}: what was kept of its protection was not what its receipts say; it is corrected",
+                    "{}: the stored coverage did not match the receipts and was corrected",
                     experiment.name());
         }
         return damaged;
@@ -185,7 +185,7 @@ class BagExamination {
             Optional<String> what = switch (one) {
                 case Seen.AsProven(var copy) -> Optional.empty();
                 case Seen.Damaged(var copy, var kind, var digest, var message) ->
-                    Optional.of("is not as it was written (%s); the next night writes it again".formatted(kind));
+                    Optional.of("differs from what was written (%s); the next night writes it again".formatted(kind));
                 case Seen.Unknown(var copy, String message) -> Optional.of(message);
             };
             altered |= one instanceof Seen.Damaged;

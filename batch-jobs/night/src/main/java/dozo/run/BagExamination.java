@@ -141,7 +141,8 @@ class BagExamination {
                     experiment.id(),
                     Problem.UNEXPECTED,
                     null,
-                    "and more than " + UNEXPECTED_MAX + " of them are not listed"));
+                    "there are more than %,d unexpected files in the bag; the others are not listed"
+                            .formatted(UNEXPECTED_MAX)));
         }
         findings.add(runId, told);
     }

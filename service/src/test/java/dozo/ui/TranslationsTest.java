@@ -104,7 +104,9 @@ class TranslationsTest {
                         Locale.JAPANESE,
                         Message.of(
                                 "%s is not below a source root of project %s: %s",
-                                "a\\1$ (%s)\nb", "P1", Message.of("the project has no source root yet; ask an administrator to set one"))))
+                                "a\\1$ (%s)\nb",
+                                "P1",
+                                Message.of("the project has no source root yet; ask an administrator to set one"))))
                 .contains("a\\1$ (%s)\nb はプロジェクト P1 の元データの場所の中にありません。元データの場所はまだなく、管理者が設定します。");
     }
 

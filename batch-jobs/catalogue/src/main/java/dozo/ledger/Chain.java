@@ -75,8 +75,8 @@ public class Chain {
             rows++;
             Long seq = row.seq();
             if (seq == null || seq < next) {
-                breaches.add(
-                        new Breach(Kind.OUT_OF_ORDER, seq, "row %s found where row %d was expected".formatted(seq, next)));
+                breaches.add(new Breach(
+                        Kind.OUT_OF_ORDER, seq, "row %s found where row %d was expected".formatted(seq, next)));
             } else if (seq > next) {
                 breaches.add(new Breach(Kind.MISSING, next, missing(next, seq - 1)));
             } else if (!row.fits(previous, seq)) {

@@ -220,8 +220,7 @@ public class Ingest {
             look.refuse(finding(
                     experiment,
                     Problem.SOURCE_EMPTY,
-                    "%s contains nothing to back up; is its file system mounted?"
-                            .formatted(toldBy(experiment))));
+                    "%s contains nothing to back up; is its file system mounted?".formatted(toldBy(experiment))));
         }
         return look;
     }

@@ -154,8 +154,7 @@ public class LedgerVerification {
                     breaches.add(new Breach(
                             Kind.ANCHOR_MISSING,
                             seq,
-                            "the anchor of row %d is missing at site %s: %s"
-                                    .formatted(seq, site, Anchor.file(seq))));
+                            "the anchor of row %d is missing at site %s: %s".formatted(seq, site, Anchor.file(seq))));
                 }
                 known = ledger.anchored(site, known.getLast().seq(), PAGE);
             }
@@ -174,8 +173,7 @@ public class LedgerVerification {
                                 () -> breaches.add(new Breach(
                                         Kind.ANCHOR_ALTERED,
                                         Anchor.seq(file.file()).orElse(null),
-                                        "%s at site %s is not a valid anchor file"
-                                                .formatted(file.file(), site))));
+                                        "%s at site %s is not a valid anchor file".formatted(file.file(), site))));
             }
         }
 

@@ -87,8 +87,9 @@ class CapabilitiesIT {
         now = FIRST.plus(Duration.ofDays(1));
 
         assertThat(keep(sftpOnly))
-                .anySatisfy(lost ->
-                        assertThat(lost).startsWith("digest method changed from exec ").endsWith(" to read-back"))
+                .anySatisfy(lost -> assertThat(lost)
+                        .startsWith("digest method changed from exec ")
+                        .endsWith(" to read-back"))
                 .contains("`sync -f` no longer works");
         Capability known = capabilities.of(site.id()).orElseThrow();
         assertThat(known.digest()).isEqualTo("read-back");

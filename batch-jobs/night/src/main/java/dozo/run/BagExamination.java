@@ -78,9 +78,7 @@ class BagExamination {
         lookBesideData(runId, siteId, experiment, folders, reader);
         bags.examined(experiment.id(), siteId, begin);
         if (!receipts.count(experiment.id())) {
-            LOG.warn(
-                    "{}: the stored coverage did not match the receipts and was corrected",
-                    experiment.name());
+            LOG.warn("{}: the stored coverage did not match the receipts and was corrected", experiment.name());
         }
         return damaged;
     }

@@ -32,7 +32,8 @@ public record TransferSettings(
         int chunk,
 
         @Setting(
-                value = "bytes of small files in one unit; a file above this size that is not large is a unit by itself",
+                value =
+                        "bytes of small files in one unit; a file above this size that is not large is a unit by itself",
                 min = "1kB",
                 max = "1GB")
         @DefaultValue("32MiB")
@@ -60,18 +61,14 @@ public record TransferSettings(
         Duration learnFrom,
 
         @Setting(
-                value =
-                        "timeout of a command at the site, plus 1 s for each 5 MB and each 50 files that it reads"
-                                + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md))",
+                value = "timeout of a command at the site, plus 1 s for each 5 MB and each 50 files that it reads"
+                        + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md))",
                 min = "100ms",
                 max = "1h")
         @DefaultValue("1m")
         Duration patience,
 
-        @Setting(
-                value = "how long a night waits for a lost site before the run fails",
-                min = "0s",
-                max = "1d")
+        @Setting(value = "how long a night waits for a lost site before the run fails", min = "0s", max = "1d")
         @DefaultValue("5m")
         Duration outage,
 

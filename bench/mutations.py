@@ -204,7 +204,7 @@ def judged(done, clean, damaged, experiments):
 
 def path_of(finding):
     """Returns a finding's path. Tag files are not in the tree, so they have no path; the message names them."""
-    tag = finding['reason'] == 'TAGS_ALTERED' and re.search(r'/([^/ ]+) is not as it was written', finding['message'])
+    tag = finding['reason'] == 'TAGS_ALTERED' and re.search(r'/([^/ ]+) differs from what was written', finding['message'])
     return tag[1].encode() if tag else base64.b64decode(finding.get('pathBytes') or '')
 
 

@@ -297,7 +297,7 @@ class CommandLineTest {
         Ended broken = dozo("ledger", "verify");
         assertThat(broken.code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(broken.out())
-                .startsWith("The ledger is BROKEN: row 2 is not as it was appended")
+                .startsWith("The ledger is BROKEN: row 2 was changed after it was appended")
                 .contains("  - EDITED: row 2 ")
                 .contains("  - UNGUARDED: the trigger ledger_is_append_only is disabled");
         assertThat(dozo("ledger", "verify", "--json").out()).contains("\"verdict\" : \"BROKEN\"");
@@ -670,7 +670,7 @@ class CommandLineTest {
                 folder.resolve("visits.csv"),
                 "project,code,source\nP1,,%s\n".formatted(Files.createDirectories(folder.resolve("other"))));
         assertThat(dozo("register", "--csv", csv.toString(), "--suggest").out())
-                .contains("suggested: code fs-", "nothing in it says what it is", "0 registered, 1 could be");
+                .contains("suggested: code fs-", "its content does not identify it", "0 registered, 1 could be");
         assertThat(dozo("register", "--csv", csv.toString(), "--fill").out()).contains("1 registered");
         assertThat(dozo("register", "--suggest", "--fill", visit.toString()).code())
                 .isEqualTo(Exit.USAGE);

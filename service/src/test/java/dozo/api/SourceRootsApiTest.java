@@ -93,7 +93,7 @@ class SourceRootsApiTest {
         Answer refused = register("lab", "E1", root.resolve("visit"));
 
         assertRefused(refused, "source");
-        assertThat(refused.text()).contains("has none yet");
+        assertThat(refused.text()).contains("has no source root yet");
         assertThat(register("operator", "E1", root.resolve("visit")).status()).isEqualTo(201);
         assertThat(register("admin", "E2", outside).status()).isEqualTo(201);
     }

@@ -98,21 +98,23 @@ class TranslationsTest {
 
     @Test
     void valuesStayAsTheyAreAndMayBeMessagesThemselves() {
-        assertThat(Translations.in(Locale.JAPANESE, Message.of("a title has at most %d characters", 200)))
+        assertThat(Translations.in(Locale.JAPANESE, Message.of("expected a title of at most %d characters", 200)))
                 .contains("題名は 200 文字までです。");
         assertThat(Translations.in(
                         Locale.JAPANESE,
                         Message.of(
                                 "%s is not below a source root of project %s: %s",
-                                "a\\1$ (%s)\nb", "P1", Message.of("it has none yet; an administrator sets them"))))
+                                "a\\1$ (%s)\nb",
+                                "P1",
+                                Message.of("the project has no source root yet; ask an administrator to set one"))))
                 .contains("a\\1$ (%s)\nb はプロジェクト P1 の元データの場所の中にありません。元データの場所はまだなく、管理者が設定します。");
     }
 
     @Test
     void englishAndWhatHasNoTranslationStayAsTheyAre() {
-        assertThat(Translations.in(Locale.ENGLISH, Message.of("a title has at most %d characters", 200)))
+        assertThat(Translations.in(Locale.ENGLISH, Message.of("expected a title of at most %d characters", 200)))
                 .isEmpty();
-        assertThat(Translations.in(Locale.JAPANESE, Message.verbatim("a title has at most 200 characters")))
+        assertThat(Translations.in(Locale.JAPANESE, Message.verbatim("expected a title of at most 200 characters")))
                 .isEmpty();
     }
 

@@ -29,7 +29,7 @@ public record Anchor(long seq, Digest hash, Instant at) {
 
     public Anchor {
         if (seq < 1) {
-            throw new IllegalArgumentException("rows are counted from 1, not " + seq);
+            throw new IllegalArgumentException("expected a row number of at least 1, not " + seq);
         }
     }
 

@@ -75,8 +75,8 @@ public class Chain {
             rows++;
             Long seq = row.seq();
             if (seq == null || seq < next) {
-                breaches.add(
-                        new Breach(Kind.OUT_OF_ORDER, seq, "row %s stands where row %d is due".formatted(seq, next)));
+                breaches.add(new Breach(
+                        Kind.OUT_OF_ORDER, seq, "row %s found where row %d was expected".formatted(seq, next)));
             } else if (seq > next) {
                 breaches.add(new Breach(Kind.MISSING, next, missing(next, seq - 1)));
             } else if (!row.fits(previous, seq)) {
@@ -84,7 +84,7 @@ public class Chain {
                 breaches.add(new Breach(
                         Kind.EDITED,
                         seq,
-                        "row %d is not as it was appended: its hash is not that of its columns and of the row before"
+                        "row %d was changed after it was appended: its hash does not match its columns and the previous row"
                                 .formatted(seq)));
             }
             head = row.anchor().orElse(null);
@@ -107,7 +107,7 @@ public class Chain {
                 : new Breach(
                         Kind.OUT_OF_ORDER,
                         edited.seq(),
-                        "row %d is the one that was appended as row %d".formatted(edited.seq(), place.getAsLong()));
+                        "row %d was originally appended as row %d".formatted(edited.seq(), place.getAsLong()));
     }
 
     /**

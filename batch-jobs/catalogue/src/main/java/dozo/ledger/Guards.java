@@ -95,10 +95,10 @@ public class Guards {
 
     private static @Nullable String wrong(Trigger ours, @Nullable Trigger there) {
         if (there == null) {
-            return "is not there: rows can be changed without the database's objecting";
+            return "is missing: the database does not prevent changes of ledger rows";
         }
         if (!there.enabled) {
-            return "is disabled: rows can be changed without the database's objecting";
+            return "is disabled: the database does not prevent changes of ledger rows";
         }
         return there.equals(ours) ? null : "or its function differs from Dozo's";
     }

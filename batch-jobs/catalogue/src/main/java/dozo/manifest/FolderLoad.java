@@ -231,7 +231,7 @@ final class FolderLoad implements Listings, AutoCloseable {
         }
         List<Finding> all = new ArrayList<>(findings);
         all.add(new Finding(
-                experimentId, Problem.UNREADABLE, null, "and %d more of the kind".formatted(findingsLeftOut)));
+                experimentId, Problem.UNREADABLE, null, "more problems of this kind: %d".formatted(findingsLeftOut)));
         return all;
     }
 
@@ -280,7 +280,7 @@ final class FolderLoad implements Listings, AutoCloseable {
             FolderRows folder = told.get(i);
             if (folder.known) {
                 if (saw(folder.number)) {
-                    throw new IllegalStateException("told twice: " + folder.path);
+                    throw new IllegalStateException("folder reported twice: " + folder.path);
                 }
                 seen.set(bit(folder.number));
                 seenThere += folder.there ? 1 : 0;

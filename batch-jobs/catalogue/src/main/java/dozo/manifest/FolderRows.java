@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The reported content of one folder: its entries as database rows, their fingerprint and their sums. The change time
- * is not part of an entry, because it changes without the content (ADR 0003).
+ * is not part of an entry, because it changes without the content (ADR 0019).
  */
 final class FolderRows {
 

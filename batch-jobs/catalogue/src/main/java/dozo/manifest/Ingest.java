@@ -174,7 +174,7 @@ public class Ingest {
         return Optional.of(finding(
                 experiment,
                 Problem.LIST_OLD,
-                "the list %s is of %s: what came since is not looked at; does what makes it still run?"
+                "list %s was last written at %s; newer files are not backed up. Check that the program that writes it still runs"
                         .formatted(shown(list.file()), made.truncatedTo(ChronoUnit.SECONDS))));
     }
 
@@ -220,8 +220,7 @@ public class Ingest {
             look.refuse(finding(
                     experiment,
                     Problem.SOURCE_EMPTY,
-                    "%s holds nothing that could be backed up; is its file system mounted?"
-                            .formatted(toldBy(experiment))));
+                    "%s contains nothing to back up; is its file system mounted?".formatted(toldBy(experiment))));
         }
         return look;
     }

@@ -10,18 +10,18 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record IngestSettings(
         @Setting(
                 value =
-                        "how old a [file list](file-lists.md) may be before it is a finding, for it hides what came since",
+                        "maximum age of a [file list](file-lists.md); an older list is a finding, because newer files are missing in it",
                 min = "1m",
                 max = "366d")
         @DefaultValue("36h")
         Duration listAgeMax,
 
-        @Setting(value = "sources that are looked at side by side", min = "1", max = "64") @DefaultValue("4")
+        @Setting(value = "number of sources read at the same time", min = "1", max = "64") @DefaultValue("4")
         int looks,
 
         @Setting(
                 value =
-                        "a source that answers nothing for this long, while it is looked at or read, is given up with a finding; the run goes on with the others",
+                        "timeout of a source: if it does not respond for this long while it is looked at or read, it is skipped with a finding, and the run continues with the others",
                 min = "1s",
                 max = "1d")
         @DefaultValue("10m")

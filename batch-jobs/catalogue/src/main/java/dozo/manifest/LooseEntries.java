@@ -141,7 +141,9 @@ final class LooseEntries implements Listed, AutoCloseable {
             outside = isBelowALink(folder);
             if (outside) {
                 listings.problem(
-                        folder, Problem.OUTSIDE, "a link is on the way to it: what it holds is not the source's");
+                        folder,
+                        Problem.OUTSIDE,
+                        "a symbolic link is on its path, so its content is outside the source");
             }
             return begun;
         }

@@ -233,7 +233,8 @@ public class Manifests {
      */
     public List<Change> changes(int experimentId, int from, int to, FilePath after, int limit) {
         if (from < 1 || to < from) {
-            throw new IllegalArgumentException("no changes from manifest %d to %d".formatted(from, to));
+            throw new IllegalArgumentException(
+                    "expected manifest numbers 1 <= from <= to, not %d and %d".formatted(from, to));
         }
         return jdbc.sql("""
                         with before as (

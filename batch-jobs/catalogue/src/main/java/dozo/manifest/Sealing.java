@@ -47,7 +47,7 @@ final class Sealing {
      */
     boolean seal(Experiment experiment, Optional<Manifest> before, FolderLoad load, Consumer<Finding> findings) {
         if (!manifests.current(experiment.id()).equals(before)) {
-            throw new IllegalStateException("a manifest of %s was sealed by another".formatted(experiment.name()));
+            throw new IllegalStateException("a manifest of %s was sealed in the meantime".formatted(experiment.name()));
         }
         if (before.isEmpty()) {
             load(load);

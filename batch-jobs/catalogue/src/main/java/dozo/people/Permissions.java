@@ -255,7 +255,7 @@ public final class Permissions {
             }
             Line line = new Line(Map.copyOf(reaches), value(Token.class, words.get(headings.indexOf("token"))));
             if (lines.put(new Endpoint(words.get(0), words.get(1)), line) != null) {
-                throw new IllegalStateException("twice in the table of permissions: " + text);
+                throw new IllegalStateException("duplicate line in the table of permissions: " + text);
             }
         });
         return lines;

@@ -215,7 +215,7 @@ public class Tokens {
             throw new Refusal("days", "%d: expected 1 to %d", days, DAYS_MAX);
         }
         if (owner.roles().isEmpty()) {
-            throw new Refusal("roles", "you have no role that a token could have");
+            throw new Refusal("roles", "you have no role to give to a token");
         }
         if (limit.isEmpty() || !owner.roles().containsAll(limit)) {
             throw new Refusal("roles", "expected one or more of your own roles: %s", owner.roles());

@@ -229,7 +229,7 @@ public class BulkRegistration {
                     case Verdict verdict -> verdict;
                     case Wish wish
                     when !free.contains(wish.source()) ->
-                        wish.refused(new Refusal("code", "it or its folder has just been registered"));
+                        wish.refused(new Refusal("code", "the experiment or its folder has just been registered"));
                     case Wish wish -> kept ? wish.verdict(Outcome.REGISTERED, null) : wish;
                 })
                 .toList();

@@ -94,16 +94,16 @@ public class Capabilities {
         private List<String> lostOf(Capability before) {
             List<String> lost = new ArrayList<>();
             if (!before.digest.equals(digest) && rank(digestKind()) > rank(before.digestKind())) {
-                lost.add("digests came by %s and come by %s now".formatted(before.digest, digest));
+                lost.add("digest method changed from %s to %s".formatted(before.digest, digest));
             }
             if (before.syncsAtOnce && !syncsAtOnce) {
-                lost.add("`sync -f` does not work any more");
+                lost.add("`sync -f` no longer works");
             }
             if (before.cacheTool != null && cacheTool == null) {
-                lost.add("files cannot be dropped from its memory any more: reads are warm");
+                lost.add("files can no longer be dropped from its cache: reads are warm");
             }
             if (before.namesAreBytes && !namesAreBytes) {
-                lost.add("names are not kept byte for byte any more");
+                lost.add("names are no longer stored byte for byte");
             }
             return lost;
         }

@@ -27,10 +27,10 @@ public final class Code {
 
     static String checkedTitle(String title) {
         if (title.length() > TITLE_LENGTH_MAX) {
-            throw new Refusal("title", "a title has at most %d characters", TITLE_LENGTH_MAX);
+            throw new Refusal("title", "expected a title of at most %d characters", TITLE_LENGTH_MAX);
         }
         if (!isText(title)) {
-            throw new Refusal("title", "a title is one line of text, without control characters");
+            throw new Refusal("title", "expected a title of one line, without control characters");
         }
         return title;
     }

@@ -178,7 +178,7 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
                 Map.of(),
                 new Refusal(
                         "file",
-                        "is a quote missing, or is there one too many? %s. The lines from here on were not read",
+                        "a quotation mark is missing or unexpected: %s. The lines from here on were not read",
                         reason));
     }
 

@@ -62,7 +62,7 @@ public final class FileQuestion<T> {
         private static final long serialVersionUID = 1L;
 
         Unanswered(String field, Path path, Duration most) {
-            super(field, "%s does not answer within %d s", Experiments.shown(path), most.toSeconds());
+            super(field, "%s did not respond within %d s", Experiments.shown(path), most.toSeconds());
         }
     }
 

@@ -9,7 +9,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("dozo.risk")
 public record RiskSettings(
         @Setting(
-                value = "an experiment of which something has waited longer for its second copy is at risk",
+                value = "an experiment with data that has waited longer than this for its second copy is at risk",
                 min = "1h",
                 max = "3660d")
         @DefaultValue("3d")

@@ -58,7 +58,8 @@ public class SourcePlaces {
             all.forEach(roots -> roots.refuseSilence("source"));
         }
         if (projects.isEmpty() && !sight.ofEverything()) {
-            throw new Refusal("source", "%s is not below a source root of a project of yours", Experiments.shown(path));
+            throw new Refusal(
+                    "source", "%s is not below a source root of one of your projects", Experiments.shown(path));
         }
         Experiments.checkedFolder("source", path);
         return new SourceFolder(projects.isEmpty() ? path : opened, opened, List.copyOf(projects));

@@ -122,7 +122,7 @@ final class SourceRoots {
 
     private Message accepted() {
         return said.isEmpty()
-                ? Message.of("it has none yet; an administrator sets them")
+                ? Message.of("the project has no source root yet; ask an administrator to set one")
                 : Message.of("expected a folder in %s", text(said));
     }
 

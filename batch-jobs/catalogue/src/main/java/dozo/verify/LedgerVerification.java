@@ -119,7 +119,7 @@ public class LedgerVerification {
         } catch (RemoteException e) {
             return comparison.ended(String.valueOf(e.getMessage()));
         } catch (IOException e) {
-            throw new IllegalStateException("only the site throws here", e);
+            throw new IllegalStateException("unexpected I/O error that is not the site's", e);
         }
     }
 
@@ -154,8 +154,7 @@ public class LedgerVerification {
                     breaches.add(new Breach(
                             Kind.ANCHOR_MISSING,
                             seq,
-                            "the anchor of row %d was written to site %s and is not there any more: %s"
-                                    .formatted(seq, site, Anchor.file(seq))));
+                            "the anchor of row %d is missing at site %s: %s".formatted(seq, site, Anchor.file(seq))));
                 }
                 known = ledger.anchored(site, known.getLast().seq(), PAGE);
             }
@@ -174,8 +173,7 @@ public class LedgerVerification {
                                 () -> breaches.add(new Breach(
                                         Kind.ANCHOR_ALTERED,
                                         Anchor.seq(file.file()).orElse(null),
-                                        "%s at site %s does not have the form of an anchor"
-                                                .formatted(file.file(), site))));
+                                        "%s at site %s is not a valid anchor file".formatted(file.file(), site))));
             }
         }
 
@@ -203,22 +201,21 @@ public class LedgerVerification {
                 return new Breach(
                         Kind.CUT_OFF,
                         last + 1,
-                        "the ledger ends with row %d, and site %s has the anchor of row %d: what came after row %d is gone"
-                                .formatted(last, site, seq, last));
+                        "the rows after row %d are missing: site %s has the anchor of row %d"
+                                .formatted(last, site, seq));
             }
             if (chainIntact && seq < provenUpTo) {
                 return new Breach(
                         Kind.ANCHOR_ALTERED,
                         seq,
-                        "the anchor of row %d at site %s was changed there: the row is proven by the anchor of row %d"
+                        "the anchor of row %d at site %s was changed: the anchor of row %d proves that row"
                                 .formatted(seq, site, provenUpTo));
             }
             return new Breach(
                     Kind.REWRITTEN,
                     seq,
-                    "row %d is not the one of which site %s has the anchor: the ledger was written anew, or the anchor was"
-                                    .formatted(seq, site)
-                            + " changed there");
+                    "row %d does not match its anchor at site %s: the ledger was rewritten, or the anchor was changed"
+                            .formatted(seq, site));
         }
     }
 

@@ -152,7 +152,7 @@ class ChainTest {
 
         assertBroken(Kind.OUT_OF_ORDER, Long.parseLong(both[0]));
         assertThat(chain.check().breaches().getFirst().message())
-                .isEqualTo("row %s is the one that was appended as row %s".formatted(both[0], both[1]));
+                .isEqualTo("row %s was originally appended as row %s".formatted(both[0], both[1]));
     }
 
     @Test

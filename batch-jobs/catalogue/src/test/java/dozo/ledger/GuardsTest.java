@@ -26,8 +26,8 @@ class GuardsTest {
                 "alter table ledger disable trigger ledger_is_append_only | ledger_is_append_only is disabled",
                 "alter table ledger disable trigger all | ledger_append is disabled",
                 "alter table ledger enable replica trigger ledger_is_append_only | ledger_is_append_only is disabled",
-                "drop trigger ledger_is_append_only on ledger | ledger_is_append_only is not there",
-                "drop trigger ledger_append on ledger | ledger_append is not there",
+                "drop trigger ledger_is_append_only on ledger | ledger_is_append_only is missing",
+                "drop trigger ledger_append on ledger | ledger_append is missing",
                 "create or replace trigger ledger_is_append_only before update or delete on ledger for each statement"
                         + " execute function refuse_change() | ledger_is_append_only or its function differs",
                 "create or replace trigger ledger_is_append_only before update of actor or delete or truncate on ledger"

@@ -132,7 +132,7 @@ class TimeTravelTest {
                         tuple("sub/deep/c", ChangeKind.GONE));
         assertThat(catalogue.manifests.changes(1, 2, 2, FilePath.ROOT, 100)).isEmpty();
         assertThatThrownBy(() -> catalogue.manifests.changes(1, 0, 2, FilePath.ROOT, 100))
-                .hasMessage("no changes from manifest 0 to 2");
+                .hasMessage("expected manifest numbers 1 <= from <= to, not 0 and 2");
     }
 
     @Test

@@ -87,9 +87,10 @@ class CapabilitiesIT {
         now = FIRST.plus(Duration.ofDays(1));
 
         assertThat(keep(sftpOnly))
-                .anySatisfy(lost ->
-                        assertThat(lost).startsWith("digests came by exec ").endsWith(" and come by read-back now"))
-                .contains("`sync -f` does not work any more");
+                .anySatisfy(lost -> assertThat(lost)
+                        .startsWith("digest method changed from exec ")
+                        .endsWith(" to read-back"))
+                .contains("`sync -f` no longer works");
         Capability known = capabilities.of(site.id()).orElseThrow();
         assertThat(known.digest()).isEqualTo("read-back");
         assertThat(known.digestBytesPerSecond()).isPositive();

@@ -58,7 +58,7 @@ class FileQuestionTest {
                     .isInstanceOfSatisfying(
                             Unanswered.class,
                             refused -> assertThat(refused.field()).isEqualTo("source"))
-                    .hasMessage("/data/p does not answer within 0 s");
+                    .hasMessage("/data/p did not respond within 0 s");
         }
         answers.countDown();
 
@@ -121,7 +121,7 @@ class FileQuestionTest {
         try (HungMount mount = new HungMount(hung)) {
             assertThatThrownBy(() -> experiments.register("p", "e", "", hung.resolve("e"), "lab"))
                     .isInstanceOf(Unanswered.class)
-                    .hasMessage(hung + "/e does not answer within 5 s");
+                    .hasMessage(hung + "/e did not respond within 5 s");
             assertThatThrownBy(() -> bulk.register(
                             new ByteArrayInputStream(lines.getBytes(StandardCharsets.UTF_8)),
                             null,
@@ -129,7 +129,7 @@ class FileQuestionTest {
                             false,
                             "lab"))
                     .isInstanceOf(Unanswered.class)
-                    .hasMessage(hung + "/a does not answer within 5 s");
+                    .hasMessage(hung + "/a did not respond within 5 s");
         }
         assertThat(jdbc.sql("select count(*) from experiment").query(Long.class).single())
                 .isZero();
@@ -170,7 +170,7 @@ class FileQuestionTest {
             for (Sight sight : List.of(lab, Sight.EVERYTHING)) {
                 assertThatThrownBy(() -> places.find(sight, elsewhere))
                         .isInstanceOf(Unanswered.class)
-                        .hasMessage(hung + " does not answer within 5 s");
+                        .hasMessage(hung + " did not respond within 5 s");
             }
             assertThatThrownBy(() -> experiments.register("p", "e", "", elsewhere, "admin"))
                     .as("nobody knows whether it is below that root, and bound")

@@ -101,7 +101,7 @@ class LedgerVerificationIT {
 
         Breach cutOff = only(Kind.CUT_OFF, 15).getFirst();
 
-        assertThat(cutOff.message()).contains("ends with row 14", "the anchor of row 20");
+        assertThat(cutOff.message()).contains("the rows after row 14 are missing", "the anchor of row 20");
         assertThat(verification.verify().sites().getFirst().provenUpTo()).isEqualTo(10);
     }
 
@@ -147,7 +147,7 @@ class LedgerVerificationIT {
         line[10] = line[10] == '0' ? '1' : '0';
         Files.writeString(file, new String(line));
 
-        assertThat(only(Kind.ANCHOR_ALTERED, 20).getFirst().message()).contains("proven by the anchor of row 30");
+        assertThat(only(Kind.ANCHOR_ALTERED, 20).getFirst().message()).contains("the anchor of row 30 proves that row");
 
         Files.delete(anchors.resolve("000000000030"));
         assertThat(kinds())

@@ -315,7 +315,7 @@ public class RestoreQueue implements SmartLifecycle {
         if (!Files.getAttribute(place, OWNER).equals(Files.getAttribute(OURSELVES, OWNER))) {
             return Optional.of(new Refusal(
                     "folder",
-                    "%s belongs to another user than the service's: choose a folder that does not exist yet",
+                    "%s does not belong to the service's user: choose a folder that does not exist yet",
                     shown(target)));
         }
         if (!begun && !restore.mayFill(place)) {
@@ -351,6 +351,6 @@ public class RestoreQueue implements SmartLifecycle {
             return String.valueOf(e.getMessage()).replace("\0", "\\0");
         }
         LOG.error("restore {} failed", kept.id(), e);
-        return "a defect of Dozo; see the log: " + e;
+        return "internal error; see the log: " + e;
     }
 }

@@ -42,7 +42,7 @@ class Anchors {
     void write(long runId, int siteId) throws InterruptedException {
         Optional<Anchor> head = ledger.head();
         if (head.isEmpty()) {
-            failed(runId, "the ledger has no last row that could be anchored; check it with `dozo ledger verify`");
+            failed(runId, "the ledger has no valid last row to anchor; check it with `dozo ledger verify`");
             return;
         }
         Anchor anchor = head.get();

@@ -78,9 +78,7 @@ class BagExamination {
         lookBesideData(runId, siteId, experiment, folders, reader);
         bags.examined(experiment.id(), siteId, begin);
         if (!receipts.count(experiment.id())) {
-            LOG.warn(
-                    "{}: what was kept of its protection was not what its receipts say; it is corrected",
-                    experiment.name());
+            LOG.warn("{}: the stored coverage did not match the receipts and was corrected", experiment.name());
         }
         return damaged;
     }
@@ -141,7 +139,8 @@ class BagExamination {
                     experiment.id(),
                     Problem.UNEXPECTED,
                     null,
-                    "and more than " + UNEXPECTED_MAX + " of them are not listed"));
+                    "there are more than %,d unexpected files in the bag; the others are not listed"
+                            .formatted(UNEXPECTED_MAX)));
         }
         findings.add(runId, told);
     }
@@ -185,7 +184,7 @@ class BagExamination {
             Optional<String> what = switch (one) {
                 case Seen.AsProven(var copy) -> Optional.empty();
                 case Seen.Damaged(var copy, var kind, var digest, var message) ->
-                    Optional.of("is not as it was written (%s); the next night writes it again".formatted(kind));
+                    Optional.of("differs from what was written (%s); the next night writes it again".formatted(kind));
                 case Seen.Unknown(var copy, String message) -> Optional.of(message);
             };
             altered |= one instanceof Seen.Damaged;

@@ -126,7 +126,7 @@ class Executions {
 
     private void goOn(Run run, boolean cutOff) {
         if (!awaitLeft(run.id())) {
-            LOG.warn("run {} waits: the database still has a transaction of the process that worked on it", run.id());
+            LOG.warn("run {} waits: the database still has an open transaction of the previous process", run.id());
             return;
         }
         JobExecution last = last(run);

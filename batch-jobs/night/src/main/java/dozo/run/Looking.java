@@ -295,7 +295,7 @@ class Looking {
                 if (look.isStuck(settings.patience()) && look.giveUp()) {
                     underWay.remove(look);
                     count++;
-                    String words = "the source has not answered for %d s and was given up; is its file server up?"
+                    String words = "the source has not answered for %d s and was skipped; check its file server"
                             .formatted(settings.patience().toSeconds());
                     LOG.warn("{}: {}", look.experiment.name(), words);
                     findings.add(

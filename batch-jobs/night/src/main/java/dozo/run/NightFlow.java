@@ -120,7 +120,7 @@ final class NightFlow {
      */
     void check() throws JobInterruptedException {
         if (ends()) {
-            throw new JobInterruptedException("the run is asked to stop, or cannot go on");
+            throw new JobInterruptedException("the run was asked to stop, or cannot continue");
         }
     }
 }

@@ -109,7 +109,7 @@ public class Operations implements SmartLifecycle {
                 return started.get();
             }
             // Without the lock, so that further callers are refused as soon as a night is active.
-            awaitUntil(end, Message.of("the scrub was asked to stop and still finishes what it reads; try again"));
+            awaitUntil(end, Message.of("the scrub is stopping but has not finished its current reading; try again"));
         }
     }
 
@@ -170,7 +170,7 @@ public class Operations implements SmartLifecycle {
     Run resume(long runId, String requestedBy, Duration limit) {
         long end = System.nanoTime() + limit.toNanos();
         while (!resumeUnlessBusy(runId, requestedBy)) {
-            awaitUntil(end, Message.of("run %d still finishes what it had under way; try again", runId));
+            awaitUntil(end, Message.of("run %d has not finished its current work; try again", runId));
         }
         return find(runId);
     }
@@ -234,7 +234,7 @@ public class Operations implements SmartLifecycle {
                 runs.goingOn().ifPresent(executions::askToStop);
             }
         } catch (DataAccessException e) {
-            LOG.warn("the run that goes on was not asked to stop: {}", e.getMessage());
+            LOG.warn("the active run could not be asked to stop: {}", e.getMessage());
         } finally {
             awaitJob();
         }
@@ -278,7 +278,7 @@ public class Operations implements SmartLifecycle {
     private void windUp(Run paused, Duration limit) {
         executions.askToStop(paused);
         if (clock.instant().isAfter(requireNonNull(paused.pausedAt()).plus(limit))) {
-            LOG.info("run {} is paused; what it still had under way is interrupted", paused.id());
+            LOG.info("run {} is paused; its unfinished work was interrupted", paused.id());
             senders.close(paused.id());
         }
     }

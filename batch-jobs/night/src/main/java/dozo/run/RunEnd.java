@@ -75,7 +75,7 @@ class RunEnd implements JobExecutionListener {
         if (asked.stops() && (paused || obeyed(execution) || lostDatabase(execution))) {
             runs.close(run, RunState.STOPPED, STOPPED);
         } else if (leaving) {
-            LOG.info("run {} is left for the next start to go on with", run);
+            LOG.info("run {} will continue at the next start", run);
         } else if (paused) {
             // Its end was requested, perhaps forced. Any other problem will show again after the resume.
             LOG.info("run {} is paused; its job is {}", run, status, telling(execution.getAllFailureExceptions()));
@@ -133,7 +133,7 @@ class RunEnd implements JobExecutionListener {
         }
         SQLException database = cause(failure, SQLException.class);
         return database == null
-                ? "a defect of Dozo; see the log: " + failure
+                ? "internal error; see the log: " + failure
                 : "the database failed: %s; the next run continues where this one ended"
                         .formatted(database.getMessage());
     }

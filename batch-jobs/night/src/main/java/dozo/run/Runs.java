@@ -102,7 +102,7 @@ public class Runs {
             return Arrays.stream(values())
                     .filter(kind -> kind.code.equals(code))
                     .findFirst()
-                    .orElseThrow(() -> new IllegalArgumentException("no kind of run is called " + code));
+                    .orElseThrow(() -> new IllegalArgumentException("unknown kind of run: " + code));
         }
     }
 

@@ -105,7 +105,8 @@ class ScrubFindings {
                     experimentId,
                     reason,
                     null,
-                    "and more than %d are not listed; the view open_damage has all damage".formatted(TOLD_MAX)));
+                    "there are more than %,d such findings; the others are not listed. The view open_damage has all damage"
+                            .formatted(TOLD_MAX)));
         }
         findings.add(runId, told);
     }

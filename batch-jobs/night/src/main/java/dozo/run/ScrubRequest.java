@@ -31,7 +31,7 @@ public record ScrubRequest(
             throw new Refusal("maxAge", "maximum age %s: expected 1 second to 100 years", maxAge);
         }
         if (bytesPerSecond < 0) {
-            throw new Refusal("bytesPerSecond", "expected a rate above 0, not %d bytes a second", bytesPerSecond);
+            throw new Refusal("bytesPerSecond", "expected a rate of 0 or more, not %d bytes a second", bytesPerSecond);
         }
     }
 

@@ -25,7 +25,7 @@ public record ScrubSettings(
         @DefaultValue("00:00-24:00")
         String window,
 
-        @Setting(value = "at most so many bytes a second; 0: as fast as the site reads", min = "0B", max = "1TB")
+        @Setting(value = "maximum bytes per second; 0: as fast as the site reads", min = "0B", max = "1TB")
         @DefaultValue("0B")
         DataSize limit,
 

@@ -161,14 +161,7 @@ class ScrubSteps {
     void conclude(long runId, int siteId) {
         for (OpenDamages open : damages.open(siteId)) {
             if (!findings.any(runId, open.experimentId())) {
-                findings.add(
-                        runId,
-                        List.of(new Finding(
-                                open.experimentId(),
-                                Problem.DAMAGED,
-                                null,
-                                "%d copies were found damaged or missing since %s and are not repaired"
-                                        .formatted(open.copies(), open.since()))));
+                findings.add(runId, List.of(new Finding(open.experimentId(), Problem.DAMAGED, null, unrepaired(open))));
             }
         }
         Scrub scrub = scrubs.find(runId).orElseThrow();
@@ -182,6 +175,13 @@ class ScrubSteps {
                         "damaged", scrub.copiesDamaged(),
                         "site", runs.find(runId).orElseThrow().site()));
         budgets.remove(runId);
+    }
+
+    private static String unrepaired(OpenDamages open) {
+        return open.copies() == 1
+                ? "1 copy was found damaged or missing at %s and is not repaired".formatted(open.since())
+                : "%,d copies were found damaged or missing since %s and are not repaired"
+                        .formatted(open.copies(), open.since());
     }
 
     private boolean isOver(Scrub scrub) {

@@ -162,7 +162,7 @@ class Senders {
                         null,
                         Problem.SITE_CHANGED,
                         null,
-                        "site %s: %s; ask the site's people what they changed".formatted(site.name(), words)))
+                        "site %s: %s; ask the site's administrators what has changed".formatted(site.name(), words)))
                 .toList();
     }
 }

@@ -12,7 +12,7 @@ import org.springframework.util.unit.DataSize;
 public record TransferSettings(
         @Setting(
                 value =
-                        "SSH connections to the site, with one channel each; 0: as many connections and channels as help, found out"
+                        "SSH connections to the site, with one channel each; 0: the numbers of connections and channels are tuned"
                                 + " while sending",
                 min = "0",
                 max = "64")
@@ -32,7 +32,8 @@ public record TransferSettings(
         int chunk,
 
         @Setting(
-                value = "bytes of small files in one unit; a larger file that is not yet large is a unit by itself",
+                value =
+                        "bytes of small files in one unit; a file above this size that is not large is a unit by itself",
                 min = "1kB",
                 max = "1GB")
         @DefaultValue("32MiB")
@@ -52,26 +53,22 @@ public record TransferSettings(
 
         @Setting(
                 value =
-                        "shorter sending says nothing of what it costs ([plan](plan.md#the-table-cost_model)): it is beginning and"
-                                + " ending that was measured",
+                        "minimum duration of sending from which the cost model learns ([plan](plan.md#the-table-cost_model));"
+                                + " shorter times measure mostly start and end",
                 min = "0s",
                 max = "1d")
         @DefaultValue("10s")
         Duration learnFrom,
 
         @Setting(
-                value =
-                        "how long a command at the site is waited for, and 1 s more for each 5 MB and each 50 files that it reads"
-                                + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md))",
+                value = "timeout of a command at the site, plus 1 s for each 5 MB and each 50 files that it reads"
+                        + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md))",
                 min = "100ms",
                 max = "1h")
         @DefaultValue("1m")
         Duration patience,
 
-        @Setting(
-                value = "how long a site that is lost during a night is waited for, before the run fails",
-                min = "0s",
-                max = "1d")
+        @Setting(value = "how long a night waits for a lost site before the run fails", min = "0s", max = "1d")
         @DefaultValue("5m")
         Duration outage,
 

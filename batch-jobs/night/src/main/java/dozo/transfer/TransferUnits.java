@@ -262,7 +262,7 @@ public class TransferUnits {
 
     private void cancel(Row row) {
         jdbc.sql("""
-                        update transfer_unit set state = 'CANCELLED', reason = 'no entry of it holds any more'
+                        update transfer_unit set state = 'CANCELLED', reason = 'none of its entries is in the current manifest'
                         where unit_id = :unit
                         """).param("unit", row.unitId()).update();
     }

@@ -71,7 +71,7 @@ class RunFaultsIT {
             assertThat(night.findings(run))
                     .isNotEmpty()
                     .allMatch(finding -> finding.reason() == Problem.SITE_CHANGED)
-                    .anyMatch(finding -> finding.message().contains("come by read-back now"));
+                    .anyMatch(finding -> finding.message().contains(" to read-back"));
             assertThat(night.coverage().safe()).isTrue();
             night.complete();
         }

@@ -202,6 +202,25 @@ class ScrubFaultsIT {
         assertThat(night.count("select count(*) from finding where reason = 'MISSING' and run_id = " + scrub.id()))
                 .as("a thousand, and that there are more")
                 .isEqualTo(1_001);
+        assertThat(night.count("select count(*) from finding where message like 'there are more than 1,000 %'"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void thousandsOfUnexpectedFilesAreNotAllFindings() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        protect();
+        for (int i = 0; i < 1_100; i++) {
+            Files.writeString(root.resolve("p/E1/data/stranger" + i), "");
+        }
+
+        Run scrub = scrub(false);
+
+        assertThat(night.count("select count(*) from finding where reason = 'UNEXPECTED' and run_id = " + scrub.id()))
+                .as("a thousand, and that there are more")
+                .isEqualTo(1_001);
+        assertThat(night.count("select count(*) from finding where message like 'there are more than 1,000 %'"))
+                .isEqualTo(1);
     }
 
     @Test

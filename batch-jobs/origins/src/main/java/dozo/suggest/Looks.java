@@ -55,7 +55,7 @@ final class Looks {
             return look.get(ANSWER_MAX.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException hangs) {
             look.cancel(true);
-            throw new Refusal("source", "%s does not answer within %d s", shown(root), ANSWER_MAX.toSeconds());
+            throw new Refusal("source", "%s did not respond within %d s", shown(root), ANSWER_MAX.toSeconds());
         } catch (ExecutionException e) {
             if (e.getCause() instanceof IOException) {
                 throw new Refusal("source", "the service's user cannot read %s", shown(root));

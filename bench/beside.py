@@ -89,12 +89,12 @@ class Backup:
 
     def table(self, beside):
         rows = [['alone', spread(self.rates[False], 1)], [beside, spread(self.rates[True], 1)], ['less', f'{self.loss():.1%}']]
-        over = 'The backup was over before the last window: its rates say nothing.\n' if self.over else ''
+        over = 'The backup ended before the last window, so its rates are not valid.\n' if self.over else ''
         return f'{markdown(["backup", "MB/s"], rows)}\n{over}'
 
     def shortfalls(self, loss_max):
         if self.over:
-            return ['a backup that lasts: it was over before the last window']
+            return ['the backup ended before the last window']
         if self.loss() > loss_max:
-            return [f'the backup falls by {self.loss():.1%}, at most {loss_max:.0%} wanted']
+            return [f'the backup is {self.loss():.1%} slower, limit {loss_max:.0%}']
         return []

@@ -47,7 +47,7 @@ def measure(options):
     corpus = find_corpus(options.corpus)
     shortfalls = [] if options.fuzz else replay()
     if corpus is None:
-        return shortfalls, 'no corpus: of headers nothing was measured'
+        return shortfalls, 'no corpus: headers were not measured'
     with tempfile.TemporaryDirectory(prefix='dozo-dicom-', dir=options.work) as work:
         if options.fuzz:
             return fuzz(corpus, Path(work), options.fuzz)
@@ -196,6 +196,6 @@ def fuzz(corpus, work, seconds):
     executions = re.findall(r'^Done (\d+) runs in (\d+) second', ended.stderr + ended.stdout, re.MULTILINE)
     if ended.returncode != 0 or not executions:
         print((ended.stderr + ended.stdout)[-3000:])
-        return ['something is thrown'], ''
+        return ['an exception was thrown'], ''
     print(f'{int(executions[0][0]):,} executions in {executions[0][1]} s, nothing thrown')
     return [], 'fuzzed'

@@ -77,7 +77,7 @@ def java():
     try:
         return version([find_java(), '-version'])
     except CannotMeasure:
-        return 'none that is new enough'
+        return 'none recent enough'
 
 
 def version(command):

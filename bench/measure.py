@@ -69,7 +69,7 @@ def workspace(named):
     with tempfile.TemporaryDirectory(prefix='dozo-bench-') as temporary:
         home = Path(named or temporary).resolve()
         if not SAFE_CHARACTERS.issuperset(str(home)):
-            raise CannotMeasure(f'the work folder goes into shell commands, its name is too special: {home}')
+            raise CannotMeasure(f'the work folder is used in shell commands, so its name must not have special characters: {home}')
         data = home / 'data'
         data.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix='run-', dir=home) as run:
@@ -240,7 +240,7 @@ def fault_of_report(report, source):
     except KeyError as missing:
         return f'no {missing} in the JSON'
     if entries < source.files or verified != entries or size != source.bytes or verified_size != size:
-        return f'the JSON does not say that all is verified: {json.dumps(report)}'
+        return f'not everything is verified according to the JSON: {json.dumps(report)}'
     return None
 
 

@@ -197,7 +197,7 @@ def judged(done, clean, damaged, experiments):
         expected.setdefault(mutation.experiment, set()).update(mutation.paths)
     false = [f for f in damaged if path_of(f) not in expected.get(f.get('experiment'), set())] + clean
     for finding in false[:5]:
-        print(f'nobody did this: {finding}', file=sys.stderr)
+        print(f'false alarm: {finding}', file=sys.stderr)
     found.append(exactly('false alarms', len(false), 0, f'over {experiments} experiments, read twice'))
     return found
 

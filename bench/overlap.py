@@ -113,5 +113,5 @@ def copied(watch, source, tools, alone, compare):
     if run.fault:
         raise CannotMeasure(f'a copy failed: {run.fault}')
     if tools.found() != (source.files if alone else 0):
-        raise CannotMeasure(f'{tools.found()} of {source.files} digests were looked up, transfer alone: {alone}')
+        raise CannotMeasure(f'{tools.found()} of {source.files} digests were looked up (transfer alone: {alone})')
     return run.seconds

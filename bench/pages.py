@@ -265,7 +265,7 @@ class Loads:
 
     def faults(self):
         """Returns faults that do not depend on the load of the machine."""
-        short = [f'an address of {page}: bench/pages.py has none' for page in self.unknown]
+        short = [f'{page}: no address in bench/pages.py' for page in self.unknown]
         for (path, user), loads in self.told.items():
             if loads[0]['status'] != 200:
                 short.append(f'{path} for {user}: answered with {loads[0]["status"]}')
@@ -280,7 +280,7 @@ class Loads:
             if kb > KB_MAX:
                 short.append(f'{path} for {user}: {kb:.0f} kB, at most {KB_MAX} wanted')
             if painted > PAINTED_MS_MAX:
-                short.append(f'{path} for {user}: {painted:.0f} ms until something is to be seen, at most {PAINTED_MS_MAX} wanted')
+                short.append(f'{path} for {user}: {painted:.0f} ms until something is visible, limit {PAINTED_MS_MAX} ms')
         return short
 
 
@@ -358,5 +358,5 @@ class Watching:
             short.append(f'{self.left_out()} viewers left out before the end')
         slowest = statistics.median(rate for rate, _ in self.told)
         if slowest < SAMPLES_A_SECOND_MIN:
-            short.append(f'a viewer was told {slowest:.2f} times a second, at least {SAMPLES_A_SECOND_MIN} wanted')
+            short.append(f'a viewer received {slowest:.2f} samples per second, minimum {SAMPLES_A_SECOND_MIN}')
         return short

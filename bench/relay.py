@@ -29,7 +29,7 @@ def find_java():
         version = release.is_file() and re.search(r'JAVA_VERSION="(\d+)', release.read_text())
         if version and int(version[1]) >= JAVA_OLDEST and Path(home, 'bin/javac').exists():
             return str(Path(home, 'bin/java'))
-    raise CannotMeasure(f'no JDK {JAVA_OLDEST} or newer; export DOZO_JAVA_HOME=/where/it/is')
+    raise CannotMeasure(f'no JDK {JAVA_OLDEST} or newer; export DOZO_JAVA_HOME=/path/to/jdk')
 
 
 class Relay:

@@ -176,17 +176,17 @@ def faults(command, folder, short):
     work.mkdir()
     told = lines(command, 'faults', sessions, work)
     kinds = [line[1:] for line in told if line[0] == 'fault']
-    print(markdown(['fault', 'seeded', 'came true', 'flagged', 'got over', 'silent'], kinds), flush=True)
+    print(markdown(['fault', 'seeded', 'occurred', 'reported', 'recovered', 'silent'], kinds), flush=True)
     print()
     figures = {line[0]: line[1] for line in told if line[0] != 'fault'}
     seeded, fired, silent = (sum(int(line[at]) for line in kinds) for at in (1, 2, 5))
     lost, alarms = int(figures['files-neither-right-nor-named']), int(figures['false-alarms'])
     about = f'faults over {sessions:,} sessions'
     return [
-        Row(f'{about}, came true', 'all', f'{fired} of {seeded}', '' if fired == seeded > 0 else f'{seeded - fired} not'),
+        Row(f'{about}, occurred', 'all', f'{fired} of {seeded}', '' if fired == seeded > 0 else f'{seeded - fired} not'),
         at_most(f'{about}, silent', silent, 0, str(silent), True),
         at_most('files neither right nor named', lost, 0, str(lost), True),
-        at_most('words about sessions without a fault', alarms, 0, str(alarms), True),
+        at_most('false alarms about sessions without a fault', alarms, 0, str(alarms), True),
     ]
 
 
@@ -213,11 +213,11 @@ def completeness(command, _, short):
         sum(trace.is_false(getattr(trace, by)) for trace in unfinished) for by in ('fixed', 'evidence', 'usual'))
     about = f'{len(traces)} arrivals'
     return [
-        at_most(f'{about}, called complete too early', len(early), 0, str(len(early)), True),
-        at_most(f'{about}, complete and never called so', len(never), 0, str(len(never)), True),
+        at_most(f'{about}, reported complete too early', len(early), 0, str(len(early)), True),
+        at_most(f'{about}, complete but never reported as complete', len(never), 0, str(len(never)), True),
         at_most(f'median delay, hours, best fixed quiet period ({hours} h) by it', ours / theirs, 1,
                 f'{ours / theirs:.3f}: {ours / 60:.1f} h, by the fixed one {theirs / 60:.1f} h', True),
-        Row('never finished, and called complete by that period', 'none', f'{fooled} of {len(unfinished)}; by evidence {ours_fooled}, by the usual rules {usual_fooled}'),
+        Row('never finished, and reported complete by that period', 'none', f'{fooled} of {len(unfinished)}; by evidence {ours_fooled}, by the usual rules {usual_fooled}'),
     ]
 
 

@@ -25,7 +25,7 @@ def log_in(port, name, password):
     with browser.open(address, timeout=60) as answer:
         token = re.search(r'name="_csrf"[^>]*value="([^"]+)"', answer.read().decode())
     if not token:
-        raise CannotMeasure('the form to log in has no token against forgery')
+        raise CannotMeasure('the login form has no CSRF token')
     form = urllib.parse.urlencode({'username': name, 'password': password, '_csrf': token[1]})
     with browser.open(address, form.encode(), timeout=60) as answer:
         if urllib.parse.urlsplit(answer.url).path != '/':

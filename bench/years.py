@@ -55,7 +55,7 @@ def years(folder, server, program, nights, real, judged):
         counts = rows(centre)
         forgetting = changed_night(centre, changes)
         forgotten = -sum(count for count in difference(counts, rows(centre)).values() if count < 0)
-        say(f'the first night behind them: {forgetting:.2f} s, {forgotten:,} rows forgotten')
+        say(f'the first night behind them: {forgetting:.2f} s, {forgotten:,} rows pruned')
         after, told = [], []
         for number in range(real):
             counts = rows(centre) if number == 0 else counts
@@ -70,7 +70,7 @@ def years(folder, server, program, nights, real, judged):
         sizes = table_sizes(centre)
     return [
         *shown(nights, before, after, told, sizes, judged),
-        Row(f'behind {nights:,} nights: the first one, s', '', f'{forgetting:.2f}, {forgotten:,} rows forgotten'),
+        Row(f'behind {nights:,} nights: the first one, s', '', f'{forgetting:.2f}, {forgotten:,} rows pruned'),
     ]
 
 

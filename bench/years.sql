@@ -1,10 +1,10 @@
--- A history of :nights nights, each with :changed changed experiments, behind the real nights that are there and a day before now.
--- The last real night is the pattern. Triggers and foreign keys are off, as what they would add is written here, but for the ledger's chain.
+-- Inserts a history of :nights nights, each with :changed changed experiments, between the existing real nights and a day before now.
+-- The last real night is the pattern. Triggers and foreign keys are off: this file inserts what they would, except the ledger's chain.
 begin;
 set local bench.nights = :nights;
 set local session_replication_role = replica;
 
--- What is there already was long ago.
+-- Moves existing rows into the past to make room for the history.
 do $$
 declare
     c record;
@@ -27,7 +27,7 @@ select (select max(run_id) from run) as run, (select max(worker_id) from run_wor
        (select max(job_execution_id) from batch_job_execution) as execution,
        (select max(step_execution_id) from batch_step_execution) as step;
 
--- The files that hold, with the proof of each; changes take one after the other.
+-- The current files, each with its latest digest; the changes take them in turns.
 create temp table held on commit drop as
 select e.*, p.digest, row_number() over (partition by e.experiment_id order by e.name) - 1 as place,
        count(*) over (partition by e.experiment_id) as files_held
@@ -78,7 +78,7 @@ select h.experiment_id, c.replaced_no, h.directory_no, c.replaced_since, h.size_
 from change c join held h using (experiment_id, place)
 order by c.number;
 delete from entry e using change c where (e.experiment_id, e.entry_no) = (c.experiment_id, c.replaced_no);
--- The last version of each file is the one that lies there.
+-- The last version of each file is its current entry.
 insert into entry
 select h.experiment_id, c.entry_no, h.directory_no, c.manifest_no, h.size_bytes, h.modified_ns, h.mode, h.kind, h.name
 from (select distinct on (experiment_id, place) * from change order by experiment_id, place, k desc) c
@@ -152,7 +152,7 @@ insert into batch_step_execution_context
 select l.step + (n - 1) * o.steps + o.place, x.short_context, x.serialized_context
 from last l cross join of_step o join batch_step_execution_context x using (step_execution_id), generate_series(1, :nights) n;
 
--- The chain is made by the ledger's own trigger.
+-- From here on triggers are on: the ledger's own makes the chain.
 set local session_replication_role = origin;
 create temp table of_night on commit drop as
 select *, row_number() over (partition by action order by seq) as place from ledger

@@ -101,7 +101,7 @@ class FlywheelCommandTest {
         Ended ended = run("--key-file", keyFile.toString(), SESSION);
 
         assertThat(ended.code()).isEqualTo(Exit.NOT_ALLOWED);
-        assertThat(ended.err()).contains("does not accept the key").doesNotContain("another-key");
+        assertThat(ended.err()).contains("rejects the API key").doesNotContain("another-key");
     }
 
     @Test

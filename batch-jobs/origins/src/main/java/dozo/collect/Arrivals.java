@@ -191,16 +191,16 @@ public class Arrivals {
             throw arrival.project() != null && sight.sees(arrival.project())
                     ? Refusal.conflict(
                             "arrival",
-                            "%s of %s is experiment %s already",
+                            "%s of %s is already experiment %s",
                             arrival.item(),
                             arrival.origin(),
                             arrival.experiment())
                     : Refusal.conflict(
-                            "arrival", "%s of %s is an experiment already", arrival.item(), arrival.origin());
+                            "arrival", "%s of %s is already an experiment", arrival.item(), arrival.origin());
         }
         if (arrival.dismissal() != null) {
             throw Refusal.conflict(
-                    "arrival", "%s of %s is dismissed; undo that first", arrival.item(), arrival.origin());
+                    "arrival", "%s of %s is dismissed; undo the dismissal first", arrival.item(), arrival.origin());
         }
         String project = or(wanted.project(), arrival.project());
         if (project == null) {

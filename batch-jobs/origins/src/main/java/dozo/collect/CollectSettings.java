@@ -11,7 +11,7 @@ import org.springframework.util.unit.DataSize;
 @ConfigurationProperties("dozo.collect")
 public record CollectSettings(
         @Setting(
-                value = "how long a night collects; what has not come by then comes in the next night",
+                value = "the time limit for collecting in a night; the rest is collected in the next night",
                 min = "1s",
                 max = "24h")
         @DefaultValue("4h")
@@ -21,10 +21,7 @@ public record CollectSettings(
         @DefaultValue("4")
         int atOnce,
 
-        @Setting(
-                value = "the wait before something is tried a second time; twice as long before each further one",
-                min = "1ms",
-                max = "1m")
+        @Setting(value = "the wait before the first retry; doubled for each further retry", min = "1ms", max = "1m")
         @DefaultValue("1s")
         Duration firstWait,
 
@@ -37,7 +34,7 @@ public record CollectSettings(
 
         @Setting(
                 value =
-                        "the space on a spool's file system that stays free: what does not fit is not downloaded, and reported",
+                        "the space on a spool's file system that is kept free; items that do not fit are reported and not downloaded",
                 min = "0B",
                 max = "100TB")
         @DefaultValue("1GB")

@@ -109,7 +109,7 @@ public class Collection implements Collecting {
                 runId,
                 origin,
                 State.LATE,
-                "the time limit for collecting was reached (dozo.collect.limit); %d items are known to wait. The next night continues"
+                "time limit for collecting reached (dozo.collect.limit); %d items are waiting. The next night continues"
                         .formatted(arrivals.waiting(runId, origin)));
     }
 
@@ -169,10 +169,10 @@ public class Collection implements Collecting {
      */
     private static Remark manyGone(Origin origin, int gone, int told) {
         return new Remark(
-                "what it listed so far",
+                "items listed until now",
                 origin.name(),
                 "MANY_GONE",
-                "%d items are no longer listed, %d still are: has the user lost permissions, or has data been deleted?"
+                "%d items are no longer listed, %d still are. Check the user's permissions and whether data was deleted"
                         .formatted(gone, told));
     }
 
@@ -273,10 +273,10 @@ public class Collection implements Collecting {
         } catch (OriginException | Refusal e) {
             why = String.valueOf(e.getMessage());
         } catch (IOException e) {
-            why = "what came could not be kept in the spool: " + e;
+            why = "the spool cannot be read or written: " + e;
         } catch (RuntimeException e) {
-            LOG.error("origin {} cannot be collected from", origin.name(), e);
-            why = "a defect of Dozo; see the log: " + e;
+            LOG.error("collecting from origin {} failed", origin.name(), e);
+            why = "internal error; see the log: " + e;
         }
         if (Thread.interrupted()) {
             throw new InterruptedException();

@@ -177,7 +177,7 @@ class DicomwebCollector implements Collector {
         if (told.stable() || told.isArriving(clock.instant())) {
             return List.of();
         }
-        String message = "not stable for %d hours; what exists is downloaded"
+        String message = "not stable after %d hours; downloaded as it is"
                 .formatted(told.age(clock.instant()).toHours());
         return List.of(new Remark("study " + offer.item(), offer.item(), Trouble.NEVER_STABLE.name(), message));
     }

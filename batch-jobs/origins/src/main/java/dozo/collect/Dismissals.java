@@ -53,7 +53,7 @@ public class Dismissals {
         if (arrival.experiment() != null) {
             throw Refusal.conflict(
                     "arrival",
-                    "%s of %s is an experiment already and cannot be dismissed",
+                    "%s of %s is already an experiment and cannot be dismissed",
                     arrival.item(),
                     arrival.origin());
         }

@@ -174,7 +174,7 @@ class FlywheelCollector implements Collector {
                 missing.stream().filter(each -> passes(each.trouble())).findFirst();
         if (silent.isPresent() && !flywheel.answers()) {
             throw new OriginException(
-                    "it does not answer any more: " + silent.get().message(), null);
+                    "Flywheel no longer answers: " + silent.get().message(), null);
         }
     }
 

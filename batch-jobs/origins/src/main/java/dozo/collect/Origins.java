@@ -286,7 +286,7 @@ public class Origins {
     @Transactional
     public Origin register(String name, Terms wanted, String actor) {
         if (find(name).isPresent()) {
-            throw Refusal.conflict("name", "origin %s exists already; change it, or choose another name", name);
+            throw Refusal.conflict("name", "origin %s already exists; change it, or choose another name", name);
         }
         return save(name, wanted, actor);
     }
@@ -301,7 +301,7 @@ public class Origins {
     public Origin change(String name, Instant seen, Terms wanted, String actor) {
         lock(name);
         if (!find(name).map(Origin::updatedAt).equals(Optional.of(seen))) {
-            throw Refusal.conflict("seen", "it was changed after you loaded the page: load it again");
+            throw Refusal.conflict("seen", "the origin was changed after you loaded the page; reload the page");
         }
         return save(name, wanted, actor);
     }
@@ -363,7 +363,7 @@ public class Origins {
         if ((wanted.kind() == OriginKind.TREE) != (wanted.tree() != null)) {
             throw new Refusal(
                     "patterns",
-                    "patterns such as {project}/{date}_{label} belong to a tree, and to no other kind of origin");
+                    "expected patterns, such as {project}/{date}_{label}, for origins of kind tree, and for no other kind");
         }
         String folder = wanted.tree() == null ? "spool" : "root";
         Path spool = checkedSpool(folder, wanted.spool());

@@ -311,7 +311,7 @@ public class Reconciliations {
         String where = arrival == null || arrival.item().equals(missing.id())
                 ? "origin " + origin.name()
                 : "origin %s, %s".formatted(origin.name(), arrival.item());
-        return "%s: %s (%s) is not here: %s, %s"
+        return "%s: %s (%s) was not delivered: %s, %s"
                 .formatted(where, missing.name(), missing.id(), missing.reason(), missing.message());
     }
 }

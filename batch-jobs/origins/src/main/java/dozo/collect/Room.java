@@ -89,7 +89,7 @@ class Room {
             return Optional.empty();
         }
         String message =
-                "%s are listed, but the spool has room for %s; %s of its file system stay free (dozo.collect.room-left)"
+                "item has %s, but the spool has room for %s; %s of its file system are kept free (dozo.collect.room-left)"
                         .formatted(
                                 shown(told),
                                 shown(Math.max(0, left)),
@@ -125,8 +125,9 @@ class Room {
             return Optional.empty();
         }
         long days = Math.max(0, left) * AHEAD.toDays() / came;
-        return Optional.of("origin %s: its spool has room for %s, and in %d days %s came: it is full in %d days"
-                .formatted(origin.name(), shown(Math.max(0, left)), AHEAD.toDays(), shown(came), days));
+        return Optional.of(
+                "origin %1$s: %2$s free in its spool; %4$s were delivered in %3$d days, so it will be full in %5$d days"
+                        .formatted(origin.name(), shown(Math.max(0, left)), AHEAD.toDays(), shown(came), days));
     }
 
     private static String shown(@Nullable Long bytes) {

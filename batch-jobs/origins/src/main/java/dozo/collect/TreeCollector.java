@@ -112,7 +112,7 @@ class TreeCollector implements Collector {
         long there = all.stream().filter(each -> !each.gone()).count();
         if (offers.isEmpty() && there > 0) {
             throw new OriginException(
-                    "no folder below %s is one that the patterns claim, and %d were; is its file system mounted?"
+                    "no folder below %s matches the patterns; previously %d did. Check that its file system is mounted"
                             .formatted(TreeFolders.shown(origin.terms().spool()), there),
                     null);
         }
@@ -123,7 +123,8 @@ class TreeCollector implements Collector {
         Path root = origin.terms().spool();
         try {
             if (!REAL.about("folder", root, Room.NIGHT).equals(root)) {
-                throw new OriginException("a link is now on the path to %s".formatted(TreeFolders.shown(root)), null);
+                throw new OriginException(
+                        "the path to %s now contains a symbolic link".formatted(TreeFolders.shown(root)), null);
             }
             return FolderSearch.look(root, tree(origin).patterns());
         } catch (FileSystemException e) {
@@ -264,17 +265,16 @@ class TreeCollector implements Collector {
                 FilePath before = Objects.requireNonNull(each.known()).place().path();
                 yield before.equals(each.found().path())
                         ? Optional.empty()
-                        : Optional.of(new Remark(name, item, "MOVED", "it was %s".formatted(before)));
+                        : Optional.of(new Remark(name, item, "MOVED", "moved from %s".formatted(before)));
             }
             case REPLACED ->
-                Optional.of(
-                        new Remark(name, item, "REPLACED", "another folder is there now; it is treated as the same"));
+                Optional.of(new Remark(name, item, "REPLACED", "replaced by another folder; treated as the same item"));
             case PERHAPS_MOVED ->
                 Optional.of(new Remark(
                         name,
                         item,
                         "PERHAPS_MOVED",
-                        "it has the number of %s, which is gone, and other content: it is proposed as a new one"
+                        "same inode number as %s, which is gone, but other content; proposed as a new item"
                                 .formatted(Objects.requireNonNull(each.perhaps())
                                         .place()
                                         .path())));
@@ -359,7 +359,7 @@ class TreeCollector implements Collector {
                 place.path().toString(),
                 offer.item(),
                 "UNREADABLE",
-                "the folder cannot be walked: " + e.getClass().getSimpleName());
+                "the folder cannot be read: " + e.getClass().getSimpleName());
         long files = offer.files() == null ? 0 : offer.files();
         return new Delivery(offer, files, 0, 0, false, List.of(missing), List.of());
     }

@@ -131,7 +131,7 @@ public class Suggestions {
                     scanner(evidence, nobodyAsks),
                     one(plausible(evidence.days()), Kind.SEVERAL_DAYS, nobodyAsks));
         } catch (Refusal notNow) {
-            LOG.info("a folder's headers are not read: {}", notNow.getMessage());
+            LOG.info("headers of a folder were not read: {}", notNow.getMessage());
             return Acquisition.UNKNOWN;
         }
     }
@@ -154,7 +154,7 @@ public class Suggestions {
                     experiment.source(),
                     looks.into(experiment.opened(), codes, zone).studies());
         } catch (Refusal notNow) {
-            LOG.info("studies of experiment {} are not noted: {}", experiment.name(), notNow.getMessage());
+            LOG.info("studies of experiment {} were not recorded: {}", experiment.name(), notNow.getMessage());
         }
     }
 

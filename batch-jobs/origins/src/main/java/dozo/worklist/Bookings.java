@@ -158,7 +158,7 @@ public class Bookings {
             Sight sight, Set<String> projects, JudgedBooking line, @Nullable Booking before, Set<String> seen) {
         Booking told = requireNonNull(line.booking());
         if (!seen.add(told.accession())) {
-            throw new Refusal("accession", "%s is in an earlier line", told.accession());
+            throw new Refusal("accession", "%s also occurs in an earlier line", told.accession());
         }
         if (before != null && !sight.ofEverything() && !sees(sight, before.project())) {
             throw new Refusal("accession", "%s is booked for another project", told.accession());
@@ -301,7 +301,7 @@ public class Bookings {
 
     private static String required(Row<BookingColumn> row, BookingColumn column) {
         return Optional.ofNullable(row.stripped(column))
-                .orElseThrow(() -> new Refusal(column.field(), "the cell is empty"));
+                .orElseThrow(() -> new Refusal(column.field(), "expected a value; the cell is empty"));
     }
 
     /** Parses a time of day; null if there is none. */
@@ -316,7 +316,8 @@ public class Bookings {
                 return LocalTime.of(Integer.parseInt(time.group(1)), Integer.parseInt(time.group(2)), second);
             }
         } catch (DateTimeException noSuchTime) {
-            throw new Refusal("time", "\"%s\": there is no such time", written);
+            throw new Refusal(
+                    "time", "\"%s\": invalid time; expected a time such as 9:30, 09:30:00 or 093000", written);
         }
         throw new Refusal("time", "\"%s\": expected a time such as 9:30, 09:30:00 or 093000", written);
     }

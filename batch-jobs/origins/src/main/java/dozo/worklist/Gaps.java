@@ -97,7 +97,7 @@ public class Gaps {
     public List<Line> page(Sight sight, Filter wanted, int siteId, String after, int limit) {
         return jdbc.sql("""
                         with
-                        -- Every series that had arrived, with the booking that it belongs to.
+                        -- All series that had arrived, each with its booking.
                         named as (
                             select s.*, st.scanner,
                                    coalesce(a.booking_id,
@@ -111,12 +111,12 @@ public class Gaps {
                         arrived as (
                             select n.*, coalesce(named_id, min(named_id) over (partition by study_uid)) as booking_id from named n
                         ),
-                        -- Two visits under one UID. What is unknown agrees with everything.
+                        -- Two visits under one UID; unknown values are ignored.
                         twice as (
                             select study_uid from arrived group by study_uid
                             having count(distinct accession) > 1 or count(distinct subject) > 1 or count(distinct study_day) > 1
                         ),
-                        -- What is kept of each study: all that arrived of it in an experiment's source, and that at the site.
+                        -- Whether each study is copied and verified: all of it was collected, and its experiment is safe at the site.
                         kept as (
                             select a.study_uid, t.experiment_id,
                                    c.files_safe = c.files and c.files >= t.instances_collected as copied,
@@ -130,7 +130,7 @@ public class Gaps {
                             where t.collected_at between a.last_at and :at and t.instances_collected >= a.instances
                               and m.sealed_at >= t.collected_at
                         ),
-                        -- What arrived of each booking; of what is unplanned (no booking), of each study.
+                        -- The sums of what arrived: of each booking, or of each study without a booking (unplanned).
                         told as (
                             select a.booking_id, case when a.booking_id is null then a.study_uid end as unplanned_uid,
                                    array_agg(distinct a.study_uid) as studies,
@@ -144,9 +144,9 @@ public class Gaps {
                                    bool_or(w.study_uid is not null) as twice,
                                    bool_or(case when a.scanner is not null and bs.scanner is not null
                                                 then a.scanner = bs.scanner else a.ae_title = b.ae_title end) as from_there,
-                                   -- Only of what names the booking itself; what lies beside that is another visit under its UID.
+                                   -- Only series that name the booking itself: others belong to another visit under its UID.
                                    bool_or(a.named_id is not null and a.subject <> b.subject) as of_another,
-                                   -- Before six in the morning it is the night of the day before.
+                                   -- Before 6:00, the previous day counts too: a scan may last past midnight.
                                    bool_or(b.scheduled_on in (a.study_day, (a.study_day + coalesce(a.study_time, time '12:00')
                                                                              - interval '6 hours')::date)) as on_that_day,
                                    bool_and(coalesce(k.copied, false)) as copied,
@@ -182,7 +182,7 @@ public class Gaps {
                             left join told t using (booking_id)
                             where b.booked_at <= :at
                             union all
-                            -- What was scanned before the first booking that is known was not unplanned.
+                            -- Studies from before the first known booking are not called unplanned.
                             select coalesce(t.day, date '9999-12-31')::text || ' s ' || t.unplanned_uid, t.accession, null, t.day,
                                    t.time, t.scanner, t.ae_title, t.modality, '', t.subject, t.subjects_acquired, null, t.studies, t.series,
                                    t.instances, t.first_at, t.last_at, t.copied, t.verified, array['UNPLANNED']

@@ -190,7 +190,7 @@ public class Studies {
                                 from study t
                                 left join experiment e using (experiment_id)
                                 left join project p using (project_id)
-                                -- What was counted last and what is counted now have to agree.
+                                -- The smaller of two counts of the same manifest: in protection, and in the current period of coverage.
                                 left join lateral (
                                     select n.files, least(n.files_safe, c.files_safe) as files_safe,
                                            n.entries, least(n.entries_safe, c.entries_safe) as entries_safe, c.since
@@ -224,7 +224,7 @@ public class Studies {
 
     private static void checkUid(String field, String uid) {
         if (!UID.matcher(uid).matches()) {
-            throw new Refusal(field, "expected a UID of 1 to 64 digits and dots");
+            throw new Refusal(field, "expected a UID of 1 to 64 visible ASCII characters");
         }
     }
 

@@ -146,7 +146,7 @@ public final class Worklist {
         JsonNode step = item.path(STEPS).path(0);
         String date = text(step, STEP_DATE);
         if (accession == null || date == null) {
-            throw new Refusal(accession == null ? "accession" : "date", "the booking system gives none");
+            throw new Refusal(accession == null ? "accession" : "date", "missing in the booking system's answer");
         }
         String procedure = text(item, PROCEDURE);
         if (procedure == null) {
@@ -211,13 +211,14 @@ public final class Worklist {
 
     private JsonNode answer(int status, byte[] body) {
         if (status != 200) {
-            throw new WorklistException("Orthanc at %s answers %d%s"
+            throw new WorklistException("Orthanc at %s returned HTTP status %d%s"
                     .formatted(
                             address.orthanc,
                             status,
                             status == 404
-                                    ? ": it knows no modality " + address.server
-                                    : ": can it reach %s, and is it known there?".formatted(address.server)));
+                                    ? ": it has no modality " + address.server
+                                    : ": check that it can reach %s and is registered there"
+                                            .formatted(address.server)));
         }
         if (body.length > ANSWER_BYTES_MAX) {
             throw new WorklistException(
@@ -229,9 +230,9 @@ public final class Worklist {
                 return answer;
             }
         } catch (JacksonException noJson) {
-            throw new WorklistException("Orthanc at %s answers no JSON".formatted(address.orthanc), noJson);
+            throw new WorklistException("Orthanc at %s did not return JSON".formatted(address.orthanc), noJson);
         }
-        throw new WorklistException("Orthanc at %s answers no list".formatted(address.orthanc));
+        throw new WorklistException("Orthanc at %s did not return a JSON list".formatted(address.orthanc));
     }
 
     private URI place() {

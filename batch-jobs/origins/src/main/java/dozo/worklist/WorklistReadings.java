@@ -142,11 +142,11 @@ public class WorklistReadings {
         }
         if (now.isFailingFor(LONG, now.triedAt)) {
             LOG.error(
-                    "the worklist cannot be read since {}: {}. Visits that are booked since are not known",
+                    "the worklist has not been readable since {}: {}. Visits booked since then are unknown",
                     since,
                     now.message);
         } else {
-            LOG.warn("the worklist cannot be read, and will be tried again: {}", now.message);
+            LOG.warn("the worklist cannot be read and will be retried: {}", now.message);
         }
     }
 

@@ -169,7 +169,7 @@ class CollectionTest {
         Report report = night();
 
         assertThat(report.state()).isEqualTo(Reconciliations.State.UNUSABLE);
-        assertThat(report.message()).startsWith("it does not answer any more");
+        assertThat(report.message()).startsWith("Flywheel no longer answers");
         emulator.faults.heal();
         assertThat(night().itemsComplete()).isEqualTo(2);
     }

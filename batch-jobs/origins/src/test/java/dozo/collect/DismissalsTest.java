@@ -113,7 +113,7 @@ class DismissalsTest {
         DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), WHY, "lab");
         assertThatThrownBy(() -> ARRIVALS.accept(Sight.EVERYTHING, id("a"), Acceptance.AS_PROPOSED, "lab"))
                 .isInstanceOf(Refusal.class)
-                .hasMessageContaining("undo that first");
+                .hasMessageContaining("undo the dismissal first");
 
         Arrival again = DISMISSALS.takeBack(Sight.EVERYTHING, id("a"), "op").orElseThrow();
 
@@ -128,7 +128,7 @@ class DismissalsTest {
     void anExperimentIsNotDismissedAndNothingIsTwice() {
         ARRIVALS.accept(Sight.EVERYTHING, id("b"), Acceptance.AS_PROPOSED, "lab");
         assertThatThrownBy(() -> DISMISSALS.dismiss(Sight.EVERYTHING, id("b"), WHY, "lab"))
-                .hasMessageContaining("is an experiment already");
+                .hasMessageContaining("is already an experiment");
         assertThatThrownBy(() -> DISMISSALS.takeBack(Sight.EVERYTHING, id("a"), "lab"))
                 .hasMessageContaining("is not dismissed");
         DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), WHY, "lab");

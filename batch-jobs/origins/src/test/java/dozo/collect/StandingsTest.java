@@ -136,7 +136,7 @@ class StandingsTest {
 
         assertThatThrownBy(() -> origins.change("fw", seen, terms(true), "other"))
                 .isInstanceOf(Refusal.class)
-                .hasMessageContaining("it was changed after");
+                .hasMessageContaining("was changed after you loaded the page");
         assertThatThrownBy(() -> origins.register("fw", terms(true), "other"))
                 .isInstanceOfSatisfying(
                         Refusal.class, refused -> assertThat(refused.field()).isEqualTo("name"));

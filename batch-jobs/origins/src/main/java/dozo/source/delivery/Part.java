@@ -64,7 +64,7 @@ public final class Part {
                 for (int n; (n = in.read(gathered, length, gathered.length - length)) >= 0; ) {
                     if (told >= 0 && n > told - taken) {
                         throw new DeliveryException(
-                                Trouble.SIZE_DIFFERS, "the file is longer than the listed %d bytes".formatted(told));
+                                Trouble.SIZE_DIFFERS, "file is longer than the listed %d bytes".formatted(told));
                     }
                     taken += n;
                     length += n;

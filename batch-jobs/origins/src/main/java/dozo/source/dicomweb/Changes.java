@@ -72,7 +72,7 @@ public final class Changes {
                     throw e;
                 }
                 if (e.trouble() != Trouble.GONE) {
-                    missing.add(Item.of("a study in which something changed", "changes", e));
+                    missing.add(Item.of("a changed study", "changes", e));
                 }
             }
         }
@@ -99,7 +99,7 @@ public final class Changes {
                     "the changes",
                     "changes",
                     Trouble.CHANGES_RESTARTED,
-                    "the last look saw number %d, and now they end with %d: all studies were looked at"
+                    "the last look ended at change %d, but Orthanc's changes now end at %d; all studies were checked"
                             .formatted(from, newest)));
         }
         for (String uid : orthanc.studyUids()) {

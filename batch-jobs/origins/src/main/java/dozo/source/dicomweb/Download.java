@@ -53,11 +53,11 @@ final class Download {
         long bytes = part.sizeBytes();
         if (bytes != instance.sizeBytes()) {
             throw new DeliveryException(
-                    Trouble.SIZE_DIFFERS, "%d bytes came, expected %d".formatted(bytes, instance.sizeBytes()));
+                    Trouble.SIZE_DIFFERS, "received %d bytes, expected %d".formatted(bytes, instance.sizeBytes()));
         }
         // Orthanc stores only MD5. It detects accidental errors; the digest of record is another one.
         if (!orthanc.md5(instance).equals(HexFormat.of().formatHex(told.digest()))) {
-            throw new DeliveryException(Trouble.BYTES_DIFFER, "the bytes that came have another MD5 than those kept");
+            throw new DeliveryException(Trouble.BYTES_DIFFER, "MD5 mismatch with the file that Orthanc stores");
         }
         return new Came(instance, Digest.of(content.digest()), header());
     }
@@ -78,7 +78,7 @@ final class Download {
         };
         if (header == null || !isAsAsked(header)) {
             part.discard();
-            throw new DeliveryException(Trouble.OTHER_INSTANCE, "the bytes say that they are something else");
+            throw new DeliveryException(Trouble.OTHER_INSTANCE, "the file's header names another instance, or none");
         }
         return header;
     }

@@ -66,7 +66,7 @@ final class Http implements AutoCloseable {
 
     private <T> T read(Question question, Answer answer, Reading<T> reading) throws IOException, InterruptedException {
         int status = answer.status();
-        String message = "%s: answered with %d".formatted(question.what(), status);
+        String message = "%s: HTTP status %d".formatted(question.what(), status);
         if (status == 403) {
             // Orthanc has no permissions for single resources, so this concerns all requests.
             throw new DeliveryException(Trouble.REFUSED, message);

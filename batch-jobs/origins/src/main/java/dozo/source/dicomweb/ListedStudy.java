@@ -60,6 +60,6 @@ record ListedStudy(String studyUid, boolean stable, int parts, List<Instance> in
                 "study " + Uid.shown(studyUid),
                 Uid.shown(studyUid),
                 Trouble.COUNT_DIFFERS,
-                "Orthanc names %d instances, and counts %d by QIDO-RS".formatted(named, count)));
+                "Orthanc lists %d instances, but QIDO-RS counts %d".formatted(named, count)));
     }
 }

@@ -61,7 +61,7 @@ final class Multipart extends InputStream {
         // Skips the rest of the boundary's line, the headers and the empty line.
         for (int taken = 0; takeByte() != '\n' || !stands('\r', '\n'); taken++) {
             if (taken > HEADERS_BYTES_MAX) {
-                throw new DeliveryException(Trouble.UNPARSED, "a part's headers do not end");
+                throw new DeliveryException(Trouble.UNPARSED, "the headers of a part are longer than their limit");
             }
         }
         inPart = true;

@@ -168,12 +168,12 @@ public final class Orthanc implements AutoCloseable {
                 return studies;
             }
             if (found.equals(before)) {
-                throw new DeliveryException(Trouble.UNPARSED, "the search for studies gives the same page twice");
+                throw new DeliveryException(Trouble.UNPARSED, "the search for studies returned the same page twice");
             }
             before = found;
             offset += found.size();
         }
-        throw new DeliveryException(Trouble.TOO_LARGE, "the search for studies does not end");
+        throw new DeliveryException(Trouble.TOO_LARGE, "the search for studies has too many pages");
     }
 
     private static Found found(JsonNode study) {
@@ -256,7 +256,7 @@ public final class Orthanc implements AutoCloseable {
         String mark = told.path("FileUuid").asString("");
         long size = told.path("FileSize").asLong(-1);
         if (!mark.matches("[0-9A-Za-z-]{1,64}") || size < 0) {
-            throw new DeliveryException(Trouble.UNPARSED, "an instance without the size and the name of its file");
+            throw new DeliveryException(Trouble.UNPARSED, "an instance without FileSize or FileUuid");
         }
         String sopUid = told.path("MainDicomTags").path("SOPInstanceUID").asString("");
         return new Instance(id(told.path("ID")), mark, series.id(), studyUid, series.seriesUid(), sopUid, size);
@@ -275,7 +275,7 @@ public final class Orthanc implements AutoCloseable {
     /** Returns Orthanc's metadata of an instance; empty if there is none. */
     String noted(Instance instance, String name) throws IOException, InterruptedException {
         Http.Question question = new Http.Question(
-                "what is noted of " + instance.name(),
+                "metadata of " + instance.name(),
                 "/instances/%s/metadata/%s".formatted(instance.id(), name),
                 "*/*",
                 null,
@@ -318,7 +318,7 @@ public final class Orthanc implements AutoCloseable {
 
     private static Feed feed(List<Change> changes, JsonNode feed) throws DeliveryException {
         if (!feed.path("Last").isIntegralNumber() || !feed.path("Done").isBoolean()) {
-            throw new DeliveryException(Trouble.UNPARSED, "the changes have no end");
+            throw new DeliveryException(Trouble.UNPARSED, "the list of changes lacks Last or Done");
         }
         return new Feed(changes, feed.path("Last").asLong(), feed.path("Done").asBoolean());
     }
@@ -385,7 +385,7 @@ public final class Orthanc implements AutoCloseable {
             try (MappingIterator<JsonNode> told = JSON.readerFor(JsonNode.class).readValues(body)) {
                 while (told.hasNext()) {
                     if (entries.size() >= INSTANCES_MAX) {
-                        throw new DeliveryException(Trouble.TOO_LARGE, what + ": the list does not end");
+                        throw new DeliveryException(Trouble.TOO_LARGE, what + ": the list has too many entries");
                     }
                     entries.add(entry.of(told.next()));
                 }
@@ -437,7 +437,7 @@ public final class Orthanc implements AutoCloseable {
 
     private static void checkId(String id) throws DeliveryException {
         if (!ID.matcher(id).matches()) {
-            throw new DeliveryException(Trouble.UNPARSED, "something without a usable id");
+            throw new DeliveryException(Trouble.UNPARSED, "an entry without a valid id");
         }
     }
 

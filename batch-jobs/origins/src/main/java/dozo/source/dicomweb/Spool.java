@@ -114,7 +114,7 @@ public final class Spool {
                     "study " + study,
                     study,
                     Trouble.TWO_PATIENTS,
-                    "its instances are of %d patients; all are kept".formatted(patients)));
+                    "contains instances of %d patients; all are kept".formatted(patients)));
         }
         for (Delivered.Entry place : delivered.places()) {
             Note.of(place)
@@ -123,12 +123,12 @@ public final class Spool {
                             place.path().toString(),
                             study,
                             conflict,
-                            "the UID of another instance with other %s; both are kept"
+                            "same UID as another instance with different %s; both are kept"
                                     .formatted(conflict == Trouble.OTHER_PIXELS ? "pixels" : "values in its header"))));
         }
         for (Instance instance : told.instances()) {
             if (!instance.hasPlainUids()) {
-                remarks.add(instance.item(Trouble.ILLEGAL_UID, "a UID that is none; its code stands for it"));
+                remarks.add(instance.item(Trouble.ILLEGAL_UID, "invalid UID; a code is used in its place"));
             }
         }
         for (Delivered.Entry place : delivered.besides(told.instances())) {
@@ -196,7 +196,7 @@ public final class Spool {
                 path = SpoolName.twin(instance, came.content());
             }
             if (isOther(path, came.content())) {
-                throw new IOException("another file has the name " + path);
+                throw new IOException("path is already used by another file: " + path);
             }
             if (exists(path)) {
                 part.discard();

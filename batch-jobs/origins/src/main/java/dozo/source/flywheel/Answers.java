@@ -97,7 +97,7 @@ final class Answers {
     static String id(JsonNode node, String field) throws DeliveryException {
         String id = node.path(field).asString("");
         if (!ID.matcher(id).matches()) {
-            throw new DeliveryException(Trouble.UNPARSED, "something without a usable " + field);
+            throw new DeliveryException(Trouble.UNPARSED, "an entry without a valid " + field);
         }
         return id;
     }

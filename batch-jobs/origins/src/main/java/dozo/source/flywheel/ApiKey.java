@@ -61,7 +61,7 @@ public final class ApiKey {
     public static ApiKey inEnvironment(Map<String, String> environment, String variable) {
         String text = environment.get(variable);
         if (text == null) {
-            throw new IllegalArgumentException("there is no variable %s in the environment".formatted(variable));
+            throw new IllegalArgumentException("environment variable %s is not set".formatted(variable));
         }
         return of(text.strip());
     }
@@ -79,7 +79,8 @@ public final class ApiKey {
             throw new IllegalArgumentException("the part of the key before the first colon is not a host name");
         }
         if (!KEY.matcher(secret).matches()) {
-            throw new IllegalArgumentException("the last part of a key has 8 to 512 printable ASCII characters");
+            throw new IllegalArgumentException(
+                    "expected 8 to 512 printable ASCII characters in the last part of the key");
         }
         if (insecure && !LOOPBACK.contains(host)) {
             throw new IllegalArgumentException(

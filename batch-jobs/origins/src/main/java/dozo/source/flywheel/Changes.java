@@ -99,7 +99,7 @@ public final class Changes {
         }
         String above = session.subject() == null ? String.valueOf(session.project()) : session.subject();
         if (!look.labels.computeIfAbsent(above, key -> new HashSet<>(2)).add(session.label())) {
-            look.remarks.add(session.duplicate("another one of its subject has the same label"));
+            look.remarks.add(session.duplicate("another session of this subject has the same label"));
         }
     }
 
@@ -117,7 +117,7 @@ public final class Changes {
             if (Flywheel.endsAll(e.trouble())) {
                 throw e;
             }
-            look.missing.add(Item.of("the list %s of what changed".formatted(path), path, e));
+            look.missing.add(Item.of("the list %s of changes".formatted(path), path, e));
         }
     }
 }

@@ -86,11 +86,10 @@ final class Download {
         long bytes = part.sizeBytes();
         if (bytes < file.sizeBytes()) {
             throw new DeliveryException(
-                    Trouble.TRUNCATED, "%d bytes came, expected %d".formatted(bytes, file.sizeBytes()));
+                    Trouble.TRUNCATED, "received %d bytes, expected %d".formatted(bytes, file.sizeBytes()));
         }
         if (hash != null && (digest == null || !hash.is(digest.digest()))) {
-            throw new DeliveryException(
-                    Trouble.HASH_DIFFERS, "the bytes that came have another %s".formatted(hash.algorithm()));
+            throw new DeliveryException(Trouble.HASH_DIFFERS, "%s mismatch".formatted(hash.algorithm()));
         }
         return bytes;
     }

@@ -139,7 +139,7 @@ public final class Flywheel implements AutoCloseable {
             exchange("/auth/status", null, answer -> whole(answer, JSON_BYTES_MAX));
         } catch (DeliveryException e) {
             if (e.trouble() == Trouble.REFUSED) {
-                throw new DeliveryException(Trouble.KEY_REFUSED, "Flywheel does not accept the key any more", e);
+                throw new DeliveryException(Trouble.KEY_REFUSED, "Flywheel rejects the API key", e);
             }
         }
     }
@@ -162,8 +162,7 @@ public final class Flywheel implements AutoCloseable {
             }
             uri = redirected(path, uri, told.answer());
         }
-        throw new DeliveryException(
-                Trouble.REDIRECTED, "%s: sent on more than %d times".formatted(path, REDIRECTS_MAX));
+        throw new DeliveryException(Trouble.REDIRECTED, "%s: more than %d redirects".formatted(path, REDIRECTS_MAX));
     }
 
     private Reply send(URI uri, String path, @Nullable String range, Receiver receiver)
@@ -232,13 +231,13 @@ public final class Flywheel implements AutoCloseable {
         try {
             to = from.resolve(answer.header("Location").orElseThrow(IllegalArgumentException::new));
         } catch (IllegalArgumentException e) {
-            throw new DeliveryException(Trouble.REDIRECTED, path + ": sent on, and not to an address");
+            throw new DeliveryException(Trouble.REDIRECTED, path + ": redirect without a valid address");
         }
         boolean known = to.getHost() != null && storageHosts.contains(to.getHost());
         if (!isOurs(to) && !(known && "https".equals(to.getScheme()))) {
             throw new DeliveryException(
                     Trouble.REDIRECTED,
-                    "%s: sent on to the host %s, which is not among those that downloads may come from"
+                    "%s: redirect to host %s, which is not an allowed storage host"
                             .formatted(path, Answers.shown(String.valueOf(to.getHost()))));
         }
         return to;

@@ -52,9 +52,9 @@ final class Lists {
             String before = last;
             last = Answers.id(entries.getLast(), idField);
             if (Objects.equals(before, last)) {
-                throw new DeliveryException(Trouble.UNPARSED, path + ": the list does not go on behind " + last);
+                throw new DeliveryException(Trouble.UNPARSED, path + ": the list does not continue after id " + last);
             }
         }
-        throw new DeliveryException(Trouble.TOO_LARGE, path + ": the list does not end");
+        throw new DeliveryException(Trouble.TOO_LARGE, path + ": the list has too many pages");
     }
 }

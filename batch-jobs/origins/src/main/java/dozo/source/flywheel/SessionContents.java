@@ -55,7 +55,7 @@ final class SessionContents {
                 lists.all(path, null, node -> {
                     Container child = Answers.container(level, node);
                     if (!labels.add(child.label())) {
-                        remarks.add(child.duplicate("another one beside it has the same label"));
+                        remarks.add(child.duplicate("a sibling has the same label"));
                     }
                     child(child);
                 });
@@ -86,7 +86,8 @@ final class SessionContents {
                 remarks.add(file.item(Trouble.DUPLICATE, "another file beside it has the same name"));
             }
             if (TheirHash.of(file.hash()).isEmpty()) {
-                remarks.add(file.item(Trouble.NO_HASH, "no hash to compare its bytes with, or in an unknown form"));
+                remarks.add(
+                        file.item(Trouble.NO_HASH, "no hash, or one in an unknown format; content cannot be compared"));
             }
             files.add(file);
         }

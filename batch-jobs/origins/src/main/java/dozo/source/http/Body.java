@@ -70,7 +70,7 @@ final class Body extends InputStream {
         }
         bytes += n;
         if (bytes > bytesMax) {
-            throw new HttpFailure(Kind.TOO_LARGE, "more than %d bytes came".formatted(bytesMax));
+            throw new HttpFailure(Kind.TOO_LARGE, "answer is longer than %d bytes".formatted(bytesMax));
         }
         return n;
     }
@@ -79,10 +79,10 @@ final class Body extends InputStream {
         if (stalled) {
             return new HttpFailure(
                     Kind.STALLED,
-                    "%d bytes of the answer came, and within %d s not %d more"
+                    "answer stalled after %1$d bytes: fewer than %3$d more in %2$d s"
                             .formatted(bytes, stall.toSeconds(), PROGRESS_BYTES_MIN));
         }
-        return new HttpFailure(Kind.DROPPED, "the connection ended behind %d bytes of the answer".formatted(bytes));
+        return new HttpFailure(Kind.DROPPED, "connection closed after %d bytes of the answer".formatted(bytes));
     }
 
     /** NB: counts only while a read is blocked, so that a slow local disk is not taken for a stall of the server. */

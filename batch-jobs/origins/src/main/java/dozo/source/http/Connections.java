@@ -160,8 +160,8 @@ public final class Connections implements AutoCloseable {
             case ConnectTimeoutException _, ConnectException _, UnknownHostException _, NoRouteToHostException _ ->
                 new HttpFailure(Kind.UNREACHABLE, "no connection: " + kind);
             case SSLException _ -> new HttpFailure(Kind.UNREACHABLE, "no connection: " + kind);
-            case InterruptedIOException _ -> new HttpFailure(Kind.STALLED, "no answer in time");
-            default -> new HttpFailure(Kind.DROPPED, "the connection ended: " + kind);
+            case InterruptedIOException _ -> new HttpFailure(Kind.STALLED, "no answer within the time limit");
+            default -> new HttpFailure(Kind.DROPPED, "connection closed: " + kind);
         };
     }
 

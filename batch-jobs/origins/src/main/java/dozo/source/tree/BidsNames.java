@@ -130,7 +130,7 @@ final class BidsNames {
         }
         for (String extension : extensions) {
             if (!wanted.isThere(image, name, extension)) {
-                missing.add(new Reason("NO_SIDECAR", image.toString(), "there is no %s for it".formatted(extension)));
+                missing.add(new Reason("NO_SIDECAR", image.toString(), "no %s file for it".formatted(extension)));
             }
         }
     }
@@ -154,7 +154,7 @@ final class BidsNames {
                 ? -1
                 : List.of(lines.getFirst().strip().split("\t", -1)).indexOf("filename");
         if (column < 0) {
-            missing.add(new Reason("NOT_THERE", list.toString(), "it has no column named filename"));
+            missing.add(new Reason("NOT_THERE", list.toString(), "column \"filename\" is missing"));
             return;
         }
         for (String line : lines.subList(1, lines.size())) {
@@ -166,10 +166,11 @@ final class BidsNames {
                 FilePath scan = list.parent().resolve(FilePath.of(cells[column].strip()));
                 named.add(scan);
                 if (!names.contains(scan)) {
-                    missing.add(new Reason("NOT_THERE", scan.toString(), "%s names it".formatted(list)));
+                    missing.add(new Reason(
+                            "NOT_THERE", scan.toString(), "listed in %s, but does not exist".formatted(list)));
                 }
             } catch (IllegalArgumentException e) {
-                missing.add(new Reason("NOT_THERE", list.toString(), "it names what can be no file below it"));
+                missing.add(new Reason("NOT_THERE", list.toString(), "contains an invalid file name"));
             }
         }
     }

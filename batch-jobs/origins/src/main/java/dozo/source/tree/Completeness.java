@@ -47,7 +47,7 @@ public final class Completeness {
         Duration still = Duration.between(seen.since(), at);
         List<Reason> reasons = new ArrayList<>(now.unreadable());
         if (now.files() == 0) {
-            reasons.add(new Reason("EMPTY", "the folder", "no file has come yet"));
+            reasons.add(new Reason("EMPTY", "the folder", "contains no files yet"));
         }
         List<Reason> missing = missing(now);
         reasons.addAll(missing);
@@ -56,8 +56,7 @@ public final class Completeness {
             reasons.add(new Reason(
                     "CHANGING",
                     "the folder",
-                    "something changed %s ago; it has to stay as it is for %s"
-                            .formatted(ago(still), Rules.text(rules.quiet()))));
+                    "last change %s ago; must be unchanged for %s".formatted(ago(still), Rules.text(rules.quiet()))));
         } else if (missing.isEmpty() && !isSaid(now) && !isEnough(still, rules.alone())) {
             reasons.add(silence(still, rules.alone()));
         }
@@ -91,8 +90,8 @@ public final class Completeness {
 
     private static Reason silence(Duration still, @Nullable Duration alone) {
         String message = alone == null
-                ? "nothing in it says that it is all here, and time alone is not enough"
-                : "nothing in it says that it is all here; it stayed as it is for %s, and %s are enough"
+                ? "no evidence that it is complete, and time alone is not enough"
+                : "no evidence that it is complete; unchanged for %s, counts as complete after %s"
                         .formatted(ago(still), Rules.text(alone));
         return new Reason("NO_EVIDENCE", "the folder", message);
     }

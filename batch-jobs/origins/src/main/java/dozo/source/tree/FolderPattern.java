@@ -221,7 +221,7 @@ public final class FolderPattern {
             return new Part.Day(words.length == 1 ? DayForm.PLAIN : DayForm.of(words[1]));
         }
         if (words.length > 1) {
-            throw new Malformed("{%s}: only {date} has a form", said);
+            throw new Malformed("{%s}: only {date} can have a format", said);
         }
         return new Part.Capture(field);
     }

@@ -133,7 +133,7 @@ public final class FolderSearch {
                     .map(pattern -> new Claim(pattern, Captured.NOTHING))
                     .toList();
             if (!(folder instanceof SecureDirectoryStream<Path> secure)) {
-                throw new IOException("this file system cannot be looked through without following links");
+                throw new IOException("this file system cannot be searched without following links");
             }
             askBirth(secure.getFileAttributeView(BasicFileAttributeView.class).readAttributes());
             list(secure, FilePath.ROOT, 0, all, null);
@@ -159,8 +159,8 @@ public final class FolderSearch {
                 throw new InterruptedException();
             }
             if (++names > namesMax) {
-                throw new IOException("more than %,d names lie above its experiments; say its patterns more narrowly"
-                        .formatted(namesMax));
+                throw new IOException(
+                        "more than %,d names above the experiments; use narrower patterns".formatted(namesMax));
             }
             look(folder, path, child.getFileName(), depth, claims, above);
         }
@@ -247,7 +247,7 @@ public final class FolderSearch {
             dispute(
                     Reason.CLAIMED_TWICE,
                     here,
-                    "the patterns %s and %s claim it; say which"
+                    "matches the patterns %s and %s; change one of them"
                             .formatted(first.pattern(), ends.get(1).pattern()));
         }
         if (above != null) {
@@ -255,13 +255,13 @@ public final class FolderSearch {
             dispute(
                     Reason.NESTED,
                     here,
-                    "it is in %s, which matches pattern %s; this folder matches %s. A file can belong to one experiment only"
+                    "nested in %s, which matches pattern %s; this folder matches %s. A file can belong to one experiment only"
                             .formatted(above.path(), above.pattern(), first.pattern()));
         }
         FilePath before = byKey.putIfAbsent(facts.fileKey(), here);
         if (before != null) {
             disputed.add(before);
-            dispute(Reason.SAME_FOLDER, here, "it is the folder %s once more; is it mounted twice?".formatted(before));
+            dispute(Reason.SAME_FOLDER, here, "same folder as %s; check whether it is mounted twice".formatted(before));
         }
         return one;
     }
@@ -275,8 +275,8 @@ public final class FolderSearch {
         boolean leads = Files.exists(here.under(root));
         troubles.add(
                 leads
-                        ? new Trouble(Reason.LINK, here, "a link; it is not followed, give the folder's own place")
-                        : new Trouble(Reason.DANGLING, here, "a link that leads to nothing"));
+                        ? new Trouble(Reason.LINK, here, "symbolic link, not followed; use the folder's real path")
+                        : new Trouble(Reason.DANGLING, here, "dangling symbolic link"));
     }
 
     private void unlisted(FilePath here, @Nullable IOException e) {
@@ -284,7 +284,7 @@ public final class FolderSearch {
         troubles.add(new Trouble(
                 Reason.UNREADABLE,
                 here,
-                "it cannot be listed (%s); let the service's user read it"
+                "cannot be listed (%s); give the service's user read permission"
                         .formatted(e == null ? "?" : e.getClass().getSimpleName())));
     }
 
@@ -299,8 +299,7 @@ public final class FolderSearch {
             troubles.add(new Trouble(
                     Reason.UNCLAIMED,
                     unmatched.stream().min(Comparator.naturalOrder()).orElseThrow(),
-                    "no pattern claims it, and %,d folders in all; nothing of them is collected"
-                            .formatted(unmatchedCount)));
+                    "not matched by any pattern (%,d such folders in all); not collected".formatted(unmatchedCount)));
         }
     }
 

@@ -198,7 +198,7 @@ public final class Sighting implements Listings {
             said.add(said(rules.evidence().get(i), matched[i]));
         }
         List<Reason> copying = temporary
-                .reason("COPYING", "a temporary name: something is being copied")
+                .reason("COPYING", "temporary name: a copy is in progress")
                 .toList();
         if (!copying.isEmpty()) {
             said.add(new Said.Lacking(copying));
@@ -210,11 +210,11 @@ public final class Sighting implements Listings {
                 newestNanos == Long.MIN_VALUE ? null : instant(newestNanos),
                 said,
                 unreadable
-                        .reason("UNREADABLE", "it cannot be read: its content is unknown")
+                        .reason("UNREADABLE", "cannot be read; content is unknown")
                         .toList(),
                 Stream.concat(
-                                future.reason("CLOCK_AHEAD", "its time is in the future: whose clock is wrong?"),
-                                dangling.reason("DANGLING", "a link that leads to nothing; it is copied as a link"))
+                                future.reason("CLOCK_AHEAD", "modification time is in the future; check the clocks"),
+                                dangling.reason("DANGLING", "dangling symbolic link; copied as a link"))
                         .toList());
     }
 
@@ -223,7 +223,7 @@ public final class Sighting implements Listings {
             case Marker(Glob name) ->
                 found > 0
                         ? new Said.Done(true)
-                        : new Said.Lacking(List.of(new Reason("NO_MARKER", name.text(), "it has not come yet")));
+                        : new Said.Lacking(List.of(new Reason("NO_MARKER", name.text(), "does not exist yet")));
             case Expected(int count, Glob name) ->
                 found >= count
                         ? new Said.Done(false)

@@ -88,6 +88,6 @@ class ApiKeyTest {
         Path file = Files.writeString(folder.resolve("long"), "h:" + SECRET + " ".repeat(5_000));
         assertThatThrownBy(() -> ApiKey.inFile(file)).message().doesNotContain(SECRET);
         assertThatThrownBy(() -> ApiKey.inEnvironment(Map.of("OTHER", SECRET), "KEY"))
-                .hasMessage("there is no variable KEY in the environment");
+                .hasMessage("environment variable KEY is not set");
     }
 }

@@ -64,7 +64,7 @@ class ExperimentFolderTest {
                                 .containsExactly(new Reason(
                                         "NOT_THERE",
                                         "meg/sub-0001_task-AEF_run-02_meg.ds",
-                                        "sub-0001_scans.tsv names it")));
+                                        "listed in sub-0001_scans.tsv, but does not exist")));
     }
 
     /** Of two GE series, one states its 14 images, the other the 48 images of one of its three volumes. */
@@ -99,8 +99,7 @@ class ExperimentFolderTest {
         assertThat(seen.files()).isEqualTo(2);
         assertThat(seen.bytes()).isEqualTo(6);
         assertThat(seen.remarks())
-                .containsExactly(new Reason(
-                        "DANGLING", "annexed.nii.gz", "a link that leads to nothing; it is copied as a link"));
+                .containsExactly(new Reason("DANGLING", "annexed.nii.gz", "dangling symbolic link; copied as a link"));
     }
 
     @Test

@@ -56,8 +56,8 @@ import picocli.CommandLine.Parameters;
             "an administrator allowed (dozo project restore-roots). The files belong to the user it runs as. The command",
             "follows it to its end; the service continues if the command is stopped.",
             "",
-            "Nothing is overwritten. After an interruption, or if something is missing, the same command again",
-            "finishes the rest. Exit code 0: everything is restored; 1: the findings list what is not."
+            "Nothing is overwritten. After an interruption, or if something is missing, repeat the command to finish",
+            "the rest. Exit code 0: everything is restored; 1: the findings list what is not."
         })
 final class RestoreCommand implements Callable<Integer> {
 
@@ -230,7 +230,7 @@ final class RestoreCommand implements Callable<Integer> {
                 .findFirst()
                 .orElseThrow(() -> new Failure(
                         Exit.REFUSED,
-                        "%s: it has no manifest%s".formatted(experiment, asOf == null ? " yet" : " as of " + asOf)));
+                        "%s has no manifest%s".formatted(experiment, asOf == null ? " yet" : " as of " + asOf)));
     }
 
     private ShownSite site() {
@@ -267,8 +267,7 @@ final class RestoreCommand implements Callable<Integer> {
                     .map(RestoreCommand::item)
                     .toList();
         } catch (IllegalArgumentException e) {
-            throw new Failure(
-                    Exit.UNAVAILABLE, Login.visible("the service sent an entry that cannot be one: " + e.getMessage()));
+            throw new Failure(Exit.UNAVAILABLE, Login.visible("the service sent an invalid entry: " + e.getMessage()));
         }
     }
 

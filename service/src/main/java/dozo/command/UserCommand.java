@@ -70,7 +70,7 @@ final class UserCommand {
             @Parameters(paramLabel = "NAME") String name,
             @Parameters(paramLabel = "FILE", description = "A file that contains the password in one line.")
                     Path file) {
-        return change(service, name, Map.of("password", password(file)), name + " has another password");
+        return change(service, name, Map.of("password", password(file)), "the password of " + name + " was changed");
     }
 
     @Command(name = "disable", mixinStandardHelpOptions = true, description = "Disables a user and the user's tokens.")

@@ -13,6 +13,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -218,8 +219,11 @@ class CommandLineTest {
                 .isEqualTo(Exit.REFUSED);
         assertThat(dozo("restore", "P1/S1", folder.resolve("r1").toString()).err())
                 .contains("is not empty");
-        assertThat(dozo("restore", "S1", folder.resolve("r3").toString()).code())
-                .isEqualTo(Exit.USAGE);
+        for (String name : List.of("S1", "P1/", "/S1", "P1/S1/x")) {
+            Ended unnamed = dozo("restore", name, folder.resolve("r3").toString());
+            assertThat(unnamed.code()).as(name).isEqualTo(Exit.USAGE);
+            assertThat(unnamed.err()).contains("\"%s\": expected PROJECT/EXPERIMENT".formatted(name));
+        }
         assertThat(dozo(
                                 "restore",
                                 "P1/S1",

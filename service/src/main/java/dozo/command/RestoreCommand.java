@@ -106,12 +106,7 @@ final class RestoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        String[] codes = experiment.split("/", -1);
-        if (codes.length != 2) {
-            throw new Failure(Exit.USAGE, "%s: an experiment is named PROJECT/EXPERIMENT".formatted(experiment));
-        }
-        String address =
-                "/api/v1/experiments/%s/%s".formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1]));
+        String address = Dozo.experimentAddress(service.commandLine(), experiment);
         if (inService) {
             return inService(address + "/restores");
         }
@@ -124,7 +119,7 @@ final class RestoreCommand implements Callable<Integer> {
                         .with("site", from.name())
                         .with("limit", limit)
                         .with("after", Base64.getEncoder().encodeToString(after.bytes()))),
-                codes[0] + "/" + codes[1],
+                experiment,
                 manifest.number(),
                 address(from),
                 FilePath.pathOf(RawArgument.path(target)),

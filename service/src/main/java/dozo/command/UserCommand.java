@@ -117,7 +117,7 @@ final class UserCommand {
             return Files.readString(file).strip();
         } catch (IOException e) {
             throw new Failure(
-                    Exit.REFUSED, "%s cannot be read: expected a file that contains the password".formatted(file));
+                    Exit.USAGE, "%s cannot be read: expected a file that contains the password".formatted(file));
         }
     }
 

@@ -28,10 +28,10 @@ import picocli.CommandLine.Unmatched;
         description = "Runs the service: pages, REST and the nightly backup, until it is stopped.",
         footer = {
             "",
-            "Settings come from the environment; dozo settings lists them. Those that most need:",
+            "Settings come from the environment; dozo settings lists them. The most important ones:",
             "  DOZO_WORK           folder for state and the administrator's password (./dozo-work)",
-            "  DOZO_HTTP_ADDRESS   where it listens (127.0.0.1)",
-            "  DOZO_HTTP_PORT      and on which port (8080)",
+            "  DOZO_HTTP_ADDRESS   the address to listen on (127.0.0.1)",
+            "  DOZO_HTTP_PORT      the port to listen on (8080)",
             "  DOZO_DB_URL         jdbc:postgresql://…; without it an embedded PostgreSQL is used",
             "  DOZO_DB_USER, DOZO_DB_PASSWORD_FILE"
         })
@@ -56,8 +56,8 @@ final class Serve implements Callable<Integer> {
             java.util.Objects.requireNonNull(spec)
                     .commandLine()
                     .getErr()
-                    .println("dozo: serve takes no settings as arguments, which everybody on this machine can read:"
-                            + " set them in the environment, secrets in files; dozo settings lists them");
+                    .println("dozo: serve accepts no settings as arguments, because other users can read them: use"
+                            + " environment variables, and files for secrets; dozo settings lists them");
             return Exit.USAGE;
         }
         try {
@@ -67,7 +67,7 @@ final class Serve implements Callable<Integer> {
             }
             ConfigurableApplicationContext service = Application.start(Map.of());
             Administrator administrator = service.getBean(Administrator.class);
-            LOG.info("Dozo answers at {}", Application.address(service));
+            LOG.info("Dozo listens at {}", Application.address(service));
             LOG.info("log in as {} with the password in {}", administrator.name(), administrator.passwordFile());
             CountDownLatch closed = new CountDownLatch(1);
             ApplicationListener<ContextClosedEvent> atClose = event -> closed.countDown();

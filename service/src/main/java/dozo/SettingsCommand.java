@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Prints all settings of the service, with the values it would use if it started here now.",
-            "Shows of secrets only whether they are set. Exit code 78: a setting is wrong."
+            "For secrets, shows only whether they are set. Exit code 78: a setting is wrong."
         })
 final class SettingsCommand implements Callable<Integer> {
 

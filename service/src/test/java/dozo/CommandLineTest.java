@@ -13,6 +13,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -112,7 +113,7 @@ class CommandLineTest {
                 .extracting(Ended::code, Ended::err)
                 .as("nothing was looked at yet, so nothing is known to be unsafe")
                 .containsExactly(0, "");
-        assertThat(planned.out()).startsWith("not safe yet at dr; what sending costs is not measured there yet");
+        assertThat(planned.out()).startsWith("not safe yet at dr; the cost of sending is not measured there yet");
 
         Ended ran = dozo("run", "--wait");
 
@@ -140,7 +141,7 @@ class CommandLineTest {
         service.register("dr", site.address());
         dozo("project", "add", "P1");
         dozo("register", "--project", "P1", "--code", "S1", "--scanner", "T7", source.toString());
-        assertThat(dozo("coverage", "--oldest", "5").out()).contains("P1/S1").contains("not seen yet");
+        assertThat(dozo("coverage", "--oldest", "5").out()).contains("P1/S1").contains("not read yet");
         assertThat(dozo("run", "--wait").code()).isZero();
 
         assertThat(dozo("coverage", "--by", "scanner")).isEqualTo(new Ended(0, """
@@ -154,7 +155,7 @@ class CommandLineTest {
                         modality,experiments,experiments_safe,experiments_unseen,files,files_safe,bytes,bytes_safe,oldest_unprotected
                         ,1,1,0,1,1,5,5,
                         """);
-        assertThat(dozo("coverage", "--as-of", "2020-01-01").out()).contains("nobody can say");
+        assertThat(dozo("coverage", "--as-of", "2020-01-01").out()).contains("what was safe earlier is unknown");
         assertThat(dozo("coverage", "--as-of", "2020-01-01").code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(dozo("coverage", "--as-of", "2999-01-01").code()).isEqualTo(Exit.REFUSED);
         String always = "2020-01-01.." + java.time.LocalDate.now(java.time.ZoneId.systemDefault());
@@ -218,8 +219,11 @@ class CommandLineTest {
                 .isEqualTo(Exit.REFUSED);
         assertThat(dozo("restore", "P1/S1", folder.resolve("r1").toString()).err())
                 .contains("is not empty");
-        assertThat(dozo("restore", "S1", folder.resolve("r3").toString()).code())
-                .isEqualTo(Exit.USAGE);
+        for (String name : List.of("S1", "P1/", "/S1", "P1/S1/x")) {
+            Ended unnamed = dozo("restore", name, folder.resolve("r3").toString());
+            assertThat(unnamed.code()).as(name).isEqualTo(Exit.USAGE);
+            assertThat(unnamed.err()).contains("\"%s\": expected PROJECT/EXPERIMENT".formatted(name));
+        }
         assertThat(dozo(
                                 "restore",
                                 "P1/S1",
@@ -264,7 +268,7 @@ class CommandLineTest {
         assertThat(fresh.code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(fresh.out()).startsWith("Nothing is broken, but").contains("none registered");
         service.register("dr", site.address());
-        assertThat(dozo("ledger", "verify").out()).contains("dr: 0 anchors, none bears witness yet");
+        assertThat(dozo("ledger", "verify").out()).contains("dr: 0 anchors, none confirms a row yet");
         dozo("project", "add", "P1", "--title", "Vision");
         Path source = Files.createDirectories(folder.resolve("source"));
         Files.writeString(source.resolve("a.txt"), "hello");
@@ -277,7 +281,7 @@ class CommandLineTest {
         assertThat(intact.out())
                 .startsWith("The ledger is intact: every row is as it was written.\n  rows     ")
                 .contains("  head     row ")
-                .contains("dr: 1 anchor, the last one bears witness up to row ");
+                .contains("dr: 1 anchor, the last one confirms rows up to ");
         assertThat(dozo("ledger", "list", "--action", "project.created").out())
                 .startsWith("3  20")
                 .contains("  admin  project.created  P1\n");
@@ -315,7 +319,7 @@ class CommandLineTest {
 
         Ended unknown = dozo("scrub", "--plan");
         assertThat(unknown.code()).as("nothing was measured").isEqualTo(Exit.NOT_SAFE);
-        assertThat(unknown.out()).startsWith("5 B in 1 files; ").contains("Nobody can say");
+        assertThat(unknown.out()).startsWith("5 B in 1 files; ").contains("Unknown whether the promise can be kept");
         Ended kept = dozo("scrub", "--plan", "--rate", "100MB", "--per-file", "1ms", "--max-age", "2d");
         assertThat(kept).extracting(Ended::code, Ended::err).containsExactly(0, "");
         assertThat(kept.out()).contains("The promise can be kept");
@@ -349,12 +353,12 @@ class CommandLineTest {
         assertThat(dozo("run", "--wait").out()).contains("; none is damaged.");
         assertThat(dozo("coverage").code()).isEqualTo(Exit.WELL);
         assertThat(folder.resolve("dr/P1/S1/data/a.txt")).hasContent("hello");
-        assertThat(dozo("scrub").out()).isEqualTo("scrub 5 is started\n");
+        assertThat(dozo("scrub").out()).isEqualTo("scrub 5 has started\n");
     }
 
     @Test
     void aScrubThatCannotBeIsRefusedWithItsOption() {
-        assertThat(dozo("scrub").err()).contains("there is no site yet");
+        assertThat(dozo("scrub").err()).contains("no site is registered");
         service.register("dr", site.address());
         assertThat(dozo("scrub", "--site", "nix").code()).isEqualTo(Exit.REFUSED);
         assertThat(dozo("scrub", "--plan", "--site", "nix").code()).isEqualTo(Exit.REFUSED);
@@ -387,7 +391,7 @@ class CommandLineTest {
         assertThat(coverage.code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(coverage.out())
                 .contains("The experiment is safe")
-                .contains("1 experiment is frozen, and nothing of it is done until somebody releases it:")
+                .contains("1 experiment is frozen and is not processed until it is released:")
                 .containsPattern("P1/S1 since 20[^ ]+Z: 19 files and links, 95 B lost")
                 .contains("dozo release P1/S1");
         assertThat(dozo("status").out()).contains("1 experiment is frozen").contains("dozo release P1/S1");
@@ -430,7 +434,7 @@ class CommandLineTest {
         assertThat(coverage.out())
                 .containsPattern("P1/S1 +at risk ")
                 .contains("The experiment is safe as last sealed: 1 files, 5 B.")
-                .contains("1 experiment is at risk (`dozo findings` says why):\n  P1/S1\n");
+                .contains("1 experiment is at risk (for the reasons, see `dozo findings`):\n  P1/S1\n");
         assertThat(dozo("status").out()).contains("1 experiment is at risk");
         assertThat(dozo("coverage", "--json").out()).contains("\"atRisk\" : 1");
         assertThat(dozo("coverage", "--by", "project").code()).isEqualTo(Exit.NOT_SAFE);
@@ -467,7 +471,7 @@ class CommandLineTest {
                         """).update();
 
         assertThat(dozo("coverage").out())
-                .contains("12 experiments are at risk (`dozo findings` says why):\n  P1/S0\n")
+                .contains("12 experiments are at risk (for the reasons, see `dozo findings`):\n  P1/S0\n")
                 .contains("and 2 more: dozo experiments --state at-risk");
     }
 
@@ -485,7 +489,7 @@ class CommandLineTest {
                         """).update();
 
         assertThat(dozo("coverage").out())
-                .contains("12 experiments are frozen, and nothing of them is done until somebody releases them:")
+                .contains("12 experiments are frozen and are not processed until they are released:")
                 .contains("dozo release P1/S9")
                 .doesNotContain("dozo release P1/S10")
                 .contains("and 2 more: GET /api/v1/experiments?frozen=true");
@@ -627,7 +631,7 @@ class CommandLineTest {
                 .containsPattern("LINE +EXPERIMENT +FIELD +MESSAGE")
                 .containsPattern("3  P1/E2 +refused +source +there is no folder")
                 .doesNotContain("P1/E1")
-                .endsWith("2 lines, read as UTF-8: 0 registered, 1 could be, 0 unchanged, 1 refused\n");
+                .endsWith("2 lines, read as UTF-8: 0 registered, 1 valid but not registered, 0 unchanged, 1 refused\n");
         assertThat(dozo("register", "--csv", csv.toString()).out()).contains("0 registered");
         assertThat(dozo("experiments")).isEqualTo(new Ended(0, "No such experiment.\n", ""));
 
@@ -658,7 +662,7 @@ class CommandLineTest {
                 .containsPattern("code +dcm-[0-9a-f]{32}\n")
                 .contains("2026-10-01");
         assertThat(dozo("experiments").out()).contains("No such experiment");
-        assertThat(dozo("register", "--fill", visit.toString()).err()).contains("--project is needed");
+        assertThat(dozo("register", "--fill", visit.toString()).err()).contains("--project is required");
 
         assertThat(dozo("register", "--fill", "--project", "P1", "--code", "E1", visit.toString())
                         .out())
@@ -670,7 +674,10 @@ class CommandLineTest {
                 folder.resolve("visits.csv"),
                 "project,code,source\nP1,,%s\n".formatted(Files.createDirectories(folder.resolve("other"))));
         assertThat(dozo("register", "--csv", csv.toString(), "--suggest").out())
-                .contains("suggested: code fs-", "its content does not identify it", "0 registered, 1 could be");
+                .contains(
+                        "suggested: code fs-",
+                        "its content does not identify it",
+                        "0 registered, 1 valid but not registered");
         assertThat(dozo("register", "--csv", csv.toString(), "--fill").out()).contains("1 registered");
         assertThat(dozo("register", "--suggest", "--fill", visit.toString()).code())
                 .isEqualTo(Exit.USAGE);

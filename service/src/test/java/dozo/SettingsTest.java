@@ -151,7 +151,7 @@ class SettingsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     DOZO_DB_USER=x                                             | DOZO_DB_URL (dozo.db.url) is missing
-                    DOZO_DB_URL=jdbc:postgresql://h/d DOZO_DB_PASSWORD=x DOZO_DB_PASSWORD_FILE=FILE | DOZO_DB_PASSWORD is given, and so is a file
+                    DOZO_DB_URL=jdbc:postgresql://h/d DOZO_DB_PASSWORD=x DOZO_DB_PASSWORD_FILE=FILE | DOZO_DB_PASSWORD and the password file are both set
                     DOZO_LDAP_URL=ldaps://h                                    | DOZO_LDAP_BASE (dozo.ldap.base) is missing
                     DOZO_LDAP_URL=ldaps://h DOZO_LDAP_BASE=b DOZO_LDAP_MANAGER_DN=m | DOZO_LDAP_MANAGER_PASSWORD_FILE (dozo.ldap.manager-password-file) is missing
                     DOZO_LDAP_URL=ldaps://h DOZO_LDAP_BASE=b DOZO_LDAP_MANAGER_PASSWORD_FILE=FILE | DOZO_LDAP_MANAGER_DN (dozo.ldap.manager-dn) is missing

@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -88,6 +89,19 @@ class UserCommandsTest {
 
         assertThat(refused.code()).isEqualTo(Exit.REFUSED);
         assertThat(refused.err()).contains("days: 400: expected 1 to 366");
+    }
+
+    @Test
+    void aPasswordFileThatCannotBeReadIsWrongUsage() {
+        String missing = folder.resolve("missing").toString();
+
+        for (Ended ended : List.of(
+                dozo("user", "add", "suzuki", "--password-file", missing),
+                dozo("user", "password", "admin", missing))) {
+            assertThat(ended.code()).isEqualTo(Exit.USAGE);
+            assertThat(ended.err()).contains(missing + " cannot be read");
+        }
+        assertThat(dozo("user", "list").out()).doesNotContain("suzuki");
     }
 
     private Ended dozo(String... arguments) {

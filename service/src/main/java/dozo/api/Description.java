@@ -96,34 +96,35 @@ class Description {
             421  the `Host` header names no host of `DOZO_HTTP_HOSTS`; only `/actuator/health` answers under any host
             422  invalid value or unknown parameter: `errors` lists the fields and what was expected
             429  too many failed logins
-            500  a defect; see the service's log
+            500  internal error; see the service's log
             502  the site failed: `reason` is `UNREACHABLE`, `HOST_KEY`, `LOGIN_REFUSED`, `NO_SFTP`, `LOST`, …; or the worklist \
             cannot be read
             503  the database or the user directory does not answer (the database within 2 s, whatever name, password or token \
-            the request has); or 200 requests wait already while a run goes on
+            the request has); or 200 requests are already waiting while a run is in progress
             """));
 
     /** Parameters by name; what is not here is described by its handler. */
     private static final Map<String, String> PARAMETERS = table("""
-            acquiredFrom    acquired on this day or later, as 2026-10-01
-            acquiredUntil   acquired on this day or earlier, as 2026-10-01
-            action          only rows with this action, as project.created
+            acquiredFrom    acquired on this day or later, such as 2026-10-01
+            acquiredUntil   acquired on this day or earlier, such as 2026-10-01
+            action          only rows with this action, such as project.created
             all             true: every booking, even without a gap
             after           the `next` of the previous page; default: the first page
-            asOf            the state at this time: a day as 2026-10-01 (its end), or a time as 2026-10-01T15:00:00Z; default: now
+            asOf            the state at this time: a day such as 2026-10-01 (its end), or a time such as 2026-10-01T15:00:00Z; \
+            default: now
             by              the groups of the sums
             code            the experiment's code
             dismissed       true: only dismissed items; false: only others; default: all
-            dryRun          true: only says what would be done
-            from            from this time: a day as 2026-10-01 (its start), or a time as 2026-10-01T15:00:00Z
+            dryRun          true: validates and returns the result, without storing anything
+            from            from this time: a day such as 2026-10-01 (its start), or a time such as 2026-10-01T15:00:00Z
             frozen          true: only frozen ones
             id              the number
-            instances       the number of instances at the place where the study is to be deleted
-            kind            only gaps of this kind
+            instances       the number of instances on the console that would delete the study
+            kind            only gaps of this kind, such as never-scanned
             lanes           the numbers of lanes to calculate with, separated by commas or repeated; default: 4, 8 and 16
             limit           the maximum number of items
-            link            the network's bytes a second; default: unlimited
-            maxAgeSeconds   the age to be promised; default: the setting
+            link            the capacity of the network in bytes a second; default: unlimited
+            maxAgeSeconds   the age to promise, in seconds; default: the setting
             modality        only of this modality
             mode            all: registers every line or none; each: every valid line
             name            the name
@@ -134,7 +135,7 @@ class Description {
             partitions      the number of partitions to calculate with; default: that of lanes
             path            the file's path below the source, as text
             pathBytes       the same in base64, instead of `path`
-            plannedFrom     planned (or scanned, if unplanned) on this day or later, as 2026-10-01
+            plannedFrom     planned (or scanned, if unplanned) on this day or later, such as 2026-10-01
             plannedUntil    the same, on this day or earlier
             project         the project's code
             proposed        true: neither an experiment nor dismissed; false: only others; default: all
@@ -148,13 +149,13 @@ class Description {
             source          the folder's absolute path on the service's machine, as text
             sourceBytes     the same in base64, instead of `source`
             state           only in this state at the site
-            storedBytes     bytes to calculate with, instead of what is stored
-            storedFiles     files to calculate with, instead of what is stored
+            storedBytes     bytes to calculate with, instead of the stored amount
+            storedFiles     files to calculate with, instead of the stored number
             studyInstanceUid the StudyInstanceUID, as in the images
             subject         only rows of this subject; P1/E1 also finds those of its manifests (P1/E1#3)
             suggest         true: fills empty cells from the content of the folders: at most 1,000 folders, for one minute
-            until           until before this time: a day as 2026-10-01 (its end), or a time as 2026-10-01T15:00:00Z
-            window          the daily reading window, as 20:00-06:00; default: the setting
+            until           before this time: a day such as 2026-10-01 (its end), or a time such as 2026-10-01T15:00:00Z
+            window          the daily reading window, such as 20:00-06:00; default: the setting
             """);
 
     private static Map<String, String> table(String lines) {
@@ -314,7 +315,8 @@ class Description {
             operation.addParametersItem(new Parameter()
                     .in("header")
                     .name(Idempotency.HEADER)
-                    .description("the same key within 24 hours returns the first response; nothing is done twice")
+                    .description("a request with the same key within 24 hours returns the first response and is not"
+                            + " executed again")
                     .schema(new StringSchema()
                             .minLength(1)
                             .maxLength(Idempotency.LENGTH_MAX)
@@ -402,15 +404,15 @@ class Description {
                 response.addHeaderObject("Location", header("the address of the created resource"));
             }
             if (edited && status.startsWith("2")) {
-                response.addHeaderObject("ETag", header("changes whenever the representation does"));
+                response.addHeaderObject("ETag", header("changes whenever the representation changes"));
             }
             if (method == PathItem.HttpMethod.POST) {
-                response.addHeaderObject(Idempotency.REPLAYED, header("true: this is the first response again"));
+                response.addHeaderObject(Idempotency.REPLAYED, header("true: this is the stored first response"));
             }
         });
         if (edited && method == PathItem.HttpMethod.GET) {
-            responses.addApiResponse("304", new ApiResponse().description("unchanged: If-None-Match has its ETag"));
-            operation.addParametersItem(tags("If-None-Match", "ETags that you have already"));
+            responses.addApiResponse("304", new ApiResponse().description("not modified: If-None-Match has its ETag"));
+            operation.addParametersItem(tags("If-None-Match", "ETags that the client already has"));
         }
         for (String status : errors(method, operation, handler)) {
             responses.addApiResponse(status, new ApiResponse().$ref("#/components/responses/" + status));
@@ -436,7 +438,7 @@ class Description {
         if (reads(handler, IfMatch.class)) {
             errors.add("412");
             operation.addParametersItem(
-                    tags("If-Match", "changes the resource only if this is still its ETag; default: in any case"));
+                    tags("If-Match", "changes the resource only if its ETag is one of these; default: always"));
         }
         String said = String.valueOf(operation.getDescription());
         ERRORS.keySet().stream().filter(status -> said.contains(status + ":")).forEach(errors::add);

@@ -187,7 +187,7 @@ public class ManifestApi {
                         sites.of(site).map(Site::name).orElse("any site"));
         if (missing > 0 && !partial) {
             throw Refusal.conflict(
-                    "partial", "%s: the list would be incomplete; partial=true sends what there is", lacks);
+                    "partial", "%s: the list would be incomplete; use partial=true to get it anyway", lacks);
         }
         response.setHeader(FILES_MISSING, String.valueOf(missing));
         String name = "%s.%s.manifest-%d.sha256".formatted(project, code, number);

@@ -99,8 +99,8 @@ public class OriginApi {
         private Terms tree() {
             refuse("address", address, Message.of("a tree has a root, and no address"));
             refuse("spool", spool, Message.of("a tree has a root and no spool: its files stay where they are"));
-            refuse("secretFile", secretFile, Message.of("a tree asks for no secret"));
-            refuse("storageHosts", storageHosts, Message.of("nothing of a tree is downloaded"));
+            refuse("secretFile", secretFile, Message.of("a tree has no secret"));
+            refuse("storageHosts", storageHosts, Message.of("a tree has no downloads"));
             return Terms.ofTree(
                     ExperimentApi.path(
                             "root",

@@ -69,7 +69,7 @@ public class PlanApi {
         if (link != null) {
             check("link", link, Long.MAX_VALUE);
         }
-        Site to = sites.of(site).orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
+        Site to = sites.of(site).orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
         Optional<KeptModel> kept = models.kept(to.id());
         List<Lot> lots = coverage.projects(sight, to.id(), null).stream()
                 .map(PlanApi::lot)

@@ -162,7 +162,7 @@ public class ProofApi {
 
     private static FilePath notRoot(FilePath path) {
         if (path.isRoot()) {
-            throw new IllegalArgumentException("this is the source itself");
+            throw new IllegalArgumentException("this path is the source itself");
         }
         return path;
     }

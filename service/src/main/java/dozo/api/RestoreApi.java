@@ -178,7 +178,7 @@ public class RestoreApi {
         Path folder = asked.path();
         Manifest manifest = manifest(experiment, asked);
         Site site = sites.of(asked.site())
-                .orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
+                .orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
         KeptRestore added = queue.request(experiment, manifest, site, folder, actor.getName());
         return ResponseEntity.accepted()
                 .location(URI.create("/api/v1/experiments/%s/restores/%d".formatted(experiment.name(), added.id())))

@@ -154,7 +154,7 @@ public class ScrubApi {
             @RequestParam(required = false) @Nullable Long storedFiles,
             @RequestParam(required = false) @Nullable Long rate,
             @RequestParam(required = false) @Nullable Double secondsPerFile) {
-        Site at = sites.of(site).orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
+        Site at = sites.of(site).orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
         ReadingWindow open = window == null ? settings.reading().orElse(ReadingWindow.WHOLE_DAY) : window(window);
         ReadingBudget budget = new ReadingBudget(limit(limit), open.secondsADay());
         Optional<KeptCost> kept = costs.of(at.id(), settings.cold());

@@ -25,7 +25,7 @@ record Answer<T>(T value, JsonNode sent) {
         } catch (JacksonException e) {
             throw new Failure(
                     Exit.UNAVAILABLE,
-                    Connection.visible("the service's answer cannot be understood: " + e.getOriginalMessage()));
+                    Connection.visible("cannot parse the service's response: " + e.getOriginalMessage()));
         }
     }
 

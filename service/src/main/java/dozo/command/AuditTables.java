@@ -67,7 +67,7 @@ final class AuditTables {
             table.row(
                     each.since(),
                     each.project() + "/" + each.code(),
-                    files == null ? "not seen yet" : files,
+                    files == null ? "not read yet" : files,
                     bytes == null ? "unknown" : new Table.Bytes(bytes));
         }
         return table;

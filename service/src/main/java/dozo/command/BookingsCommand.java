@@ -23,9 +23,9 @@ final class BookingsCommand {
             name = "csv",
             mixinStandardHelpOptions = true,
             description = {
-                "Imports the bookings of a CSV file, all or none. The columns accession and date are required; time, station,",
-                "modality, procedure, series, patient, project and study are read; a person's name, day of birth and sex",
-                "are not."
+                "Imports the bookings of a CSV file, all or none. Required columns: accession, date. Optional columns:",
+                "time, station, modality, procedure, series, patient, project, study. Names, birth dates and sexes of",
+                "persons are not read."
             })
     int csv(
             @Mixin Connection service,
@@ -82,7 +82,7 @@ final class BookingsCommand {
             table.print(out);
             out.println();
         }
-        out.println("%,d bookings: %,d new, %,d changed, %,d could be kept, %,d unchanged, %,d refused"
+        out.println("%,d bookings: %,d new, %,d changed, %,d valid but not imported, %,d unchanged, %,d refused"
                 .formatted(
                         answer.lines().size(),
                         answer.booked(),

@@ -10,7 +10,7 @@ final class ChosenRun {
 
     static final String ADDRESS = "/api/v1/runs";
 
-    @Parameters(arity = "0..1", paramLabel = "RUN", description = "Its number; by default the current one.")
+    @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's number; by default the run in progress.")
     private @Nullable Long number;
 
     /**
@@ -27,7 +27,7 @@ final class ChosenRun {
         List<ShownRun> latest =
                 service.page(ADDRESS + "?limit=1", ShownRun.class).value();
         if (latest.isEmpty() || !latest.getFirst().run().goesOn()) {
-            throw new Failure(Exit.REFUSED, "no run is going on");
+            throw new Failure(Exit.REFUSED, "no run is in progress");
         }
         return latest.getFirst().id();
     }

@@ -275,7 +275,8 @@ final class Connection {
                 new Failure(
                         Exit.NOT_ALLOWED,
                         said
-                                + ". DOZO_USER and DOZO_PASSWORD_FILE, or DOZO_TOKEN_FILE, say who you are; default is admin with the password in "
+                                + ". Set DOZO_USER and DOZO_PASSWORD_FILE, or DOZO_TOKEN_FILE; the default is admin"
+                                + " with the password in "
                                 + defaultPasswordFile());
             case 429, 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said);
             default ->

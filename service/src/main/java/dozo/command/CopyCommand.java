@@ -81,7 +81,7 @@ public final class CopyCommand {
             Thread.currentThread().interrupt();
             return Exit.UNAVAILABLE;
         } catch (RuntimeException e) {
-            err.println("dozo: this is a defect:");
+            err.println("dozo: internal error:");
             e.printStackTrace(err);
             return Exit.DEFECT;
         }
@@ -95,7 +95,7 @@ public final class CopyCommand {
     /** Warns that a copy will be slow: Java's compiler was limited in favour of a libcrypto that is not used now. */
     private static void warn(@Nullable String note, PrintWriter err) {
         if (note != null && !Libcrypto.isUsed()) {
-            err.println("dozo: this copy takes long, because it uses %s. Remove %s to make later copies faster"
+            err.println("dozo: this copy is slow because it uses %s. Remove %s to make later copies faster"
                     .formatted(Libcrypto.note(), note));
         }
     }

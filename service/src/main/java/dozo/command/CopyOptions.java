@@ -22,20 +22,21 @@ final class CopyOptions {
                              SRC… USER@HOST:/DST
               or:  dozo copy [the same options] USER@HOST:/SRC… DST
 
-            Copies files and folders to a site or from one over SFTP, and proves each by
-            its digest. The same command again finishes what was interrupted, and copies
-            nothing twice.
+            Copies files and folders to a site or from one over SFTP, and verifies each by
+            its digest. Repeat the command to finish an interrupted copy; nothing is
+            copied twice.
 
-            One SRC becomes DST: a folder's content lies in DST afterwards, a file is DST.
-            If DST ends in a slash (or is ., .., ~ or nothing), or there are several SRC,
-            each goes into DST under its own name. Unlike with scp it does not matter
-            whether DST is there already. A slash at the end of SRC means nothing.
+            A single SRC is copied to DST itself: a folder's content into DST, a file as
+            DST. If DST ends in a slash (or is ., .., ~ or empty), or there are several
+            SRC, each is copied into DST under its own name. Unlike with scp it does not
+            matter whether DST exists. A slash at the end of SRC has no effect.
 
             Paths at the site that do not begin with a slash are below the login's home
-            folder. A local name with a colon wants ./ before it, an IPv6 address brackets;
-            scp://USER@HOST:PORT/PATH is taken too, with PATH below the home folder.
+            folder. Put ./ before a local name with a colon, and brackets around an IPv6
+            address; scp://USER@HOST:PORT/PATH is supported, too, with PATH below the home
+            folder.
 
-              -r                copy folders with all that is in them
+              -r                copy folders recursively
               -p                keep times and modes: this is always done
               -P PORT           the site's SSH port (22)
               -i IDENTITY       the private key's file, without a passphrase; else the
@@ -43,30 +44,31 @@ final class CopyOptions {
               -J HOST           a jump host in front of the site, [USER@]HOST[:PORT], or
                                 several with commas; each needs a known host key; the
                                 same private key is used for all
-              -o OPTION=VALUE   an option as ssh has it: UserKnownHostsFile, Port, User,
-                                IdentityFile, ProxyJump, IPQoS,
-                                StrictHostKeyChecking=yes are understood
+              -o OPTION=VALUE   an option of ssh; supported: UserKnownHostsFile, Port,
+                                User, IdentityFile, ProxyJump, IPQoS,
+                                StrictHostKeyChecking=yes
               --limit RATE      at most so many bytes a second: 10M, 10MB, 1.5GB, 800Mbit,
                                 250000 (powers of 1,000), 16MiB (of 1,024)
-              --lanes N         so many SSH connections, 1 to 64; else as many as help
+              --lanes N         the number of SSH connections, 1 to 64; by default as
+                                many as help
               --sftp            send small files by SFTP as well, not as archives into
                                 the site's tar
-              --dry-run         say what would be copied, and how long the bytes take at
-                                least; change nothing
+              --dry-run         print what would be copied and the minimum time; change
+                                nothing
               --json            print the result as JSON, with exact numbers
-              -q                do not tell how far it is
+              -q                do not show progress
               -h, --help        print this
               -V, --version     print the version and the crypto that is used
 
             Exit codes:
               0     everything is verified
               1     there are findings, or not everything is verified
-              2     the command line cannot be understood
-              3     refused: a folder without -r, or something that is not there
-              69    the site, or this side, cannot be used, or not any more
+              2     invalid command line
+              3     refused: a folder without -r, or SRC does not exist
+              69    the site or this machine cannot be used, or failed during the copy
               70    a defect of Dozo
-              77    unknown host key, no key of ours, or login refused
-              130   ended by Ctrl-C; the same command again finishes the rest
+              77    unknown host key, no private key, or login refused
+              130   interrupted by Ctrl-C; repeat the command to finish the rest
             """;
 
     private final Login login = new Login();
@@ -194,7 +196,7 @@ final class CopyOptions {
             return attached;
         }
         if (left.isEmpty()) {
-            throw usage(name + " wants a value");
+            throw usage(name + " requires a value");
         }
         return left.removeFirst();
     }
@@ -223,6 +225,6 @@ final class CopyOptions {
     }
 
     private static Failure usage(String message) {
-        return new Failure(Exit.USAGE, message + "; `dozo copy --help` says what there is");
+        return new Failure(Exit.USAGE, message + "; see `dozo copy --help`");
     }
 }

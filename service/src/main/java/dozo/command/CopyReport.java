@@ -80,7 +80,7 @@ final class CopyReport {
                 : end.counted()
                         ? "%,d verified, %,d not%s"
                                 .formatted(end.entriesVerified(), missing, count > 0 ? " (see above)" : "")
-                        : "%,d verified, the rest is not counted".formatted(end.entriesVerified());
+                        : "%,d verified; the total is unknown".formatted(end.entriesVerified());
         String moved = end.bytesMoved() == end.bytes() ? "" : ", %s moved".formatted(Size.text(end.bytesMoved()));
         return "%s: %s %s%s, %.1f s, %s/s".formatted(sum(end), verified, where, moved, seconds, Size.text((long)
                 (end.bytesMoved() / Math.max(seconds, 0.001))));
@@ -96,7 +96,7 @@ final class CopyReport {
                 ? "%s at that limit".formatted(atLeast(end.bytes(), limit))
                 : "%s at 1 Gbit/s, %s at 10 Gbit/s"
                         .formatted(atLeast(end.bytes(), GIGABIT), atLeast(end.bytes(), 10 * GIGABIT));
-        return "%s would be copied, except what exists already; nothing was changed. The transfer of all of it takes at least %s"
+        return "dry run, nothing was changed. %s would be copied, except for existing files. Copying all of it takes at least %s"
                 .formatted(sum(end), times);
     }
 
@@ -110,7 +110,7 @@ final class CopyReport {
     }
 
     static String interrupted(Progress at) {
-        return "interrupted: %,d of %,d%s entries are verified, %s were moved; the same command again finishes the rest"
+        return "interrupted: %,d of %,d%s entries are verified, %s were moved; repeat the command to finish the rest"
                 .formatted(
                         at.entriesVerified(), at.entries(), at.counted() ? "" : " or more", Size.text(at.bytesMoved()));
     }

@@ -114,7 +114,7 @@ final class CopyRequest {
         for (Path source : here) {
             FilePath shown = shown(source);
             if (!Files.exists(source, LinkOption.NOFOLLOW_LINKS)) {
-                throw new Failure(Exit.REFUSED, "SRC: there is no file or folder /%s".formatted(shown));
+                throw new Failure(Exit.REFUSED, "SRC: /%s does not exist".formatted(shown));
             }
             refuseFolder(shown, Files.isDirectory(source, LinkOption.NOFOLLOW_LINKS));
         }
@@ -123,7 +123,7 @@ final class CopyRequest {
 
     private void refuseFolder(FilePath source, boolean isFolder) {
         if (isFolder && !folders) {
-            throw new Failure(Exit.REFUSED, "SRC: /%s is a folder: -r copies folders".formatted(source));
+            throw new Failure(Exit.REFUSED, "SRC: /%s is a folder: use -r to copy folders".formatted(source));
         }
     }
 
@@ -136,13 +136,12 @@ final class CopyRequest {
         for (byte[] name : names) {
             if (name.length == 0) {
                 throw new Failure(
-                        Exit.REFUSED,
-                        "SRC: the root has no name of its own: name a destination without a slash at its end");
+                        Exit.REFUSED, "SRC: the root folder has no name: use a destination without a trailing slash");
             }
             if (!seen.add(FilePath.of(name))) {
                 throw new Failure(
                         Exit.REFUSED,
-                        "SRC: two sources are called %s: copy them one by one".formatted(FilePath.render(name)));
+                        "SRC: two sources have the name %s: copy them separately".formatted(FilePath.render(name)));
             }
         }
     }
@@ -161,13 +160,14 @@ final class CopyRequest {
         boolean near = sources.stream().anyMatch(Location.Here.class::isInstance);
         if (destination instanceof Location.There site) {
             if (away) {
-                throw usage("from site to site is not supported: copy to this machine first, then on from here");
+                throw usage("copying from site to site is not supported: copy to this machine first, then from here"
+                        + " to the other site");
             }
             return site;
         }
         if (!away) {
             throw usage(
-                    "one end must be at a site, as USER@HOST:/PATH (and ./ stands before a local name with a colon)");
+                    "SRC or DST must be at a site, such as USER@HOST:/PATH; put ./ before a local name with a colon");
         }
         Location.There first = null;
         for (Location source : sources) {

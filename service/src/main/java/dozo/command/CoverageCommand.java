@@ -126,7 +126,7 @@ final class CoverageCommand implements Callable<Integer> {
             FrozenReport.print(service.out(), service, coverage);
             if (asOf != null) {
                 service.out()
-                        .println("As of %s. The record of this site begins %s: what was safe before, nobody can say."
+                        .println("As of %s. The record of this site begins %s; what was safe earlier is unknown."
                                 .formatted(
                                         coverage.asOf(),
                                         coverage.recordedSince() == null

@@ -121,6 +121,6 @@ public final class CoverageTable {
         if (experiment.safe()) {
             return "yes";
         }
-        return experiment.manifest() == null ? "not seen yet" : "no";
+        return experiment.manifest() == null ? "not read yet" : "no";
     }
 }

@@ -98,7 +98,7 @@ public final class Dozo {
             @Parameters(paramLabel = "PROJECT/EXPERIMENT", description = "Its codes, as in the finding.") String name) {
         Answer<ShownExperiment> experiment = service.post(
                 experimentAddress(service.commandLine(), name) + "/release", Map.of(), ShownExperiment.class);
-        service.say(experiment, "released %s: the next run seals what its source holds".formatted(name));
+        service.say(experiment, "released %s: the next run seals the present content of its source".formatted(name));
         return Exit.WELL;
     }
 
@@ -120,7 +120,7 @@ public final class Dozo {
                 service,
                 started,
                 wait,
-                "run %d is started".formatted(started.value().id()));
+                "run %d has started".formatted(started.value().id()));
     }
 
     /** Prints that a run is in progress, or follows it to its end. Returns the exit code. */
@@ -141,7 +141,7 @@ public final class Dozo {
             description = "Shows a run, its progress and findings, and frozen experiments.")
     int status(
             @Mixin Connection service,
-            @Parameters(arity = "0..1", paramLabel = "RUN", description = "Its number; the last one if none is given.")
+            @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's number; by default the last run.")
                     @Nullable
                     Long number) {
         Answer<ShownRun> shown;
@@ -163,7 +163,8 @@ public final class Dozo {
 
     @Command(
             name = "copy",
-            description = "Copies files to a site or from one, and verifies them; needs no service. --help says how.")
+            description =
+                    "Copies files to a site or from one, and verifies them; needs no service. See dozo copy --help.")
     int copy(
             @Parameters(arity = "0..*", paramLabel = "ARGUMENT", description = "See there.") @Nullable
                     List<String> arguments) {
@@ -176,7 +177,7 @@ public final class Dozo {
     static String experimentAddress(CommandLine commandLine, String name) {
         String[] codes = name.split("/", -1);
         if (codes.length != 2 || codes[0].isEmpty() || codes[1].isEmpty()) {
-            throw new ParameterException(commandLine, "\"%s\" is not PROJECT/EXPERIMENT".formatted(name));
+            throw new ParameterException(commandLine, "\"%s\": expected PROJECT/EXPERIMENT".formatted(name));
         }
         return "/api/v1/experiments/%s/%s".formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1]));
     }
@@ -247,7 +248,7 @@ public final class Dozo {
             Thread.currentThread().interrupt();
             return Exit.UNAVAILABLE;
         }
-        commandLine.getErr().println("dozo: this is a defect:");
+        commandLine.getErr().println("dozo: internal error:");
         failure.printStackTrace(commandLine.getErr());
         return Exit.DEFECT;
     }

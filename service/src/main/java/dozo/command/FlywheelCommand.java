@@ -85,7 +85,8 @@ final class FlywheelCommand implements Callable<Integer> {
         for (String session : sessions) {
             if (!session.matches("[0-9a-f]{24}")) {
                 throw new Failure(
-                        Exit.USAGE, "%s: a session's id has 24 hexadecimal digits".formatted(Login.visible(session)));
+                        Exit.USAGE,
+                        "%s: expected a session id of 24 hexadecimal digits".formatted(Login.visible(session)));
             }
         }
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
@@ -100,7 +101,7 @@ final class FlywheelCommand implements Callable<Integer> {
 
     private ApiKey key() {
         if (keyFile == null) {
-            throw new Failure(Exit.CONFIGURATION, "no key: name its file by --key-file or %s".formatted(KEY_FILE));
+            throw new Failure(Exit.CONFIGURATION, "no key: set its file with --key-file or %s".formatted(KEY_FILE));
         }
         try {
             return ApiKey.inFile(keyFile);
@@ -139,7 +140,7 @@ final class FlywheelCommand implements Callable<Integer> {
     }
 
     private static void print(Reconciliation came, Path tree, PrintWriter out) {
-        out.println("%s  %s: %d of %d files are in %s, %s came now; %s"
+        out.println("%s  %s: %d of %d files are in %s, %s downloaded now; %s"
                 .formatted(
                         came.item(),
                         came.label(),

@@ -32,9 +32,8 @@ final class FrozenReport {
                 service.page(ADDRESS + "&limit=" + SHOWN, ShownExperiment.class).value();
         out.println(
                 count == 1
-                        ? "1 experiment is frozen, and nothing of it is done until somebody releases it:"
-                        : "%,d experiments are frozen, and nothing of them is done until somebody releases them:"
-                                .formatted(count));
+                        ? "1 experiment is frozen and is not processed until it is released:"
+                        : "%,d experiments are frozen and are not processed until they are released:".formatted(count));
         frozen.forEach(experiment -> out.println("  " + line(experiment)));
         if (count > frozen.size()) {
             out.println("  and %,d more: GET %s".formatted(count - frozen.size(), ADDRESS));
@@ -45,7 +44,7 @@ final class FrozenReport {
     private static String line(ShownExperiment experiment) {
         ShownFreeze freeze = requireNonNull(experiment.frozen());
         String name = experiment.project() + "/" + experiment.code();
-        return "%s since %s: %,d files and links, %s lost; if that is meant: dozo release %s"
+        return "%s since %s: %,d files and links, %s lost; if this is intended: dozo release %s"
                 .formatted(name, freeze.frozenAt(), freeze.entriesLost(), Size.text(freeze.bytesLost()), name);
     }
 }

@@ -116,7 +116,7 @@ final class LedgerCommand {
                 switch (found.verdict()) {
                     case INTACT -> "The ledger is intact: every row is as it was written.";
                     case INCOMPLETE ->
-                        "Nothing is broken, but it is not proven that nothing was cut off or written anew.";
+                        "Nothing is broken, but it is not proven that no rows were removed at the end or rewritten.";
                     case BROKEN ->
                         "The ledger is BROKEN: "
                                 + Connection.visible(breaches.getFirst().message());
@@ -148,10 +148,10 @@ final class LedgerCommand {
         }
         long anchors = site.anchors();
         if (site.provenUpTo() == null) {
-            return "%s: %,d anchors, none bears witness%s"
+            return "%s: %,d anchors, none confirms a row%s"
                     .formatted(site.site(), anchors, anchors == 0 ? " yet; every run writes one at its end" : "");
         }
-        return "%s: %,d anchor%s, the last one bears witness up to row %d"
+        return "%s: %,d anchor%s, the last one confirms rows up to %d"
                 .formatted(site.site(), anchors, anchors == 1 ? "" : "s", site.provenUpTo());
     }
 

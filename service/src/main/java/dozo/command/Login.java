@@ -65,12 +65,13 @@ final class Login {
                 if (!value.equalsIgnoreCase("yes")) {
                     throw new Failure(
                             Exit.USAGE,
-                            "-o %s: expected yes: hosts with an unknown key are always refused"
+                            "-o %s: expected yes, because hosts with an unknown key are always refused"
                                     .formatted(visible(typed)));
                 }
             }
             default ->
-                throw new Failure(Exit.USAGE, "-o %s is not understood, only %s".formatted(visible(typed), UNDERSTOOD));
+                throw new Failure(
+                        Exit.USAGE, "-o %s is not supported; expected one of %s".formatted(visible(typed), UNDERSTOOD));
         }
     }
 
@@ -101,7 +102,7 @@ final class Login {
                 .orElseThrow(
                         () -> new Failure(Exit.USAGE, "-J %s: expected [USER@]HOST[:PORT]".formatted(visible(typed))));
         if (host.port() < 1 || host.port() > PORT_MAX) {
-            throw new Failure(Exit.USAGE, "-J %s: a port is a number from 1 to 65535".formatted(visible(typed)));
+            throw new Failure(Exit.USAGE, "-J %s: expected a port from 1 to 65535".formatted(visible(typed)));
         }
         return host;
     }
@@ -135,7 +136,7 @@ final class Login {
         } catch (NumberFormatException noNumber) {
             // Refused below.
         }
-        throw new Failure(Exit.USAGE, "a port is a number from 1 to 65535");
+        throw new Failure(Exit.USAGE, "expected a port from 1 to 65535");
     }
 
     private String user(Location.There there) {
@@ -162,7 +163,7 @@ final class Login {
                 Exit.NOT_ALLOWED,
                 given != null
                         ? "private key %s does not exist".formatted(candidates.getFirst())
-                        : "no private key in %s: name one with -i".formatted(home().resolve(".ssh")));
+                        : "no private key in %s: specify one with -i".formatted(home().resolve(".ssh")));
     }
 
     private static void checkPlain(Path file) {
@@ -192,7 +193,7 @@ final class Login {
             String name = visible(host);
             throw new Failure(
                     Exit.NOT_ALLOWED,
-                    "the key of %s port %d is in none of %s, or is revoked there. Get it with%n  ssh-keyscan -p %d %s >> %s%nand compare its fingerprint with the one that the site's people tell you: ssh-keygen -l -f %s"
+                    "no valid host key of %s port %d in %s. Get it with%n  ssh-keyscan -p %d %s >> %s%nand compare its fingerprint with the one that the site's administrators give you: ssh-keygen -l -f %s"
                             .formatted(name, port, files, port, name, files.getFirst(), files.getFirst()));
         }
         return keys;

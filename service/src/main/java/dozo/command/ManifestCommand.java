@@ -69,7 +69,7 @@ final class ManifestCommand implements Callable<Integer> {
         service.download(list.toString(), in -> in.transferTo(System.out));
         System.out.flush();
         if (System.out.checkError()) {
-            throw new Failure(Exit.UNAVAILABLE, "it could not be printed: what was printed is not all of it");
+            throw new Failure(Exit.UNAVAILABLE, "cannot write the output; it is incomplete");
         }
         return Exit.WELL;
     }

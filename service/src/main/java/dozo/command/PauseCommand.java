@@ -41,10 +41,10 @@ final class PauseCommand implements Callable<Integer> {
 
     private static String line(ShownRun run) {
         if (!run.run().goesOn()) {
-            return "run %d has ended: there was nothing left to begin".formatted(run.id());
+            return "run %d had already finished".formatted(run.id());
         }
         return run.underWay()
-                ? "run %d is paused; what is under way is finished first".formatted(run.id())
+                ? "run %d is paused; it finishes the units under way".formatted(run.id())
                 : "run %d is paused".formatted(run.id());
     }
 }

@@ -96,7 +96,7 @@ final class PlanCommand implements Callable<Integer> {
         Answer<ShownPlan> answer = service.get(query.toString(), ShownPlan.class);
         ShownPlan plan = answer.value();
         service.print(answer, out -> {
-            out.println("not safe yet at %s; what sending costs is %s"
+            out.println("not safe yet at %s; the cost of sending is %s"
                     .formatted(
                             Connection.visible(plan.site()),
                             plan.measurements() == 0
@@ -129,7 +129,7 @@ final class PlanCommand implements Callable<Integer> {
             throw new Failure(Exit.USAGE, "--partitions: expected a number from 1 to %d".formatted(Forecast.LANES_MAX));
         }
         if (table != null && site != null) {
-            throw new Failure(Exit.USAGE, "--site and --from-table do not go together");
+            throw new Failure(Exit.USAGE, "expected either --site or --from-table");
         }
     }
 

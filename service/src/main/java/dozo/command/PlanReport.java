@@ -48,11 +48,11 @@ final class PlanReport {
                         rate(forecast.cost().bytesPerSecond()),
                         files == 0
                                 ? ""
-                                : ", a file costs it %.3g ms"
+                                : ", plus %.3g ms per file"
                                         .formatted(1e3 * forecast.cost().secondsPerEntry()),
                         forecast.linkBytesPerSecond() == null
                                 ? ""
-                                : "; the link takes "
+                                : "; the link carries "
                                         + rate(forecast.linkBytesPerSecond().doubleValue()));
     }
 

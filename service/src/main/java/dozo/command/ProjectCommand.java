@@ -89,7 +89,7 @@ final class ProjectCommand {
                 ShownProject::roots,
                 folders,
                 none,
-                "%s has no source roots: lab managers register nothing there".formatted(code));
+                "%s has no source roots: lab managers cannot register sources".formatted(code));
     }
 
     @Command(
@@ -114,7 +114,7 @@ final class ProjectCommand {
                 ShownProject::restoreRoots,
                 folders,
                 none,
-                "%s has no restore folders: the service restores nothing of it".formatted(code));
+                "%s has no restore folders: the service cannot restore its experiments".formatted(code));
     }
 
     /** @param address the last part of the address that sets the folders; {@code field} returns them */

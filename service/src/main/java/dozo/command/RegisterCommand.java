@@ -162,7 +162,7 @@ final class RegisterCommand implements Callable<Integer> {
             if (body.get(needed) == null) {
                 throw new ParameterException(
                         service.commandLine(),
-                        "--%s is needed%s".formatted(needed, fill ? ": the folder does not say it" : ""));
+                        "--%s is required%s".formatted(needed, fill ? ": the folder's files do not contain it" : ""));
             }
         }
         body.put("sourceBytes", folder);
@@ -219,7 +219,7 @@ final class RegisterCommand implements Callable<Integer> {
             table.print(out);
             out.println();
         }
-        out.println("%,d lines, read as %s: %,d registered, %,d could be, %,d unchanged, %,d refused"
+        out.println("%,d lines, read as %s: %,d registered, %,d valid but not registered, %,d unchanged, %,d refused"
                 .formatted(
                         answer.lines().size(),
                         answer.encoding(),

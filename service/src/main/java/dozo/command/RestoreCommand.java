@@ -56,8 +56,8 @@ import picocli.CommandLine.Parameters;
             "an administrator allowed (dozo project restore-roots). The files belong to the user it runs as. The command",
             "follows it to its end; the service continues if the command is stopped.",
             "",
-            "Nothing is overwritten. After an interruption, or if something is missing, the same command again",
-            "finishes the rest. Exit code 0: everything is restored; 1: the findings list what is not."
+            "Nothing is overwritten. After an interruption, or if something is missing, repeat the command to finish",
+            "the rest. Exit code 0: everything is restored; 1: the findings list what is not."
         })
 final class RestoreCommand implements Callable<Integer> {
 
@@ -106,12 +106,7 @@ final class RestoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        String[] codes = experiment.split("/", -1);
-        if (codes.length != 2) {
-            throw new Failure(Exit.USAGE, "%s: an experiment is named PROJECT/EXPERIMENT".formatted(experiment));
-        }
-        String address =
-                "/api/v1/experiments/%s/%s".formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1]));
+        String address = Dozo.experimentAddress(service.commandLine(), experiment);
         if (inService) {
             return inService(address + "/restores");
         }
@@ -124,7 +119,7 @@ final class RestoreCommand implements Callable<Integer> {
                         .with("site", from.name())
                         .with("limit", limit)
                         .with("after", Base64.getEncoder().encodeToString(after.bytes()))),
-                codes[0] + "/" + codes[1],
+                experiment,
                 manifest.number(),
                 address(from),
                 FilePath.pathOf(RawArgument.path(target)),
@@ -230,7 +225,7 @@ final class RestoreCommand implements Callable<Integer> {
                 .findFirst()
                 .orElseThrow(() -> new Failure(
                         Exit.REFUSED,
-                        "%s: it has no manifest%s".formatted(experiment, asOf == null ? " yet" : " as of " + asOf)));
+                        "%s has no manifest%s".formatted(experiment, asOf == null ? " yet" : " as of " + asOf)));
     }
 
     private ShownSite site() {
@@ -267,8 +262,7 @@ final class RestoreCommand implements Callable<Integer> {
                     .map(RestoreCommand::item)
                     .toList();
         } catch (IllegalArgumentException e) {
-            throw new Failure(
-                    Exit.UNAVAILABLE, Login.visible("the service sent an entry that cannot be one: " + e.getMessage()));
+            throw new Failure(Exit.UNAVAILABLE, Login.visible("the service sent an invalid entry: " + e.getMessage()));
         }
     }
 

@@ -33,7 +33,7 @@ final class RetryCommand implements Callable<Integer> {
                 service,
                 answer,
                 wait,
-                "run %d is started: %d experiments of run %d are tried again"
+                "run %d has started: %d experiments of run %d are retried"
                         .formatted(
                                 started.id(),
                                 started.retry() == null ? 0 : started.retry().experiments(),

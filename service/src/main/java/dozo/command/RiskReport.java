@@ -47,7 +47,7 @@ final class RiskReport {
             return;
         }
         out.println((count == 1 ? "1 experiment is at risk" : Findings.words(count) + " experiments are at risk")
-                + " (`dozo findings` says why):");
+                + " (for the reasons, see `dozo findings`):");
         names.stream().limit(SHOWN).forEach(name -> out.println("  " + name));
         if (count > SHOWN) {
             out.println("  and %s more: dozo experiments --state at-risk".formatted(more(count)));

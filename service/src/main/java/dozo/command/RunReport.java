@@ -69,7 +69,7 @@ public final class RunReport {
                     .formatted(run.endedAt(), took.toHours(), took.toMinutesPart(), took.toSecondsPart()));
         }
         if (run.pausedBy() != null) {
-            out.println("  paused by %s since %s; to go on: dozo resume %d"
+            out.println("  paused by %s since %s; to continue: dozo resume %d"
                     .formatted(Connection.visible(run.pausedBy()), run.pausedAt(), run.id()));
         }
         if (run.stoppedBy() != null) {
@@ -77,7 +77,7 @@ public final class RunReport {
                     + Connection.visible(run.stoppedBy()));
         }
         if (run.retryOf() != null) {
-            out.println("  tries again what run %d found".formatted(run.retryOf()));
+            out.println("  retry of run %d".formatted(run.retryOf()));
         }
         if (!run.message().isEmpty()) {
             out.println("  " + Connection.visible(run.message()));

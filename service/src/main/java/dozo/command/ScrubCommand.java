@@ -130,8 +130,8 @@ final class ScrubCommand implements Callable<Integer> {
 
     private int plan() {
         boolean starts = all || wait || cache != null || until() != null;
-        refuse(starts, "--all, --until, --cold, --warm and --wait are for starting a scrub; --plan starts none");
-        refuse((stored == null) != (files == null), "--stored and --files go together");
+        refuse(starts, "--plan excludes --all, --until, --cold, --warm and --wait");
+        refuse((stored == null) != (files == null), "--stored and --files are required together");
         return stored != null && site == null ? planHere() : planThere();
     }
 
@@ -151,7 +151,7 @@ final class ScrubCommand implements Callable<Integer> {
         if (service.json()) {
             service.out().println(Connection.JSON.writeValueAsString(forecast));
         } else {
-            ScrubPlanReport.print(service.out(), forecast, window.toString(), "as was said");
+            ScrubPlanReport.print(service.out(), forecast, window.toString(), "as given");
         }
         return ScrubPlanReport.exitCode(forecast);
     }
@@ -174,7 +174,7 @@ final class ScrubCommand implements Callable<Integer> {
 
     private String known(ShownScrubPlan plan) {
         if (rate != null && perFile != null) {
-            return "as was said";
+            return "as given";
         }
         return "measured at %s in %d readings, last at %s"
                 .formatted(
@@ -200,7 +200,7 @@ final class ScrubCommand implements Callable<Integer> {
                 service,
                 started,
                 wait,
-                "scrub %d is started".formatted(started.value().id()));
+                "scrub %d has started".formatted(started.value().id()));
     }
 
     private ReadingWindow window() {

@@ -59,8 +59,8 @@ final class ScrubPlanReport {
 
     private static String cost(@Nullable CostModel cost, String known) {
         return cost == null
-                ? "what reading costs there is not known"
-                : "there it reads %s, and a file costs %s ms besides: %s"
+                ? "the cost of reading at the site is unknown"
+                : "the site reads %s, plus %s ms per file: %s"
                         .formatted(rate(cost.bytesPerSecond()), number(1e3 * cost.secondsPerEntry()), known);
     }
 
@@ -91,7 +91,7 @@ final class ScrubPlanReport {
         double promised = forecast.maxAgeSeconds();
         return switch (forecast.verdict()) {
             case KEPT ->
-                "The promise can be kept; %d %% of the time is to spare.".formatted((int)
+                "The promise can be kept, with %d %% of the time to spare.".formatted((int)
                         (100 * (1 - Math.max(rounds.seconds(), rounds.firstAgeSeconds()) / promised)));
             case LATE_AT_FIRST ->
                 "The promise is broken in the first round, by %s; from then on it can be kept."
@@ -99,8 +99,8 @@ final class ScrubPlanReport {
             case BROKEN ->
                 "The promise cannot be kept: a round takes %s too long.".formatted(days(rounds.seconds() - promised));
             case UNKNOWN ->
-                "Nobody can say whether the promise can be kept, while it is not known what reading costs there: a scrub measures it."
-                        + " --rate and --per-file say it.";
+                "Unknown whether the promise can be kept, because the cost of reading at the site is unknown. Run a"
+                        + " scrub to measure it, or give --rate and --per-file.";
         };
     }
 
@@ -109,23 +109,23 @@ final class ScrubPlanReport {
         List<String> lines = new ArrayList<>();
         lines.add(
                 switch (forecast.verdict()) {
-                    case KEPT -> "What would still do, each alone:";
-                    case LATE_AT_FIRST, BROKEN -> "What would do, each alone:";
-                    case UNKNOWN -> "What is needed at least, each alone:";
+                    case KEPT -> "Each of these alone is still enough:";
+                    case LATE_AT_FIRST, BROKEN -> "Each of these alone would be enough:";
+                    case UNKNOWN -> "Each of these alone is the least that is needed:";
                 });
         lines.add(
                 remedy.bytesPerSecond() == null
-                        ? "  no limit does"
+                        ? "  no limit is enough"
                         : "  --limit %s or more"
                                 .formatted(needed(remedy.bytesPerSecond()).replace(" ", "")));
         lines.add(
                 remedy.secondsADay() == null
-                        ? "  no window does"
+                        ? "  no window is enough"
                         : "  a --window of %s h or more".formatted(up(remedy.secondsADay() / HOUR_SECONDS)));
         lines.add("  --max-age %s or more"
                 .formatted(
                         remedy.maxAgeSeconds() > ScrubForecast.MAX_AGE_MAX.toSeconds()
-                                ? "(none that can be promised)"
+                                ? "(more than the maximum)"
                                 : age(remedy.maxAgeSeconds())));
         return forecast.stored().equals(Work.NONE) ? List.of() : lines;
     }

@@ -136,7 +136,7 @@ final class SiteCommand {
                                             .formatted(dscp))));
         }
         Answer<ShownSite> site = service.put("/api/v1/sites/" + Connection.encoded(name), address, ShownSite.class);
-        service.say(site, "site %s is registered; try it with `dozo site check %s`".formatted(name, name));
+        service.say(site, "site %s is registered; check it with `dozo site check %s`".formatted(name, name));
         return Exit.WELL;
     }
 
@@ -254,7 +254,7 @@ final class SiteCommand {
     }
 
     private static void sayCapacity(PrintWriter out, Capacity capacity) {
-        out.println("  room     %d %% full, %s of %s free, seen %s"
+        out.println("  capacity %d %% full, %s of %s free, seen %s"
                 .formatted(
                         capacity.percentFull(),
                         Size.text(capacity.freeBytes()),
@@ -266,8 +266,8 @@ final class SiteCommand {
                     case FILLING -> "about %.10s, at %s a day".formatted(capacity.fullAt(), rate);
                     case FULL -> "now";
                     case FAR -> "in more than 10 years, at %s a day".formatted(rate);
-                    case NOT_FILLING -> "not known: what is free has not become less in the last 4 weeks";
-                    case TOO_LITTLE_KNOWN -> "not known: it was looked at on too few days of the last 4 weeks";
+                    case NOT_FILLING -> "unknown: free space has not decreased in the last 4 weeks";
+                    case TOO_LITTLE_KNOWN -> "unknown: checked on too few days of the last 4 weeks";
                 });
     }
 }

@@ -64,12 +64,12 @@ final class SourceCommand implements Callable<Integer> {
                 : service.put(address, body(requireNonNull(told.byList)), ShownExperiment.class);
         service.say(
                 changed,
-                "from the next run on %s is %s"
+                "from the next run on, %s is %s"
                         .formatted(
                                 experiment,
                                 walk
                                         ? "walked"
-                                        : "what the list %s says"
+                                        : "read from the list %s"
                                                 .formatted(changed.value().list())));
         return Exit.WELL;
     }

@@ -33,7 +33,7 @@ final class StopCommand implements Callable<Integer> {
             Answer<ShownRun> ended = Dozo.followed(service, asked);
             Dozo.print(service, ended);
         } else {
-            service.say(asked, "run %d is asked to stop".formatted(run));
+            service.say(asked, "run %d is stopping".formatted(run));
         }
         return Exit.WELL;
     }

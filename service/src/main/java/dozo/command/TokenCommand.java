@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
         name = "token",
         mixinStandardHelpOptions = true,
         description = "Tokens for programs: add, list, revoke.",
-        footer = {"", "Programs bring a token in DOZO_TOKEN or in the file DOZO_TOKEN_FILE."})
+        footer = {"", "Programs pass a token in DOZO_TOKEN or in the file named by DOZO_TOKEN_FILE."})
 final class TokenCommand {
 
     @Command(
@@ -72,7 +72,7 @@ final class TokenCommand {
 
     private static String may(ShownToken token) {
         if (token.scope().equals("studies")) {
-            return "ask of studies";
+            return "check studies";
         }
         return token.readOnly() ? "read" : "change";
     }

@@ -70,7 +70,7 @@ final class UserCommand {
             @Parameters(paramLabel = "NAME") String name,
             @Parameters(paramLabel = "FILE", description = "A file that contains the password in one line.")
                     Path file) {
-        return change(service, name, Map.of("password", password(file)), name + " has another password");
+        return change(service, name, Map.of("password", password(file)), "the password of " + name + " was changed");
     }
 
     @Command(name = "disable", mixinStandardHelpOptions = true, description = "Disables a user and the user's tokens.")
@@ -117,7 +117,7 @@ final class UserCommand {
             return Files.readString(file).strip();
         } catch (IOException e) {
             throw new Failure(
-                    Exit.REFUSED, "%s cannot be read: expected a file that contains the password".formatted(file));
+                    Exit.USAGE, "%s cannot be read: expected a file that contains the password".formatted(file));
         }
     }
 

@@ -57,7 +57,7 @@ import picocli.CommandLine.Spec;
         name = "demo",
         mixinStandardHelpOptions = true,
         description =
-                "Runs everything on this machine: makes experiments, backs them up to a DR site on loopback, "
+                "Runs everything on this machine: generates experiments, backs them up to a DR site on loopback, "
                         + "prints what is safe, and serves the pages until Ctrl-C. The same command again continues in the same folder.",
         footer = {"", "Exit code 0: everything is verified at the DR site."})
 public final class Demo implements Callable<Integer> {
@@ -92,13 +92,13 @@ public final class Demo implements Callable<Integer> {
             description = "The folder for the database, the DR site and generated experiments (${DEFAULT-VALUE}).")
     private Path work = Path.of("demo-work");
 
-    @Option(names = "--once", description = "Ends after the table.")
+    @Option(names = "--once", description = "Exits after printing the table.")
     private boolean once;
 
     @Option(
             names = "--port",
             paramLabel = "PORT",
-            description = "The port of the pages (8080, or another one if it is in use).")
+            description = "The port of the pages (8080, or another one if 8080 is in use).")
     private @Nullable Integer port;
 
     /** Starts the service in this process with these settings. */
@@ -172,14 +172,14 @@ public final class Demo implements Callable<Integer> {
     private List<Path> sources(Path home) throws IOException {
         if (data == null) {
             Path made = home.resolve("source");
-            return during("making synthetic experiments in " + made, () -> SyntheticExperiments.make(made));
+            return during("generating synthetic experiments in " + made, () -> SyntheticExperiments.make(made));
         }
         if (!Files.isDirectory(data)) {
             throw usage("--data: there is no folder " + data);
         }
         Path tree = data.toRealPath();
         if (home.startsWith(tree) || tree.startsWith(home.resolve("dr-site"))) {
-            throw usage("--work %s and --data %s must not lie in each other".formatted(home, tree));
+            throw usage("--work %s and --data %s must not contain each other".formatted(home, tree));
         }
         List<Path> folders = new ArrayList<>();
         int others = 0;
@@ -193,7 +193,7 @@ public final class Demo implements Callable<Integer> {
             }
         }
         if (folders.isEmpty()) {
-            throw usage("--data: there is no folder in %s that could be an experiment".formatted(tree));
+            throw usage("--data: %s contains no folders: expected one folder for each experiment".formatted(tree));
         }
         if (others > 0) {
             say("%d files and links directly in %s belong to no experiment and are not backed up"
@@ -334,7 +334,7 @@ public final class Demo implements Callable<Integer> {
         say(
                 safe
                         ? "Next:  check a copy without Dozo: " + check()
-                        : "Next:  read the findings above; ./dozo demo again sends what is missing");
+                        : "Next:  read the findings above; run ./dozo demo again to send the missing files");
     }
 
     /** Returns a shell command that checks the first experiment's copy. */

@@ -13,15 +13,15 @@ import org.springframework.context.annotation.Configuration;
 public record ScheduleSettings(
         @Setting(
                 value = "when the nightly backup starts",
-                allowed =
-                        "second, minute, hour, day, month and weekday, as 0 0 1 * * * for one o'clock every night, or - for never,")
+                allowed = "second, minute, hour, day, month and weekday, such as 0 0 1 * * * for one o'clock every"
+                        + " night, or - for never,")
         @DefaultValue("0 0 1 * * *")
         String cron,
 
         @Setting(
-                value = "whose clocks all times of the day are of; pages show times in it",
-                allowed = "a time zone's name as Asia/Tokyo",
-                empty = "the machine's")
+                value = "the time zone of all times of day, in settings and on pages",
+                allowed = "a time zone's name such as Asia/Tokyo",
+                empty = "the machine's time zone")
         @DefaultValue("")
         String zone) {
 

@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record AdministratorSettings(
         @Setting(
                 value = "the password of `admin`, from each start on",
-                allowed = "a file with one line, the secret, that nobody but its owner may write",
+                allowed = "a file whose only line is the secret, writable only by its owner",
                 empty = "generated at the first start, in `admin-password` in `DOZO_WORK`",
                 secret = Secret.IN_FILE)
         @DefaultValue("")

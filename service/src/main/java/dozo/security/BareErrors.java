@@ -161,11 +161,10 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
             case 400 -> "the request cannot be read: its address, a header or their total size is invalid";
             case 404 -> "there is nothing at this address";
             case 405 -> "this method is not supported here";
-            case 421 ->
-                "Dozo does not answer under this host name; the setting DOZO_HTTP_HOSTS lists the names it answers to";
+            case 421 -> "unknown host name; add it to DOZO_HTTP_HOSTS, or use one of the names listed there";
             case 505 -> "Only HTTP/1.1 is supported.";
             case 501 -> "this is not supported";
-            default -> status < 500 ? "this request is not supported" : "this is a defect of Dozo; its log says more";
+            default -> status < 500 ? "this request is not supported" : "internal error; see the service's log";
         };
     }
 }

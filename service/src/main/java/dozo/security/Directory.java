@@ -121,7 +121,7 @@ class Directory {
         try {
             turn = turns.tryAcquire(settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
             if (!turn) {
-                throw new Silent("too many wait for the directory", new IOException("no turn"));
+                throw new Silent("too many requests are waiting for the directory", new IOException("no turn"));
             }
             try (LDAPConnection connection = connect()) {
                 return question.ask(connection);
@@ -169,7 +169,7 @@ class Directory {
 
     private static void demandSuccess(ResultCode result) throws LDAPException {
         if (!result.equals(ResultCode.SUCCESS)) {
-            throw new LDAPException(result, "it does not speak TLS: " + result);
+            throw new LDAPException(result, "the directory does not support StartTLS: " + result);
         }
     }
 
@@ -199,7 +199,7 @@ class Directory {
         search.setSizeLimit(2);
         List<SearchResultEntry> found = search(connection, search);
         if (found.size() > 1) {
-            LOG.warn("the directory has several users {}: none of them may log in", name);
+            LOG.warn("the directory has more than one user {}; none of them can log in", name);
         }
         return found.size() == 1 ? Optional.of(found.getFirst()) : Optional.empty();
     }

@@ -27,53 +27,57 @@ public record DirectorySettings(
         @Setting(
                 value = "the directory of users, in addition to local ones; `ldap://` uses StartTLS",
                 allowed = "ldaps://host:636 or ldap://host:389",
-                empty = "there are local users only, and the rest counts for nothing")
+                empty = "only local users; the other settings of this section are ignored")
         @DefaultValue("")
         String url,
 
         @Setting(
                 value = "certificates to trust instead of Java's",
-                allowed = "a file that we can read, with certificates in PEM",
+                allowed = "a readable file with certificates in PEM format",
                 empty = "Java's")
         @DefaultValue("")
         String caFile,
 
-        @Setting(value = "below it users are searched", allowed = "a DN", empty = "needed with a directory")
+        @Setting(value = "the base DN of the search for users", allowed = "a DN", empty = "required with a directory")
         @DefaultValue("")
         String base,
 
         @Setting(value = "finds a user", allowed = "a filter with {0} for the name") @DefaultValue("(uid={0})")
         String userFilter,
 
-        @Setting(value = "below it groups are searched", allowed = "a DN", empty = "the base") @DefaultValue("")
+        @Setting(value = "the base DN of the search for groups", allowed = "a DN", empty = "the base") @DefaultValue("")
         String groupBase,
 
-        @Setting(value = "who searches", allowed = "a DN", empty = "nobody, anonymously") @DefaultValue("")
+        @Setting(value = "the DN of the user that searches", allowed = "a DN", empty = "anonymous search")
+        @DefaultValue("")
         String managerDn,
 
         @Setting(
-                value = "the password of who searches",
-                allowed = "a file with one line, the secret, that nobody but its owner may write",
-                empty = "needed with who searches",
+                value = "the password of the user that searches",
+                allowed = "a file whose only line is the secret, writable only by its owner",
+                empty = "required with `DOZO_LDAP_MANAGER_DN`",
                 secret = Secret.IN_FILE)
         @DefaultValue("")
         String managerPasswordFile,
 
         @Setting(
-                value = "what groups give, by their `cn`",
+                value = "the roles of groups, by the group's `cn`",
                 allowed = "group=ROLE,ROLE;group=ROLE with LAB_MANAGER, OPERATOR, AUDITOR, ADMIN",
                 empty = "nothing")
         @DefaultValue("")
         String roles,
 
         @Setting(
-                value = "whose projects groups make theirs, by their `cn`",
+                value = "the own projects of groups' members, by the group's `cn`",
                 allowed = "group=PROJECT,PROJECT;group=PROJECT",
                 empty = "nothing")
         @DefaultValue("")
         String projects,
 
-        @Setting(value = "for each of the at most seven answers that a login takes", min = "100ms", max = "1m")
+        @Setting(
+                value = "the time limit of each response of the directory; a login needs up to seven",
+                min = "100ms",
+                max = "1m")
         @DefaultValue("5s")
         Duration timeout,
 
@@ -90,7 +94,7 @@ public record DirectorySettings(
             if (managerDn.isEmpty() != managerPasswordFile.isEmpty()) {
                 throw new WrongSetting(
                         managerDn.isEmpty() ? "managerDn" : "managerPasswordFile",
-                        "is missing: who searches and the file with the password are given together, or neither");
+                        "is missing: set the DN and its password file together, or neither");
             }
             rolesOfGroups(roles);
             mapping("projects", projects);

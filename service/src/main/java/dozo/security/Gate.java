@@ -183,7 +183,9 @@ class Gate implements HandlerInterceptor {
         Optional<Line> line = Permissions.of(endpoint);
         if (line.isEmpty()) {
             LOG.error(
-                    "{} {} is in no line of the table of permissions and refused", endpoint.method(), endpoint.path());
+                    "{} {} was refused: it is missing from the table of permissions",
+                    endpoint.method(),
+                    endpoint.path());
             return Refused.forbidden("nobody is permitted to do this");
         }
         Caller.UsedToken token = caller.token();
@@ -215,7 +217,8 @@ class Gate implements HandlerInterceptor {
         if (request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE) instanceof Map<?, ?> variables
                 && variables.get("project") instanceof String project
                 && !sight.sees(project)) {
-            return new Refused(HttpStatus.NOT_FOUND, Message.of("there is no project \"%s\" among yours", project));
+            return new Refused(
+                    HttpStatus.NOT_FOUND, Message.of("project \"%s\" does not exist or is not one of yours", project));
         }
         request.setAttribute(Sight.class.getName(), sight);
         return null;
@@ -234,7 +237,7 @@ class Gate implements HandlerInterceptor {
                 .map(Role::name)
                 .collect(Collectors.joining(", "));
         return byToken
-                ? Message.of("this requires one of the roles %s, of you and of the token", roles)
+                ? Message.of("both you and the token need one of the roles %s", roles)
                 : Message.of("this requires one of the roles %s", roles);
     }
 

@@ -64,7 +64,7 @@ final class TokenFilter extends OncePerRequestFilter {
 
     private @Nullable Message refused(@Nullable Token token, @Nullable User user) {
         if (token == null || user == null) {
-            return Message.of("there is no such token");
+            return Message.of("unknown token");
         }
         if (token.revokedAt() != null) {
             return Message.of("this token was revoked");

@@ -62,7 +62,7 @@ class Turns extends OncePerRequestFilter {
                     request,
                     response,
                     HttpStatus.SERVICE_UNAVAILABLE,
-                    Message.of("a run goes on and too many requests wait; try again"));
+                    Message.of("a run is in progress and too many requests are waiting; try again"));
             return;
         }
         Turn turn = new Turn(turns);

@@ -85,7 +85,7 @@ class Database implements AutoCloseable {
             stop();
             throw new StartFailure(
                     StartFailure.UNAVAILABLE,
-                    "the database %s cannot be used: %s"
+                    "cannot connect to the database %s: %s"
                             .formatted(
                                     settings.db(),
                                     String.valueOf(e.getMessage()).replaceAll("\\s+", " ")),
@@ -119,7 +119,7 @@ class Database implements AutoCloseable {
                 }
                 if (!told) {
                     LOG.warn(
-                            "the database {} does not answer yet; the start waits for it, {} s at most",
+                            "the database {} does not answer yet; waiting up to {} s",
                             settings.db(),
                             settings.db().startWait().toSeconds());
                 }
@@ -154,7 +154,9 @@ class Database implements AutoCloseable {
     private static EmbeddedDatabase start(Settings settings) {
         Path folder = settings.workFolder().resolve("postgres");
         if (Files.notExists(folder)) {
-            LOG.info("making a database in {}, as DOZO_DB_URL names none; this once takes some seconds", folder);
+            LOG.info(
+                    "creating an embedded database in {} because DOZO_DB_URL is not set; this takes some seconds",
+                    folder);
         }
         try {
             return EmbeddedDatabase.start(folder);

@@ -95,8 +95,9 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
         return switch (kind()) {
             case NUMBER -> "a whole number" + (range.isEmpty() ? "" : ", " + range + ",");
             case TIME ->
-                "a time with its unit as 500ms, 10s, 5m, 36h, 90d" + (range.isEmpty() ? "" : ", " + range + ",");
-            case SIZE -> "a size as 512kB, 200MB, 64MiB" + (range.isEmpty() ? "" : ", " + range + ",");
+                "a duration with a unit, such as 500ms, 10s, 5m, 36h or 90d"
+                        + (range.isEmpty() ? "" : ", " + range + ",");
+            case SIZE -> "a size such as 512kB, 200MB or 64MiB" + (range.isEmpty() ? "" : ", " + range + ",");
             case SWITCH -> "true or false";
             case TEXT -> throw new IllegalStateException(property + " does not say what is allowed");
         };

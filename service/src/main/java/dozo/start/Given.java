@@ -225,8 +225,7 @@ public final class Given {
                         .orElseThrow(() -> new IllegalStateException("no setting " + owner + last, thrown));
             }
         }
-        return new StartFailure(
-                StartFailure.CONFIGURATION, "%s cannot be understood".formatted(thrown.getName()), thrown);
+        return new StartFailure(StartFailure.CONFIGURATION, "cannot parse %s".formatted(thrown.getName()), thrown);
     }
 
     private StartFailure wrong(Declared each, @Nullable String why) {

@@ -11,27 +11,30 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /** The address and port on which the service listens, its proxies and its host names. */
 @ConfigurationProperties("dozo.http")
 public record HttpSettings(
-        @Setting(value = "where it listens; plain HTTP", allowed = "an address or a name of this machine")
+        @Setting(
+                value = "the address on which the service listens; plain HTTP",
+                allowed = "an address or a name of this machine")
         @DefaultValue("127.0.0.1")
         String address,
 
-        @Setting(value = "on which port; 0: any free one", min = "0", max = "65535") @DefaultValue("8080")
+        @Setting(value = "the port on which the service listens; 0: any free port", min = "0", max = "65535")
+        @DefaultValue("8080")
         int port,
 
         @Setting(
-                value =
-                        "the proxies with TLS that stand before it. `X-Forwarded-For` and `-Proto` are taken from them and nobody"
-                                + " else, cookies are `Secure`, answers over TLS have HSTS; nobody logs in to pages without TLS any more",
-                allowed = "addresses in numbers with commas",
-                empty = "there is none")
+                value = "the TLS proxies in front of the service. Only their `X-Forwarded-For` and `-Proto` are"
+                        + " used; cookies are `Secure`, responses over TLS have HSTS, and login to pages"
+                        + " requires TLS",
+                allowed = "numeric addresses separated by commas",
+                empty = "none")
         @DefaultValue("")
         String tlsProxy,
 
         @Setting(
-                value =
-                        "under which names and addresses it is asked, besides this machine's own: what browsers show, as"
-                                + " `dozo.example.org`. Another `Host` gets 421; `/actuator/health` is answered under any",
-                allowed = "names and addresses with commas, without ports",
+                value = "the names and addresses that clients use for the service, as browsers show them, such as"
+                        + " `dozo.example.org`, in addition to this machine's own. Any other `Host` gets"
+                        + " 421, except for `/actuator/health`",
+                allowed = "names and addresses separated by commas, without ports",
                 empty = "`DOZO_HTTP_ADDRESS`, loopback, and the address of this machine that a connection came to")
         @DefaultValue("")
         String hosts) {

@@ -59,7 +59,7 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
 
     @Override
     public Connection getConnection(String user, String password) throws SQLException {
-        throw new SQLException("there is one user");
+        throw new SQLException("only one user is supported");
     }
 
     @Override

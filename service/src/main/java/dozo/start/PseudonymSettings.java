@@ -14,9 +14,8 @@ import org.springframework.context.annotation.Configuration;
 @ConfigurationProperties("dozo.pseudonym")
 public record PseudonymSettings(
         @Setting(
-                value =
-                        "the key by which patients' IDs become subjects' codes, of at least 24 characters. Keep a copy: with another"
-                                + " key every subject gets another code",
+                value = "the key that turns patient IDs into subject codes, at least 24 characters. Keep a copy: a"
+                        + " different key changes every subject's code",
                 allowed = SecretFile.ALLOWED,
                 empty = "generated at the first start, in `pseudonym-key` in `DOZO_WORK`",
                 secret = Secret.IN_FILE)

@@ -19,7 +19,7 @@ import java.util.Set;
  */
 public final class SecretFile {
 
-    static final String ALLOWED = "a file with one line, the secret, that nobody but its owner may write";
+    static final String ALLOWED = "a file whose only line is the secret, writable only by its owner";
 
     private static final int BYTES_MAX = 4096;
 
@@ -43,12 +43,12 @@ public final class SecretFile {
             }
             String secret = Files.readString(file).strip();
             if (secret.isEmpty() || secret.lines().count() != 1) {
-                throw new IllegalArgumentException("names %s, which %s"
-                        .formatted(name, secret.isEmpty() ? "is empty" : "holds more than one line"));
+                throw new IllegalArgumentException(
+                        "names %s, which %s".formatted(name, secret.isEmpty() ? "is empty" : "has more than one line"));
             }
             return secret;
         } catch (InvalidPathException e) {
-            throw new IllegalArgumentException("is no name of a file", e);
+            throw new IllegalArgumentException("is not a valid file name", e);
         } catch (IOException e) {
             throw new IllegalArgumentException("names %s, which cannot be read".formatted(name), e);
         }
@@ -88,7 +88,7 @@ public final class SecretFile {
         Set<PosixFilePermission> permissions = owned.readAttributes().permissions();
         if (permissions.contains(PosixFilePermission.GROUP_WRITE)
                 || permissions.contains(PosixFilePermission.OTHERS_WRITE)) {
-            throw new IllegalArgumentException("names %s, which others may write".formatted(name));
+            throw new IllegalArgumentException("names %s, which others can write to".formatted(name));
         }
     }
 }

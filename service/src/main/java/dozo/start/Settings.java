@@ -20,7 +20,7 @@ public record Settings(
                 value =
                         "the folder for the embedded database, the generated password and key. Created if missing, for its owner only; give an"
                                 + " existing one mode 0700 yourself",
-                allowed = "a folder that we can make or write to")
+                allowed = "a folder that the service can create or write to")
         @DefaultValue("dozo-work")
         String work,
 
@@ -52,13 +52,13 @@ public record Settings(
             @DefaultValue("")
             String url,
 
-            @Setting(value = "the database's user", allowed = "a name", empty = "none is given") @DefaultValue("")
+            @Setting(value = "the database's user", allowed = "a name", empty = "not set") @DefaultValue("")
             String user,
 
             @Setting(
-                    value = "the database's password; the file is better, and not both",
+                    value = "the database's password; prefer the file; do not set both",
                     allowed = "a password",
-                    empty = "none is given",
+                    empty = "not set",
                     secret = Secret.ITSELF)
             @DefaultValue("")
             String password,
@@ -66,12 +66,12 @@ public record Settings(
             @Setting(
                     value = "the database's password",
                     allowed = SecretFile.ALLOWED,
-                    empty = "none is given",
+                    empty = "not set",
                     secret = Secret.IN_FILE)
             @DefaultValue("")
             String passwordFile,
 
-            @Setting(value = "so long a start waits for a database that does not answer yet", min = "0s", max = "1h")
+            @Setting(value = "how long a start waits for a database that does not answer yet", min = "0s", max = "1h")
             @DefaultValue("2m")
             Duration startWait,
 
@@ -90,11 +90,11 @@ public record Settings(
             if (url.isEmpty() && !(user + password + passwordFile).isEmpty()) {
                 throw new WrongSetting(
                         "url",
-                        "is missing, though a user or a password is given: give all of them, or none for the embedded"
+                        "is missing, but a user or password is set: set all of them, or none to use the embedded"
                                 + " database");
             }
             if (!password.isEmpty() && !passwordFile.isEmpty()) {
-                throw new WrongSetting("password", "is given, and so is a file with the password: give one of them");
+                throw new WrongSetting("password", "and the password file are both set: set only one");
             }
         }
 

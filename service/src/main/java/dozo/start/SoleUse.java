@@ -48,7 +48,7 @@ final class SoleUse implements AutoCloseable {
             if (LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
                 throw new StartFailure(
                         StartFailure.UNAVAILABLE,
-                        "another Dozo works on this database: stop it, or give this one a database of its own",
+                        "another Dozo service uses this database: stop it, or set a different DOZO_DB_URL",
                         e);
             }
             throw e;

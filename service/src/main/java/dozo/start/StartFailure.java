@@ -46,7 +46,7 @@ public final class StartFailure extends RuntimeException {
                 case PortInUseException port -> {
                     return Optional.of(new StartFailure(
                             UNAVAILABLE,
-                            "port %d (DOZO_HTTP_PORT) is in use: stop who uses it, or name another port"
+                            "port %d (DOZO_HTTP_PORT) is in use: stop the other program, or set another port"
                                     .formatted(port.getPort()),
                             thrown));
                 }
@@ -59,8 +59,9 @@ public final class StartFailure extends RuntimeException {
                 case FlywayValidateException schema -> {
                     return Optional.of(new StartFailure(
                             UNAVAILABLE,
-                            "the database was made by another version of Dozo, and nothing in it was changed: expected an empty"
-                                    + " database in DOZO_DB_URL, or for the embedded one no folder \"postgres\" in DOZO_WORK",
+                            "the database belongs to another version of Dozo; it was not changed. Expected an empty"
+                                    + " database in DOZO_DB_URL, or for the embedded one no folder \"postgres\" in"
+                                    + " DOZO_WORK",
                             thrown));
                 }
                 default -> {

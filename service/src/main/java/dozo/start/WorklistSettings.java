@@ -27,43 +27,45 @@ import org.springframework.transaction.PlatformTransactionManager;
 public record WorklistSettings(
         @Setting(
                 value = "the Orthanc through which the modality worklist is read",
-                allowed = "an address as http://127.0.0.1:8042",
+                allowed = "an address such as http://127.0.0.1:8042",
                 empty = "no worklist is read")
         @DefaultValue("")
         String url,
 
         @Setting(
-                value = "what that Orthanc calls the worklist server in its `DicomModalities`",
+                value = "the name of the worklist server in that Orthanc's `DicomModalities`",
                 allowed = "a name of 1 to 64 letters, digits, - and _")
         @DefaultValue("worklist")
         String server,
 
-        @Setting(value = "the user for Orthanc", allowed = "a name", empty = "it asks for none") @DefaultValue("")
+        @Setting(value = "the user for Orthanc", allowed = "a name", empty = "Orthanc needs none") @DefaultValue("")
         String user,
 
         @Setting(
                 value = "the password for Orthanc",
                 allowed = SecretFile.ALLOWED,
-                empty = "there is none",
+                empty = "not set",
                 secret = Secret.IN_FILE)
         @DefaultValue("")
         String passwordFile,
 
         @Setting(
-                value = "when the worklist is read by itself, where there is one",
-                allowed =
-                        "second, minute, hour, day, month and weekday, as 0 10 * * * * for ten past every hour, or - for never,")
+                value = "when the worklist is read automatically",
+                allowed = "second, minute, hour, day, month and weekday, such as 0 10 * * * * for ten past every"
+                        + " hour, or - for never,")
         @DefaultValue("0 10 * * * *")
         String cron,
 
-        @Setting(value = "so many days after today are read then, and yesterday and today", min = "1", max = "365")
+        @Setting(
+                value = "the number of days after today to read, in addition to yesterday and today",
+                min = "1",
+                max = "365")
         @DefaultValue("14")
         int daysAhead,
 
         @Setting(
-                value =
-                        "so long after it is booked for, a visit of which nothing has arrived was never scanned, and what arrives"
-                                + " is late",
+                value = "how long after its booked time a visit without any data counts as never scanned; data that"
+                        + " arrives later is late",
                 min = "1m",
                 max = "60d")
         @DefaultValue("24h")

@@ -72,7 +72,7 @@ class CopyCommandTest {
                 .start();
 
         assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
-                .contains("takes long")
+                .contains("this copy is slow")
                 .contains("Java's own crypto")
                 .contains("Remove /the/note");
         assertThat(process.waitFor()).isEqualTo(Exit.USAGE);
@@ -83,7 +83,7 @@ class CopyCommandTest {
         assertRefused(Exit.USAGE, "SRC and DST", "only-one");
         assertRefused(Exit.USAGE, "unknown option --frob", "--frob", "a", "h:/b");
         assertRefused(Exit.USAGE, "unknown option -x", "-rx", "a", "h:/b");
-        assertRefused(Exit.USAGE, "-P wants a value", "a", "h:/b", "-P");
+        assertRefused(Exit.USAGE, "-P requires a value", "a", "h:/b", "-P");
         assertRefused(Exit.USAGE, "--json takes no value", "--json=1", "a", "h:/b");
         assertRefused(Exit.USAGE, "1 to 64", "--lanes", "65", "a", "h:/b");
         assertRefused(Exit.USAGE, "1 to 64", "--lanes=none", "a", "h:/b");
@@ -100,7 +100,7 @@ class CopyCommandTest {
     void optionsOfSshThatAreNotUnderstoodAreNamed() {
         assertRefused(
                 Exit.USAGE,
-                "-o ProxyCommand=x is not understood, only UserKnownHostsFile",
+                "-o ProxyCommand=x is not supported; expected one of UserKnownHostsFile",
                 "-oProxyCommand=x",
                 "a",
                 "h:/b");
@@ -110,7 +110,7 @@ class CopyCommandTest {
 
     @Test
     void oneEndIsASite() {
-        assertRefused(Exit.USAGE, "one end must be at a site", "a", "b");
+        assertRefused(Exit.USAGE, "SRC or DST must be at a site", "a", "b");
         assertRefused(Exit.USAGE, "from site to site", "h:/a", "i:/b");
         assertRefused(Exit.USAGE, "at the same site", "h:/a", "i:/b", "c");
         assertRefused(Exit.USAGE, "at the same site", "h:/a", "b", "c");
@@ -122,11 +122,11 @@ class CopyCommandTest {
         Path other =
                 Files.writeString(Files.createDirectory(folder.resolve("other")).resolve("file"), "y");
 
-        assertRefused(Exit.REFUSED, "-r copies folders", folder.toString(), "h:/b");
-        assertRefused(Exit.REFUSED, "there is no file or folder", folder + "/missing", "h:/b");
-        assertRefused(Exit.REFUSED, "two sources are called file", file.toString(), other.toString(), "h:/b");
-        assertRefused(Exit.REFUSED, "two sources are called file", "h:/a/file", "h:/b/file", "c");
-        assertRefused(Exit.REFUSED, "no name of its own", "-r", "/", "h:/b/");
+        assertRefused(Exit.REFUSED, "use -r to copy folders", folder.toString(), "h:/b");
+        assertRefused(Exit.REFUSED, "/missing does not exist", folder + "/missing", "h:/b");
+        assertRefused(Exit.REFUSED, "two sources have the name file", file.toString(), other.toString(), "h:/b");
+        assertRefused(Exit.REFUSED, "two sources have the name file", "h:/a/file", "h:/b/file", "c");
+        assertRefused(Exit.REFUSED, "the root folder has no name", "-r", "/", "h:/b/");
         assertRefused(Exit.REFUSED, "without ..", "h:/a/../b", "c");
     }
 
@@ -165,7 +165,7 @@ class CopyCommandTest {
                     site, site.address().root() + "/sub", folder.resolve("back").toString()));
 
             assertThat(ended.code()).isEqualTo(Exit.REFUSED);
-            assertThat(ended.err()).contains("dr/sub is a folder: -r copies folders");
+            assertThat(ended.err()).contains("dr/sub is a folder: use -r to copy folders");
             assertThat(folder.resolve("back")).doesNotExist();
         }
     }

@@ -25,7 +25,7 @@ class CopyReportTest {
         assertThat(report.line(PART, "at dr", 3))
                 .isEqualTo("10,000 entries, 1.0 GB: 9,998 verified, 2 not at dr, 300 MB moved, 3.0 s, 100 MB/s");
         assertThat(report.line(new Progress(7, 9, false, 5, 9, 9, 1), "at dr", 3))
-                .contains("5 verified, the rest is not counted");
+                .contains("5 verified; the total is unknown");
     }
 
     @Test

@@ -74,7 +74,7 @@ class FlywheelCommandTest {
         assertThat(ended.err()).isEmpty();
         assertThat(ended.code()).isEqualTo(Exit.WELL);
         assertThat(ended.out())
-                .contains("first visit: 1 of 1 files", "5 B came now; complete")
+                .contains("first visit: 1 of 1 files", "5 B downloaded now; complete")
                 .contains("remark  NO_HASH       session first visit/notes.txt (f1)");
         assertThat(folder.resolve("spool").resolve(SESSION).resolve("tree/files/notes.txt"))
                 .hasContent("bytes");

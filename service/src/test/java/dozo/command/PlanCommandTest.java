@@ -39,7 +39,7 @@ class PlanCommandTest {
 
         assertThat(ended).extracting(Ended::code, Ended::err).containsExactly(0, "");
         assertThat(ended.out())
-                .startsWith("7 projects, 925 TB; a lane moves 600 Mbit/s; the link takes 7.62 Gbit/s")
+                .startsWith("7 projects, 925 TB; a lane moves 600 Mbit/s; the link carries 7.62 Gbit/s")
                 .containsPattern("the table's regions +4 +4 +1\\.446 +44\\.63 % +51\\.6 days +largest partition")
                 .containsPattern("whole projects +4 +4 +1\\.446 ")
                 .containsPattern("Dozo +4 +4 +1\\.000 +0\\.00 % +35\\.7 days +lanes")
@@ -80,7 +80,7 @@ class PlanCommandTest {
             --rate fast               | 2 | --rate fast
             --rate 7B                 | 2 | --rate 7B: expected 1kB to 1TB per second
             --link -1Gbit             | 2 | --link
-            --site dr                 | 2 | --site and --from-table
+            --site dr                 | 2 | either --site or --from-table
             """)
     void whatCannotBeUnderstoodIsSaid(String options, int code, String message) throws Exception {
         Ended ended = plan("a,1\n", options.split(" "));

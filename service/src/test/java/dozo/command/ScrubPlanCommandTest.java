@@ -24,7 +24,7 @@ class ScrubPlanCommandTest {
         assertThat(ended.out().replaceAll("\\d{4}-\\d\\d-\\d\\d", "2027-01-15")).isEqualTo("""
                         1.4 PB in 482,977,782 files; every copy must be read again within 90 days
                         reading from 00:00-24:00, at most 300 MB/s
-                        there it reads 1.0 GB/s, and a file costs 4.00 ms besides: as was said
+                        the site reads 1.0 GB/s, plus 4.00 ms per file: as given
 
                                                                WANTED                  FORECAST
                         age of the oldest copy, first round   90 days  55.2 days, by 2027-01-15
@@ -32,8 +32,8 @@ class ScrubPlanCommandTest {
                         bytes a second while it reads        184 MB/s                  300 MB/s
                         files a second while it reads            62.2                       101
 
-                        The promise can be kept; 38 % of the time is to spare.
-                        What would still do, each alone:
+                        The promise can be kept, with 38 % of the time to spare.
+                        Each of these alone is still enough:
                           --limit 184MB or more
                           a --window of 14.8 h or more
                           --max-age 56d or more
@@ -51,7 +51,7 @@ class ScrubPlanCommandTest {
                 .containsPattern("bytes a second while it reads +442 MB/s +200 MB/s\n")
                 .endsWith("""
                         The promise cannot be kept: a round takes 108.9 days too long.
-                        What would do, each alone:
+                        Each of these alone would be enough:
                           --limit 442MB or more
                           a --window of 22.1 h or more
                           --max-age 199d or more
@@ -64,11 +64,11 @@ class ScrubPlanCommandTest {
 
         assertThat(ended.code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(ended.out())
-                .contains("what reading costs there is not known")
+                .contains("the cost of reading at the site is unknown")
                 .containsPattern("and in later rounds +90 days +at least 55\\.2 days\n")
                 .containsPattern("files a second while it reads +62\\.2 +at most 101\n")
-                .contains("Nobody can say whether the promise can be kept")
-                .contains("What is needed at least, each alone:\n  --limit 184MB or more");
+                .contains("Unknown whether the promise can be kept")
+                .contains("Each of these alone is the least that is needed:\n  --limit 184MB or more");
     }
 
     @Test
@@ -109,9 +109,9 @@ class ScrubPlanCommandTest {
             --rate 1GB --per-file 4          | --per-file 4: expected a time such as 4ms
             --rate 1GB --per-file 4h         | --per-file 4h: expected a time such as 4ms
              --rate 1GB --per-file 9999s      | 0 to 3600s
-            --until 06:00                    | --all, --until, --cold, --warm and --wait are for starting a scrub
-            --cold                           | --all, --until, --cold, --warm and --wait are for starting a scrub
-            --wait                           | --all, --until, --cold, --warm and --wait are for starting a scrub
+            --until 06:00                    | --plan excludes --all, --until, --cold, --warm and --wait
+            --cold                           | --plan excludes --all, --until, --cold, --warm and --wait
+            --wait                           | --plan excludes --all, --until, --cold, --warm and --wait
             --window 20:00-06:00 --until 5:0 | mutually exclusive
             --cold --warm                    | mutually exclusive
             """)
@@ -129,7 +129,8 @@ class ScrubPlanCommandTest {
 
     @Test
     void whatBelongsTogetherIsSaid() {
-        assertThat(dozo("scrub --plan --max-age 90d --stored 1TB").err()).contains("--stored and --files go together");
+        assertThat(dozo("scrub --plan --max-age 90d --stored 1TB").err())
+                .contains("--stored and --files are required together");
         assertThat(dozo("scrub --plan --stored 1TB --files 1").err()).contains("--max-age is required");
         assertThat(dozo("scrub --stored 1TB --files 1").err()).contains("are for --plan");
     }

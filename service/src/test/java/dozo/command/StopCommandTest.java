@@ -55,7 +55,7 @@ class StopCommandTest {
 
     @Test
     void whereNothingRunsNothingIsStopped() {
-        assertThat(dozo("stop")).isEqualTo(new Ended(Exit.REFUSED, "", "dozo: no run is going on\n"));
+        assertThat(dozo("stop")).isEqualTo(new Ended(Exit.REFUSED, "", "dozo: no run is in progress\n"));
         assertThat(dozo("stop", "7").code()).isEqualTo(Exit.REFUSED);
         assertThat(dozo("stop", "x").code()).isEqualTo(Exit.USAGE);
     }
@@ -81,14 +81,14 @@ class StopCommandTest {
 
         slowScrub(3);
         Ended night = dozo("run");
-        assertThat(night).isEqualTo(new Ended(Exit.WELL, "run 4 is started\n", ""));
+        assertThat(night).isEqualTo(new Ended(Exit.WELL, "run 4 has started\n", ""));
         assertThat(service.get("/api/v1/runs/3").at("/state").asString()).isEqualTo("STOPPED");
         assertThat(service.get("/api/v1/runs/4").at("/kind").asString()).isEqualTo("NIGHTLY_BACKUP");
         awaitEnd(4);
 
         slowScrub(5);
         pauseAndResume();
-        assertThat(dozo("stop", "5").out()).isEqualTo("run 5 is asked to stop\n");
+        assertThat(dozo("stop", "5").out()).isEqualTo("run 5 is stopping\n");
         awaitEnd(5);
     }
 
@@ -98,7 +98,7 @@ class StopCommandTest {
         assertThat(dozo("status").out())
                 .startsWith("scrub 5 is paused: ")
                 .contains("paused by admin since ")
-                .contains("to go on: dozo resume 5");
+                .contains("to continue: dozo resume 5");
         assertThat(dozo("pause").err()).contains("run 5 was paused by admin");
         assertThat(dozo("resume")).isEqualTo(new Ended(Exit.WELL, "run 5 continues\n", ""));
         assertThat(dozo("resume").err()).contains("run 5 is not paused");
@@ -123,7 +123,7 @@ class StopCommandTest {
         Files.writeString(source.resolve("a"), "now it holds something");
         Ended retried = dozo("retry", "1", "--wait");
         assertThat(retried.code()).as(retried.out() + retried.err()).isZero();
-        assertThat(retried.out()).contains("tries again what run 1 found");
+        assertThat(retried.out()).contains("retry of run 1");
         assertThat(dozo("findings").code()).isZero();
         assertThat(dozo("findings", "--all").out())
                 .contains("superseded by run 2")
@@ -142,7 +142,7 @@ class StopCommandTest {
     /** Starts a scrub that has read some copies, and waits for its budget to read others. */
     private void slowScrub(int run) {
         assertThat(dozo("scrub", "--all", "--warm", "--limit", "4kB").out())
-                .isEqualTo("scrub %d is started\n".formatted(run));
+                .isEqualTo("scrub %d has started\n".formatted(run));
         await().atMost(Duration.ofMinutes(5))
                 .until(() -> service.bean(JdbcClient.class)
                                 .sql("select count(*) from reading where run_id = :run")

@@ -135,9 +135,9 @@ class DemoIT {
     void badArgumentsAreRefusedBeforeAnythingIsStarted() throws Exception {
         assertThat(refused(folder.resolve("missing"), folder.resolve("w"))).contains("there is no folder", "missing");
         assertThat(refused(Files.createDirectory(folder.resolve("empty")), folder.resolve("w")))
-                .contains("no folder in", "could be an experiment");
+                .contains("contains no folders", "each experiment");
         write(folder.resolve("data"), "e/f");
-        assertThat(refused(folder.resolve("data"), folder.resolve("data/w"))).contains("must not lie in each other");
+        assertThat(refused(folder.resolve("data"), folder.resolve("data/w"))).contains("must not contain each other");
     }
 
     private void assertEveryBagIsAnExperiment() throws Exception {

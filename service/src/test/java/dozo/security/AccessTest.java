@@ -568,7 +568,7 @@ class AccessTest {
         return switch (answer.status()) {
             case 401 -> "nobody";
             case 403 -> "refused";
-            case 404 -> answer.text().contains("among yours") ? "not found" : "allowed";
+            case 404 -> answer.text().contains("is not one of yours") ? "not found" : "allowed";
             case 302 -> "refused";
             default -> answer.status() < 500 || answer.status() == 502 ? "allowed" : "failed";
         };

@@ -74,7 +74,7 @@ class TurnsTest {
 
     private static void assertRefused(Answer answer) {
         assertThat(answer.status()).as(answer.text()).isEqualTo(503);
-        assertThat(answer.at("/detail").asString()).contains("too many requests wait");
+        assertThat(answer.at("/detail").asString()).contains("too many requests are waiting");
         assertThat(answer.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
     }
 }

@@ -86,7 +86,7 @@ class StartTest {
         try {
             await().atMost(Duration.ofMinutes(5))
                     .until(() -> !service.isAlive() || Files.readString(output).contains("log in as admin"));
-            Matcher address = Pattern.compile("answers at (http://\\S+)/").matcher(Files.readString(output));
+            Matcher address = Pattern.compile("listens at (http://\\S+)/").matcher(Files.readString(output));
             assertThat(address.find()).as(Files.readString(output)).isTrue();
             StringBuilder told = new StringBuilder(
                     String.join(" ", service.info().arguments().orElse(new String[0])));

@@ -203,7 +203,7 @@ class ExperimentPage {
 
     private Site site(String name) {
         return name.isEmpty()
-                ? sites.only().orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"))
+                ? sites.only().orElseThrow(() -> new Refusal("site", "no site is registered; register one first"))
                 : sites.find(name).orElseThrow(() -> new Refusal("site", "there is no site \"%s\"", name));
     }
 

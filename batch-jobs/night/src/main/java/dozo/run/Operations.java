@@ -330,6 +330,6 @@ public class Operations implements SmartLifecycle {
         if (name != null) {
             return sites.find(name).orElseThrow(() -> new Refusal("site", "there is no site \"%s\"", name));
         }
-        return sites.only().orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
+        return sites.only().orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
     }
 }

@@ -180,7 +180,7 @@ public class Editions {
                         && handler instanceof HandlerMethod method
                         && Requests.isRest(method.getBeanType())
                         && !takes(method)) {
-                    throw new Refusal(HttpHeaders.IF_MATCH, "nothing is compared here: leave it out");
+                    throw new Refusal(HttpHeaders.IF_MATCH, "not supported here: omit it");
                 }
                 return true;
             }

@@ -110,7 +110,9 @@ public class Idempotency implements WebMvcConfigurer {
             try {
                 answers.answered(at.user(), at.key(), answer.kept());
             } catch (DataAccessException | TransactionException failure) {
-                LOG.error("an answer could not be kept, its request may be done again: {}", failure.getMessage());
+                LOG.error(
+                        "could not store a response; a repeated request would be executed again: {}",
+                        failure.getMessage());
             }
         }
     }
@@ -174,7 +176,8 @@ public class Idempotency implements WebMvcConfigurer {
             if (body == null) {
                 throw Refusal.conflict(
                         HEADER,
-                        "this was done and answered with %d; the answer was too long to be kept, and nothing was done again",
+                        "the request was executed before with status %d; its response was too long to store. It was"
+                                + " not executed again",
                         first.status());
             }
             response.setStatus(first.status());
@@ -195,7 +198,7 @@ public class Idempotency implements WebMvcConfigurer {
         private static final long serialVersionUID = 1L;
 
         UnderWay() {
-            super("the first request with this key is still going on: ask again for its answer");
+            super("the first request with this key is still in progress: retry later to get its response");
         }
     }
 }

@@ -114,7 +114,7 @@ class Problems extends ResponseEntityExceptionHandler {
     @Nullable
     ResponseEntity<Object> brokenOff(BadRequestException body, WebRequest request) {
         ProblemDetail problem =
-                ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST, "The body cannot be read to its end.");
+                ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST, "The request body is incomplete.");
         return handleExceptionInternal(body, problem, new HttpHeaders(), HttpStatus.BAD_REQUEST, request);
     }
 
@@ -137,7 +137,7 @@ class Problems extends ResponseEntityExceptionHandler {
         }
         LOG.error("a request failed", defect);
         return answer(ProblemDetail.forStatusAndDetail(
-                HttpStatus.INTERNAL_SERVER_ERROR, "this is a defect of Dozo; its log says more"));
+                HttpStatus.INTERNAL_SERVER_ERROR, "internal error; see the service's log"));
     }
 
     /** Reports a lost database. NB: does not log, because the log already says once that the database is away. */
@@ -257,7 +257,7 @@ class Problems extends ResponseEntityExceptionHandler {
         }
         if (failure instanceof InvalidNullException) {
             return Optional.of(new FieldError(
-                    failure.getPath().getFirst().getPropertyName(), "a list or map without null is expected"));
+                    failure.getPath().getFirst().getPropertyName(), "expected a list or map without null"));
         }
         String path = failure.getPath().stream()
                 .map(step -> step.getPropertyName() == null ? "[" + step.getIndex() + "]" : step.getPropertyName())

@@ -354,7 +354,7 @@ class CommandLineTest {
 
     @Test
     void aScrubThatCannotBeIsRefusedWithItsOption() {
-        assertThat(dozo("scrub").err()).contains("there is no site yet");
+        assertThat(dozo("scrub").err()).contains("no site is registered");
         service.register("dr", site.address());
         assertThat(dozo("scrub", "--site", "nix").code()).isEqualTo(Exit.REFUSED);
         assertThat(dozo("scrub", "--plan", "--site", "nix").code()).isEqualTo(Exit.REFUSED);

@@ -161,7 +161,7 @@ class BadRequestsTest {
     void thePageOfErrorsIsNoAddress() throws IOException {
         String page = get("/error", "Accept: text/html\r\n" + cookie);
 
-        assertThat(page).startsWith("HTTP/1.1 404").contains("There is nothing here");
+        assertThat(page).startsWith("HTTP/1.1 404").contains("Not found");
         assertThat(get("/error", cookie)).startsWith("HTTP/1.1 404").doesNotContain("999");
         assertThat(get("/error", "Accept: text/html\r\n")).startsWith("HTTP/1.1 302");
         assertQuiet();

@@ -67,10 +67,10 @@ class OverviewPageTest {
         assertThat(english)
                 .contains("2 of 2 experiments are not safe yet; the oldest unprotected data is from ")
                 .contains("P001/S1")
-                .contains("not looked at yet")
+                .contains("not read yet")
                 .contains("href=\"/experiments?project=P001\"")
                 .contains("Ended with findings");
-        assertThat(page("ja")).contains("2 件の実験のうち 2 件がまだ安全ではありません").contains("指摘事項ありで終了");
+        assertThat(page("ja")).contains("2 件の実験のうち 2 件がまだ安全ではありません").contains("要対応ありで終了");
     }
 
     @Test
@@ -125,7 +125,7 @@ class OverviewPageTest {
         assertThat(page("en"))
                 .contains("Paused")
                 .contains("by an &lt;operator&gt; since ")
-                .contains("to go on: dozo resume " + run.id())
+                .contains("to continue: dozo resume " + run.id())
                 .doesNotContain("Ended</dt>");
         assertThat(page("ja"))
                 .contains("一時停止中")

@@ -71,10 +71,10 @@ class PageErrorsTest {
         HttpResponse<String> page = service.look(lab, "/sites", "ja");
 
         assertThat(page.statusCode()).isEqualTo(403);
-        assertPage(page, "ja", "表示する権限がありません");
+        assertPage(page, "ja", "権限がありません");
         assertThat(page.body()).contains("OPERATOR").contains("href=\"/runs\"").doesNotContain("href=\"/sites\"");
         assertThat(page.body()).contains("/sites?lang=en").doesNotContain("/error");
-        assertPage(service.look(lab, "/sites", "en"), "en", "This is not for you");
+        assertPage(service.look(lab, "/sites", "en"), "en", "Not permitted");
         assertQuiet();
     }
 
@@ -83,11 +83,11 @@ class PageErrorsTest {
         for (String path : List.of("/experiments/P1/NEVER", "/runs/4711", "/nix", "/webjars/chartjs/nix", "/nix.css")) {
             HttpResponse<String> page = service.look(admin, path, "ja");
             assertThat(page.statusCode()).as(path).isEqualTo(404);
-            assertPage(page, "ja", "ここには何もありません");
+            assertPage(page, "ja", "見つかりません");
         }
         HttpResponse<String> foreign = service.look(lab, "/administration/projects/P9", "en");
         assertThat(foreign.statusCode()).isEqualTo(404);
-        assertPage(foreign, "en", "There is nothing here");
+        assertPage(foreign, "en", "Not found");
         assertQuiet();
     }
 
@@ -106,7 +106,7 @@ class PageErrorsTest {
 
         assertThat(page.statusCode()).isEqualTo(405);
         assertThat(page.headers().firstValue("Allow").orElse("")).contains("GET");
-        assertPage(page, "en", "This cannot be asked");
+        assertPage(page, "en", "Invalid request");
         assertQuiet();
     }
 
@@ -120,7 +120,7 @@ class PageErrorsTest {
         try {
             HttpResponse<String> page = service.look(admin, "/sites", "ja");
             assertThat(page.statusCode()).isEqualTo(500);
-            assertPage(page, "ja", "障害が起きました");
+            assertPage(page, "ja", "内部エラー");
             assertThat(page.body()).doesNotContain("site_capability").doesNotContain("Exception");
             assertThat(log.list)
                     .anySatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull());

@@ -186,7 +186,7 @@ class ArrivalsPage {
     }
 
     private static NotThere missing(long id) {
-        return new NotThere("there is no arrival %d", id);
+        return new NotThere("arrival %d does not exist", id);
     }
 
     private static String text(@Nullable Object value) {

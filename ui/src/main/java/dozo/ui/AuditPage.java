@@ -140,7 +140,7 @@ class AuditPage {
         LocalDate last = until == null ? today() : until;
         LocalDate first = from == null ? last.minusDays(DAYS_USUAL) : from;
         if (first.isAfter(last)) {
-            throw new Refusal("from", "expected a date that is not after the last day");
+            throw new Refusal("from", "expected a date on or before the last day");
         }
         return new Asked(asOf, first, last);
     }
@@ -192,7 +192,7 @@ class AuditPage {
         return Optional.of(project)
                 .filter(sight::sees)
                 .flatMap(seen -> experiments.find(seen, name.substring(slash + 1)))
-                .orElseThrow(() -> new Refusal("experiment", "there is no experiment \"%s\"", name));
+                .orElseThrow(() -> new Refusal("experiment", "experiment \"%s\" does not exist", name));
     }
 
     private static FilePath path(String text) {

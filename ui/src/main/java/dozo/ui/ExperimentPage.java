@@ -204,7 +204,7 @@ class ExperimentPage {
     private Site site(String name) {
         return name.isEmpty()
                 ? sites.only().orElseThrow(() -> new Refusal("site", "no site is registered; register one first"))
-                : sites.find(name).orElseThrow(() -> new Refusal("site", "there is no site \"%s\"", name));
+                : sites.find(name).orElseThrow(() -> new Refusal("site", "site \"%s\" does not exist", name));
     }
 
     private Optional<Freeze> frozen(Experiment experiment) {
@@ -214,6 +214,6 @@ class ExperimentPage {
     static Experiment found(Experiments experiments, String project, String code) {
         return experiments
                 .find(project, code)
-                .orElseThrow(() -> new NotThere("there is no experiment \"%s/%s\"", project, code));
+                .orElseThrow(() -> new NotThere("experiment \"%s/%s\" does not exist", project, code));
     }
 }

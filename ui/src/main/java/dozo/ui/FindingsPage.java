@@ -97,7 +97,7 @@ class FindingsPage {
     }
 
     private KeptFinding find(Sight sight, long id) {
-        return findings.find(sight, id).orElseThrow(() -> new NotThere("there is no finding %d", id));
+        return findings.find(sight, id).orElseThrow(() -> new NotThere("finding %d does not exist", id));
     }
 
     private static Problem problem(String name) {

@@ -94,7 +94,7 @@ final class OriginForm {
             }
             String theirs = line.substring(0, sign).strip();
             if (projects.put(theirs, line.substring(sign + 1).strip()) != null) {
-                throw new Refusal("projects", "the id %s is in two lines", theirs);
+                throw new Refusal("projects", "id %s occurs twice; expected each id once", theirs);
             }
         }
         return projects;

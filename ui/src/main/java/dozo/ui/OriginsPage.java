@@ -105,7 +105,7 @@ class OriginsPage {
     }
 
     private Origin find(String name) {
-        return origins.find(name).orElseThrow(() -> new NotThere("there is no origin \"%s\"", name));
+        return origins.find(name).orElseThrow(() -> new NotThere("origin \"%s\" does not exist", name));
     }
 
     private static OriginKind kind(String word) {

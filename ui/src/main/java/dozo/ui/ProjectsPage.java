@@ -138,7 +138,7 @@ class ProjectsPage {
         Project found = find(project);
         try {
             if (!users.join(project, member.strip(), actor.getName())) {
-                throw new Refusal("member", "there is no user \"%s\"", member);
+                throw new Refusal("member", "user \"%s\" does not exist", member);
             }
             return to(project);
         } catch (Refusal refused) {
@@ -150,7 +150,7 @@ class ProjectsPage {
     String leave(@PathVariable String project, @PathVariable String name, Principal actor) {
         find(project);
         if (!users.leave(project, name, actor.getName())) {
-            throw new Refusal("name", "no administrator has made %s a member of %s", project, name);
+            throw new Refusal("name", "no administrator has added %s to project %s", name, project);
         }
         return to(project);
     }
@@ -201,7 +201,7 @@ class ProjectsPage {
     }
 
     private static Refusal noProject(String code) {
-        return new Refusal("project", "there is no project \"%s\"", code);
+        return new Refusal("project", "project \"%s\" does not exist", code);
     }
 
     private static String to(String code) {

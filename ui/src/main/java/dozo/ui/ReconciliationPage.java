@@ -42,7 +42,7 @@ class ReconciliationPage {
             @RequestParam(defaultValue = "0") String after,
             Sight sight,
             Model model) {
-        Run run = runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d", id));
+        Run run = runs.find(sight, id).orElseThrow(() -> new NotThere("run %d does not exist", id));
         if (!after.matches("r?[0-9]{1,18}")) {
             throw new Refusal("after", "\"%s\": unknown page", after);
         }

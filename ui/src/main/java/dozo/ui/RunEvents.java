@@ -69,7 +69,7 @@ class RunEvents {
             HttpServletRequest request,
             HttpServletResponse response)
             throws IOException {
-        var run = runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d", id));
+        var run = runs.find(sight, id).orElseThrow(() -> new NotThere("run %d does not exist", id));
         if (!run.goesOn()) {
             begin(response);
             write(response, "ended", "run=" + id);
@@ -167,7 +167,7 @@ class RunEvents {
         writer.write("event: %s\n%s\n\n"
                 .formatted(event, lines.lines().map(line -> "data: " + line).collect(Collectors.joining("\n"))));
         if (writer.checkError()) {
-            throw new IOException("the viewer does not take it");
+            throw new IOException("the viewer has disconnected");
         }
     }
 

@@ -147,7 +147,7 @@ class RunsPage {
     }
 
     private Run find(Sight sight, long id) {
-        return runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d", id));
+        return runs.find(sight, id).orElseThrow(() -> new NotThere("run %d does not exist", id));
     }
 
     private static String to(long run) {

@@ -144,6 +144,6 @@ class SitesPage {
     }
 
     private Site find(String name) {
-        return sites.find(name).orElseThrow(() -> new NotThere("there is no site \"%s\"", name));
+        return sites.find(name).orElseThrow(() -> new NotThere("site \"%s\" does not exist", name));
     }
 }

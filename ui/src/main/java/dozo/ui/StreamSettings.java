@@ -7,13 +7,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /** Limits for live pages of runs, because each open one keeps a thread. */
 @ConfigurationProperties("dozo.streams")
 public record StreamSettings(
-        @Setting(value = "the most live pages of runs that one user has open at once", min = "1", max = "500")
-        @DefaultValue("20")
+        @Setting(value = "maximum number of live run pages per user", min = "1", max = "500") @DefaultValue("20")
         int perUser,
 
         @Setting(
                 value =
-                        "the most that are open from one address; behind a proxy without `DOZO_HTTP_TLS_PROXY` all have its address",
+                        "maximum number of live run pages per address; behind a proxy without `DOZO_HTTP_TLS_PROXY` all users have the proxy's address",
                 min = "1",
                 max = "500")
         @DefaultValue("50")

@@ -138,7 +138,7 @@ class UsersPage {
     }
 
     private static Refusal noUser(String name) {
-        return new Refusal("name", "there is no user \"%s\"", name);
+        return new Refusal("name", "user \"%s\" does not exist", name);
     }
 
     private static String to(String name) {

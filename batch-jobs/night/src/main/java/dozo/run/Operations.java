@@ -284,7 +284,7 @@ public class Operations implements SmartLifecycle {
     }
 
     private Run find(long runId) {
-        return runs.find(runId).orElseThrow(() -> Refusal.conflict("run", "there is no run %d", runId));
+        return runs.find(runId).orElseThrow(() -> Refusal.conflict("run", "run %d does not exist", runId));
     }
 
     private void makeWay(Run scrub, String requestedBy) {
@@ -328,7 +328,7 @@ public class Operations implements SmartLifecycle {
 
     private Site site(@Nullable String name) {
         if (name != null) {
-            return sites.find(name).orElseThrow(() -> new Refusal("site", "there is no site \"%s\"", name));
+            return sites.find(name).orElseThrow(() -> new Refusal("site", "site \"%s\" does not exist", name));
         }
         return sites.only().orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
     }

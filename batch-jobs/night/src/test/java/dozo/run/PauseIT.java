@@ -288,7 +288,7 @@ class PauseIT {
         assertThatThrownBy(() -> operations().resume(run.id(), "test")).isInstanceOf(Refusal.class);
         assertThatThrownBy(() -> operations().pause(999, "test"))
                 .isInstanceOf(Refusal.class)
-                .hasMessage("there is no run 999");
+                .hasMessage("run 999 does not exist");
     }
 
     @Test

@@ -173,7 +173,7 @@ class RetryIT {
     void ofARunThatIsNotThereOrGoesOnNothingIsTriedAgain() throws Exception {
         assertThatThrownBy(() -> operations().retry(7, "operator"))
                 .isInstanceOf(Refusal.class)
-                .hasMessage("there is no run 7");
+                .hasMessage("run 7 does not exist");
         Run first = nightWithAMissingSource();
         Run opened = night.get(Runs.class)
                 .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");

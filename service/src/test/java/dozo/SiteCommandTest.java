@@ -85,7 +85,7 @@ class SiteCommandTest {
 
         jdbc.sql("delete from run").update();
         assertThat(dozo(Exit.WELL, "remove", "dr")).isEqualTo("site dr removed\n");
-        assertThat(dozo(Exit.REFUSED, "remove", "dr")).contains("there is no site \"dr\"");
+        assertThat(dozo(Exit.REFUSED, "remove", "dr")).contains("site \"dr\" does not exist");
         assertThat(service.bean(Sites.class).all()).isEmpty();
     }
 

@@ -461,7 +461,7 @@ class AccessTest {
 
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.at("/refused").asInt()).isEqualTo(2);
-        assertThat(answer.text()).contains("there is no project").contains("of another project");
+        assertThat(answer.text()).contains("does not exist; create it first").contains("of another project");
         assertThat(answer.text().replace(taken.toString(), "")).doesNotContain("is registered already");
     }
 

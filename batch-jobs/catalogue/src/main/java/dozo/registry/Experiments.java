@@ -454,7 +454,7 @@ public class Experiments {
 
     /** Returns the refusal for a project that is missing or not visible. */
     public static Refusal noProject(String code) {
-        return new Refusal("project", "there is no project \"%s\"; create it first", code);
+        return new Refusal("project", "project \"%s\" does not exist; create it first", code);
     }
 
     private void refuseDuplicate(Sight sight, String project, String code, Path root) {

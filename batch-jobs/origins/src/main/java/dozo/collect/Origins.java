@@ -518,7 +518,7 @@ public class Origins {
     private int project(String field, String code) {
         return projects.find(code)
                 .map(Project::id)
-                .orElseThrow(() -> new Refusal(field, "there is no project \"%s\"; create it first", code));
+                .orElseThrow(() -> new Refusal(field, "project \"%s\" does not exist; create it first", code));
     }
 
     private static Terms terms(ResultSet row) throws SQLException {

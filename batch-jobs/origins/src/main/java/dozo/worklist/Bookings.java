@@ -166,7 +166,7 @@ public class Bookings {
         Booking after = before == null ? told : told.over(before);
         String project = after.project();
         if (project != null && !(projects.contains(project) && sight.sees(project))) {
-            throw new Refusal("project", "there is no project \"%s\"; create it first", project);
+            throw new Refusal("project", "project \"%s\" does not exist; create it first", project);
         }
         if (project == null && !sight.ofEverything()) {
             throw new Refusal("project", "expected one of your projects");

@@ -13,6 +13,6 @@ public final class Missing extends RuntimeException {
 
     /** Returns a supplier of the exception for one resource. */
     public static Supplier<Missing> thing(String kind, Object name) {
-        return () -> new Missing("there is no %s \"%s\"".formatted(kind, name));
+        return () -> new Missing("%s \"%s\" does not exist".formatted(kind, name));
     }
 }

@@ -442,7 +442,8 @@ class PagesBrowserIT {
         press(page, language, "csv.judge");
 
         assertThat(page.locator("tbody tr")).hasCount(3);
-        assertThat(page.locator("tbody")).containsText(language.equals("ja") ? "プロジェクト「NOWHERE」がありません" : "does not exist");
+        assertThat(page.locator("tbody"))
+                .containsText(language.equals("ja") ? "プロジェクト「NOWHERE」がありません" : "does not exist");
         assertThat(service.bean(Experiments.class).find("P002", "C-" + language))
                 .isEmpty();
         shoot(page, "preview", language);

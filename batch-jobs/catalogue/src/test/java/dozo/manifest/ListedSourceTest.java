@@ -130,7 +130,7 @@ class ListedSourceTest {
         assertThat(night).isEqualTo(new Ingested(true, List.of()));
         assertThat(nextNight.findings()).singleElement().satisfies(finding -> {
             assertThat(finding.reason()).isEqualTo(Problem.LIST_OLD);
-            assertThat(finding.message()).contains("the list " + list + " is of 2025-11-01T00:00:00Z");
+            assertThat(finding.message()).contains("list " + list + " was last written at 2025-11-01T00:00:00Z");
         });
     }
 

@@ -54,7 +54,7 @@ class SiteCommandTest {
 
     @Test
     void whatIsFreeIsToldWithTheDayOfItsEnd() {
-        assertThat(show()).contains("not checked yet").doesNotContain("room");
+        assertThat(show()).contains("not checked yet").doesNotContain("capacity");
 
         service.bean(Capacities.class).keep(site, new Space(1_000 * GB, 250 * GB, Long.MAX_VALUE, false));
         assertThat(show())

@@ -54,11 +54,11 @@ class SiteCommandTest {
 
     @Test
     void whatIsFreeIsToldWithTheDayOfItsEnd() {
-        assertThat(show()).contains("not checked yet").doesNotContain("room");
+        assertThat(show()).contains("not checked yet").doesNotContain("capacity");
 
         service.bean(Capacities.class).keep(site, new Space(1_000 * GB, 250 * GB, Long.MAX_VALUE, false));
         assertThat(show())
-                .contains("  room     75 % full, 250 GB of 1.0 TB free, seen 20")
+                .contains("  capacity 75 % full, 250 GB of 1.0 TB free, seen 20")
                 .contains("  full     unknown: checked on too few days of the last 4 weeks");
 
         // Ten days, each of which took 10 GB.

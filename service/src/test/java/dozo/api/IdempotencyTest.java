@@ -166,7 +166,7 @@ class IdempotencyTest {
         Answer again = create("K7", "long");
 
         assertThat(again.status()).isEqualTo(409);
-        assertThat(again.text()).contains("answered with 201");
+        assertThat(again.text()).contains("executed before with status 201");
     }
 
     @Test

@@ -43,7 +43,7 @@ class StartTest {
     /** Errors that only show when the service starts; SettingsTest covers all others. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    dozo.db.url          | jdbc:postgresql://127.0.0.1:1/x | cannot be used        | 69
+                    dozo.db.url          | jdbc:postgresql://127.0.0.1:1/x | cannot connect to the database        | 69
                     dozo.http.address    | 203.0.113.1                     | (DOZO_HTTP_ADDRESS)   | 78
                     dozo.transfer.lanes  | 65                              | 0 to 64,              | 78
                     """)
@@ -154,7 +154,7 @@ class StartTest {
         Throwable thrown = catchThrowable(() -> RunningService.start(folder.resolve("work"), database, Map.of()));
 
         StartFailure failure = StartFailure.of(thrown).orElseThrow(() -> new AssertionError(thrown));
-        assertThat(failure.message()).contains("another version of Dozo").contains("expected an empty database");
+        assertThat(failure.message()).contains("another version of Dozo").contains("Expected an empty database");
         assertThat(failure.exitCode()).isEqualTo(69);
 
         Path output = folder.resolve("output");

@@ -70,6 +70,7 @@ def mixed_folders(files):
 
 
 FULL = {
+    'one': even('one', 1, KB, 1),
     'small': even('small', 10_000, 100 * KB, 100),
     'mixed': Data(
         'mixed',
@@ -91,6 +92,7 @@ FULL = {
 }
 
 SHORT = {
+    'one': even('short-one', 1, KB, 1),
     'small': even('short-small', 300, 10 * KB, 10),
     'mixed': Data(
         'short-mixed',

@@ -10,7 +10,7 @@ import shutil
 import statistics
 import subprocess
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -75,14 +75,24 @@ class Far:
     of_peer_min: float | None
 
 
+@dataclass(frozen=True)
+class Start:
+    """One file of 1 kB, with the highest ratio of Dozo's whole time to that of scp."""
+
+    round_trip_ms: int
+    of_scp_max: float
+
+
 TESTS = {
+    'one': Start(0, 1.3),
+    'one200': Start(200, 1.3),
     'small': Near('10,000 files of 100 kB', 1.0, 0.45),
     'mixed': Near('5,000 files of mixed sizes', 1.0, 0.4),
     'large': Near('2 files of 1 GB', 1.0, 0.4),
     'wan36': Far(36, 0.90, None),
     'wan200': Far(200, 0.85, 5),
 }
-SHORT_TESTS = ('small', 'mixed', 'large', 'wan36')
+SHORT_TESTS = ('one', 'small', 'mixed', 'large', 'wan36')
 
 
 def add_options(parser):
@@ -212,6 +222,8 @@ class Engine:
                 self.near(name, near)
             case Far() as far:
                 self.far(name, far)
+            case Start() as start:
+                self.start(name, start)
 
     def source(self, name):
         """Returns a data set, cached because hashing takes long. Its files are read again before each run."""
@@ -242,6 +254,17 @@ class Engine:
             for kind in ('small', 'large'):
                 if 'far-' + kind in self.sets:
                     self.far_kind(f'{name} {kind}', kind, far, relay)
+
+    def start(self, name, start):
+        source = self.source('one')
+        subjects = self.dozos + [peer for peer in self.peers if peer.name == 'scp']
+        far = Relay(start.round_trip_ms, self.stopwatch.server.port) if start.round_trip_ms else nullcontext()
+        with far as relay:
+            rows = self.interleaved(name, [(subject, source) for subject in subjects], relay)
+        print(f'\n## {name}: a file of 1 kB, {start.round_trip_ms} ms\n\n{table(rows, relay=relay is not None)}')
+        scp = best(row for row in rows if row.subject.name == 'scp')
+        for row in self.dozo_rows(rows):
+            self.judge(f"{name}: whole time / scp's", row, scp, start_ratio, at_most=start.of_scp_max)
 
     def far_kind(self, name, kind, far, relay):
         """Measures one kind of files over a long link.
@@ -333,6 +356,10 @@ def best(rows):
 
 def seconds_ratio(row, other):
     return seconds(row) / seconds(other)
+
+
+def start_ratio(row, other):
+    return statistics.median(run.seconds for run in row.runs) / statistics.median(run.seconds for run in other.runs)
 
 
 def rate_ratio(row, other):

@@ -160,7 +160,8 @@ class NightFlowsIT {
 
     @Test
     void aSourceThatHangsWhileItIsReadIsOneFindingWhateverItHas() throws Exception {
-        // NB: not shorter. On a busy machine some files are still opened while others have been given up, and each of those is a finding.
+        // NB: not shorter. On a busy machine some files are still opened while others have been given up, and each of
+        // those is a finding.
         open("dozo.ingest.patience=4s", "dozo.transfer.bundle-entries=10", "dozo.transfer.chunk=1");
         Path source = Files.createDirectory(folder.resolve("E1"));
         Path shown = Files.createDirectory(folder.resolve("shown"));

@@ -774,9 +774,9 @@ class CommandLineTest {
         assertThat(refusal(dozo("origin", "save", "n", "--kind", "flywheel", "--address", "gopher:", "--spool", spool)))
                 .startsWith("dozo: address: ");
         assertThat(refusal(dozo("origin", "dismiss", "7", "--reason", "a phantom")))
-                .contains("does not exist", "7");
-        assertThat(refusal(dozo("origin", "takeback", "7"))).contains("does not exist", "7");
-        assertThat(refusal(dozo("origin", "report", "7"))).contains("run", "7");
+                .contains("arrival \"7\" does not exist");
+        assertThat(refusal(dozo("origin", "takeback", "7"))).contains("arrival \"7\" does not exist");
+        assertThat(refusal(dozo("origin", "report", "7"))).contains("run \"7\" does not exist");
 
         String key = Files.writeString(folder.resolve("key"), "localhost:1:__force_insecure:some-key")
                 .toString();

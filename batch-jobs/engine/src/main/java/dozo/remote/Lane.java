@@ -99,21 +99,27 @@ public final class Lane implements AutoCloseable {
     }
 
     private void openMore(int more, boolean shellToo) {
-        List<Sftp> opened;
-        Optional<Sftp> last;
+        boolean allOpened = false;
+        Optional<Sftp> last = Optional.empty();
         try (ExecutorService shell = Executors.newVirtualThreadPerTaskExecutor()) {
             if (shellToo) {
                 shell.execute(() -> startShell(false));
             }
-            opened = openChannels(more);
+            List<Sftp> opened = openChannels(more);
+            allOpened = opened.size() == more;
             // A login shell's start-up files may take a while. This delays only one channel.
             last = opened.isEmpty() ? Optional.empty() : Optional.of(opened.removeLast());
             channels.addAll(opened);
+        } finally {
+            endWidening(last, allOpened);
         }
+    }
+
+    /** Keeps the last channel only if there is room for a command beside it. */
+    private void endWidening(Optional<Sftp> last, boolean allOpened) {
         lock.lock();
         try {
-            boolean allOfIt = last.isPresent() && opened.size() + 1 == more && (shells > 0 || noShell != null);
-            last.ifPresent(allOfIt ? channels::add : Sftp::giveUp);
+            last.ifPresent(allOpened && (shells > 0 || noShell != null) ? channels::add : Sftp::giveUp);
             widening--;
             roomComesBefore = System.nanoTime() + ROOM_TIMEOUT.toNanos();
             changed.signalAll();

@@ -178,7 +178,7 @@ class NightFlowsIT {
             assertThat(run.state()).isEqualTo(RunState.FINDINGS);
             assertThat(night.findings(run)).singleElement().satisfies(finding -> {
                 assertThat(finding.reason()).isEqualTo(Problem.UNREADABLE);
-                assertThat(finding.message()).contains("its file server");
+                assertThat(finding.message()).contains("check its file server");
             });
             mount.comeBack();
             night.complete();

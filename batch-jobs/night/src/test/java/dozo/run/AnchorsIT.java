@@ -109,7 +109,7 @@ class AnchorsIT {
             assertThat(run.state()).isEqualTo(RunState.FINDINGS);
             assertThat(night.findings(run)).singleElement().satisfies(finding -> {
                 assertThat(finding.reason()).isEqualTo(Problem.UNANCHORED);
-                assertThat(finding.message()).contains("the name .dozo/ledger/0000");
+                assertThat(finding.message()).contains("the name .dozo/ledger/0000", "is in use at the site");
             });
             assertThat(files(anchors))
                     .hasSize(29)

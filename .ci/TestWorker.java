@@ -70,6 +70,12 @@ public final class TestWorker {
         }
     }
 
+    /** Returns {@code FAILED METHOD: REASON}; the launcher lists these lines at the end. */
+    private static String inOneLine(TestExecutionSummary.Failure failure) {
+        String reason = String.valueOf(failure.getException()).strip().replaceAll("\\s+", " ");
+        return "FAILED %s: %.300s".formatted(failure.getTestIdentifier().getDisplayName(), reason);
+    }
+
     private static void run(Launcher launcher, String name, Path results, Path failures, PrintWriter progress)
             throws IOException {
         if (isAbstract(name)) {
@@ -95,6 +101,7 @@ public final class TestWorker {
         if (failed > 0 || tests + skipped == 0) {
             try (PrintWriter text = new PrintWriter(Files.newBufferedWriter(failures.resolve(name)))) {
                 text.println(tests + skipped == 0 ? name + " has no test" : name);
+                summary.getFailures().forEach(failure -> text.println(inOneLine(failure)));
                 summary.printFailuresTo(text, STACK_LINES);
             }
         }

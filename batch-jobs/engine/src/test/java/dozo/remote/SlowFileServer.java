@@ -79,6 +79,7 @@ final class SlowFileServer {
     // Guarded by this.
     private final List<Request> held = new ArrayList<>();
     private boolean holding;
+    private boolean holdingAllThen;
     private long holdingFrom = Long.MAX_VALUE;
 
     private SlowFileServer(Path shown, Path at, long delayNanos) throws IOException {
@@ -119,8 +120,14 @@ final class SlowFileServer {
                 holdingFrom = LATER;
                 yield 0;
             }
+            case "dieLater" -> {
+                holdingFrom = LATER;
+                holdingAllThen = true;
+                yield 0;
+            }
             case "comeBack" -> {
                 holding = false;
+                holdingAllThen = false;
                 holdingFrom = Long.MAX_VALUE;
                 held.forEach(this::answer);
                 held.clear();
@@ -158,8 +165,9 @@ final class SlowFileServer {
     }
 
     private synchronized boolean hold(Request request) {
-        boolean wanted = holding || (request.kind() == READ && request.offset() >= holdingFrom);
-        return wanted && held.add(request);
+        boolean later = request.kind() == READ && request.offset() >= holdingFrom;
+        holding |= later && holdingAllThen;
+        return (holding || later) && held.add(request);
     }
 
     private void answer(Request request) {

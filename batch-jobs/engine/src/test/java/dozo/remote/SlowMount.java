@@ -61,6 +61,11 @@ public final class SlowMount implements AutoCloseable {
         ask("hangLater");
     }
 
+    /** Answers nothing from the first read beyond the first 256 KiB of a file on. */
+    public void dieLater() throws IOException {
+        ask("dieLater");
+    }
+
     /** Returns how many requests wait for the file server to come back. */
     public int hanging() throws IOException {
         return ask("hanging");

@@ -136,7 +136,7 @@ class SlowSourceIT {
         try (SlowMount mount = new SlowMount(files, nfs, Duration.ZERO);
                 LoopbackSite site = site();
                 Sender sender = sender(site, Duration.ofSeconds(1))) {
-            mount.hangLater();
+            mount.dieLater();
             List<Outcome> outcomes = sender.send(route("E1"), new Unit.Bundle(entries));
 
             assertThat(outcomes)

@@ -39,6 +39,9 @@ final class SourceFile implements AutoCloseable {
      */
     private static final Duration SLOW = Duration.ofSeconds(2);
 
+    /** The same while another file of the source is slow: otherwise a bundle would wait once for each 64 files. */
+    private static final Duration SLOW_TOO = Duration.ofMillis(100);
+
     private final SourceFolder folder;
     private final Entry sealed;
     private final String name;
@@ -419,7 +422,7 @@ final class SourceFile implements AutoCloseable {
         long moved = movedNanos;
         long since = begun || moved - threads.answeredNanos() > 0 ? moved : threads.answeredNanos();
         long quietNanos = nowNanos - since;
-        if (!slow && quietNanos > SLOW.toNanos()) {
+        if (!slow && quietNanos > (folder.isSlow() ? SLOW_TOO : SLOW).toNanos()) {
             slow = true;
             folder.slow(1);
             if (leftWhenSlow) {

@@ -14,6 +14,7 @@ import dozo.send.SourceFile.Slow;
 import dozo.send.SourceFile.SourceProblem;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -26,7 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Sends files of a bundle as one archive to a tar at the site (ADR 0059). They arrive under their temporary names in a
  * folder of their own, and are then verified and renamed like all others. A file that is not in the archive, for
- * whatever reason, is sent by SFTP, which also finds the reason.
+ * whatever reason, is sent by SFTP, which also finds the reason; for example all remaining files of a slow source.
  */
 final class TarStream {
 
@@ -34,7 +35,7 @@ final class TarStream {
     static final int FILES_MIN = 8;
 
     /** How many files are opened ahead of the one being sent. */
-    private static final int OPENING_MAX = 8;
+    static final int OPENING_MAX = 8;
 
     /** If this many archives in a row fail, single archives are not the problem. */
     private static final int BROKEN_MAX = 3;
@@ -107,7 +108,8 @@ final class TarStream {
                     arrivals.put(file, send(tar, route, folder, source));
                 }
             } catch (Slow e) {
-                // The other files go on meanwhile.
+                // The archive must not wait for its source, because other units wait for the archive to end.
+                opening.noMore();
             } catch (SourceProblem e) {
                 arrivals.put(
                         file,
@@ -161,7 +163,7 @@ final class TarStream {
     private final class Opening implements AutoCloseable {
 
         private final SourceFolder folder;
-        private final Iterator<Entry> waiting;
+        private Iterator<Entry> waiting;
         private final BlockingQueue<SourceFile> over = new LinkedBlockingQueue<>();
         private int opening;
         private volatile boolean closed;
@@ -173,6 +175,11 @@ final class TarStream {
 
         boolean hasNext() {
             return opening > 0 || waiting.hasNext();
+        }
+
+        /** Opens no further files; those being opened still come. */
+        void noMore() {
+            waiting = Collections.emptyIterator();
         }
 
         SourceFile next() throws InterruptedException {

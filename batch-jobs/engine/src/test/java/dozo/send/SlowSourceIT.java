@@ -95,6 +95,14 @@ class SlowSourceIT {
         }
     }
 
+    /**
+     * Waits until as many requests hang as are allowed. The kernel asks its server once if the archive and then SFTP
+     * look up the same name.
+     */
+    private static void awaitAllThreads(SlowMount mount) {
+        await().atMost(LIMIT).until(() -> mount.hanging() >= SourceThreads.AT_ONCE_MAX - TarStream.OPENING_MAX);
+    }
+
     @Test
     void aSourceThatHangsHoldsNobodyElseAndCanBeLeft() throws Exception {
         List<Entry> entries = files(100, 10_000);
@@ -109,7 +117,7 @@ class SlowSourceIT {
                     threads.submit(() -> hanging.send(route("E1"), new Unit.Large(large))),
                     threads.submit(() -> hanging.send(route("E1"), new Unit.Bundle(entries))));
             // The large file takes one of the threads that may wait for a source.
-            await().atMost(LIMIT).until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
+            awaitAllThreads(mount);
 
             Route other = Route.backup(SourceFolder.of(files), "p/E2", 1);
             try (Sender sender = sender(site)) {
@@ -122,7 +130,7 @@ class SlowSourceIT {
             threads.shutdownNow();
             threads.close();
             hanging.close();
-            assertThat(mount.hanging()).as("not answered yet").isEqualTo(SourceThreads.AT_ONCE_MAX);
+            assertThat(mount.hanging()).as("not answered yet").isPositive();
 
             mount.comeBack();
             await().atMost(LIMIT).until(() -> mount.open() == 0);
@@ -186,7 +194,7 @@ class SlowSourceIT {
 
     @Test
     void whoeverWaitsForASourceLeavesTheSiteToOthers() throws Exception {
-        List<Entry> entries = files(200, 10_000);
+        List<Entry> entries = files(1_000, 10_000);
 
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
                 SlowMount mount = new SlowMount(files, nfs, Duration.ZERO);
@@ -194,14 +202,16 @@ class SlowSourceIT {
                 Sender sender = sender(site, Duration.ofMinutes(10))) {
             mount.hang();
             Future<List<Outcome>> stuck = threads.submit(() -> sender.send(route("E1"), new Unit.Bundle(entries)));
-            await().atMost(LIMIT).until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
+            awaitAllThreads(mount);
 
             Route other = Route.backup(SourceFolder.of(files), "p/E2", 1);
-            assertThat(sender.send(other, new Unit.Bundle(entries))).allMatch(Verified.class::isInstance);
+            Future<List<Outcome>> sent = threads.submit(() -> sender.send(other, new Unit.Bundle(entries)));
+            await().atMost(LIMIT).until(sent::isDone);
+            assertThat(sent.get()).allMatch(Verified.class::isInstance);
             assertThat(stuck).isNotDone();
 
             mount.comeBack();
-            assertThat(stuck.get()).hasSize(200).allMatch(Verified.class::isInstance);
+            assertThat(stuck.get()).hasSize(1_000).allMatch(Verified.class::isInstance);
         }
     }
 

@@ -45,6 +45,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -119,7 +120,7 @@ public final class Sender implements AutoCloseable {
      * byte fail.
      */
     public Sender(Lanes lanes, KnownSite site, Throttle throttle) {
-        this(lanes, site, throttle, 0, FOREVER);
+        this(lanes, site, throttle, 0, FOREVER, _ -> {});
     }
 
     /**
@@ -128,15 +129,23 @@ public final class Sender implements AutoCloseable {
      *
      * @param readBackOneIn reads one in this many files back; 0: none
      * @param patience how long a source may not answer before the file fails
+     * @param archivesGivenUp receives the reason, once, if archives failed too often and all later files are sent by
+     *     SFTP
      */
-    public Sender(Lanes lanes, KnownSite site, Throttle throttle, int readBackOneIn, Duration patience) {
+    public Sender(
+            Lanes lanes,
+            KnownSite site,
+            Throttle throttle,
+            int readBackOneIn,
+            Duration patience,
+            Consumer<String> archivesGivenUp) {
         this.lanes = lanes;
         this.site = site;
         this.throttle = throttle;
         this.patience = new SourcePatience(patience);
         this.tree = new SiteTree(site);
         this.workers = new Workers(lanes);
-        this.stream = new TarStream(lanes, site, throttle, gauges, this.patience);
+        this.stream = new TarStream(lanes, site, throttle, gauges, this.patience, archivesGivenUp);
         this.prover = new Prover(lanes, workers, site, gauges, readBackOneIn);
     }
 

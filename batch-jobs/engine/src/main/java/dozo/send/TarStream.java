@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * Sends files of a bundle as one archive to a tar at the site (ADR 0059). They arrive under their temporary names in a
@@ -45,14 +46,27 @@ final class TarStream {
     private final Throttle throttle;
     private final Gauges gauges;
     private final SourcePatience patience;
+    private final Consumer<String> givenUp;
     private final AtomicInteger broken = new AtomicInteger();
 
-    TarStream(Lanes lanes, KnownSite site, Throttle throttle, Gauges gauges, SourcePatience patience) {
+    /**
+     * Creates it for one engine.
+     *
+     * @param givenUp receives the reason, once, if archives failed too often and all later files are sent by SFTP
+     */
+    TarStream(
+            Lanes lanes,
+            KnownSite site,
+            Throttle throttle,
+            Gauges gauges,
+            SourcePatience patience,
+            Consumer<String> givenUp) {
         this.lanes = lanes;
         this.site = site;
         this.throttle = throttle;
         this.gauges = gauges;
         this.patience = patience;
+        this.givenUp = givenUp;
     }
 
     /** Returns whether the site accepts archives and they are faster for these files. */
@@ -80,7 +94,10 @@ final class TarStream {
             broken.set(0);
             return arrivals;
         } catch (RemoteException e) {
-            broken.incrementAndGet();
+            if (broken.incrementAndGet() == BROKEN_MAX) {
+                givenUp.accept("%d archives in a row failed, and files are sent by SFTP only: %s"
+                        .formatted(BROKEN_MAX, e.getMessage()));
+            }
             clear(route.incoming().resolve(folder));
             return Map.of();
         }

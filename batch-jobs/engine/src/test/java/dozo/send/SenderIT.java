@@ -538,7 +538,7 @@ class SenderIT {
     private static Sender sender(SiteAddress site, int readBackOneIn) throws Exception {
         Lanes lanes = Lanes.to(site, 2);
         SiteCheck check = SiteCheck.of(lanes.next());
-        return new Sender(lanes, KnownSite.of(check), new Throttle(0), readBackOneIn, Duration.ofMinutes(10));
+        return new Sender(lanes, KnownSite.of(check), new Throttle(0), readBackOneIn, Duration.ofMinutes(10), _ -> {});
     }
 
     private static byte[] content(int length) {

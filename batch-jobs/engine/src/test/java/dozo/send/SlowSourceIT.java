@@ -341,7 +341,7 @@ class SlowSourceIT {
     private static Sender sender(LoopbackSite site, Duration patience) throws Exception {
         // One channel allows fewer open files than one unit may have.
         Lanes lanes = Lanes.to(site.address(), 1);
-        return new Sender(lanes, KnownSite.of(SiteCheck.of(lanes.next())), new Throttle(0), 0, patience);
+        return new Sender(lanes, KnownSite.of(SiteCheck.of(lanes.next())), new Throttle(0), 0, patience, _ -> {});
     }
 
     private static Sender sender(LoopbackSite site) throws Exception {

@@ -24,9 +24,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -162,16 +164,21 @@ class TarStreamIT {
 
     @Test
     void archivesThatBreakAgainAndAgainAreSentNoMore() throws Exception {
-        tools.tarDoes("real \"$@\"", "exit 1");
+        tools.tarDoes("real \"$@\"", "echo no space >&2; exit 1");
         List<Entry> entries = files();
+        List<String> givenUp = new CopyOnWriteArrayList<>();
 
         try (LoopbackSite site = tools.serve(root);
-                Sender sender = sender(site)) {
+                Sender sender = sender(site, givenUp::add)) {
             for (int i = 1; i <= 6; i++) {
                 Route to = Route.backup(SourceFolder.of(source), "p/E" + i, 1);
                 assertThat(sender.send(to, new Unit.Bundle(entries))).allMatch(Verified.class::isInstance);
             }
             assertThat(tools.archives()).isEqualTo(3);
+            assertThat(givenUp)
+                    .singleElement()
+                    .asString()
+                    .startsWith("3 archives in a row failed, and files are sent by SFTP only: ");
         }
     }
 
@@ -249,9 +256,14 @@ class TarStreamIT {
     }
 
     private static Sender sender(LoopbackSite site) throws Exception {
+        return sender(site, why -> assertThat(why).as("archives given up").isNull());
+    }
+
+    private static Sender sender(LoopbackSite site, Consumer<String> archivesGivenUp) throws Exception {
         Lanes lanes = Lanes.to(site.address(), 2);
         SiteCheck check = SiteCheck.of(lanes.next());
         assertThat(check.unpacksTar()).as("tar, when it was looked at").isTrue();
-        return new Sender(lanes, KnownSite.of(check, new Patience(Duration.ofSeconds(5))), new Throttle(0));
+        KnownSite known = KnownSite.of(check, new Patience(Duration.ofSeconds(5)));
+        return new Sender(lanes, known, new Throttle(0), 0, Duration.ofMinutes(10), archivesGivenUp);
     }
 }

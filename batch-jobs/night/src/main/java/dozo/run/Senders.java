@@ -145,7 +145,8 @@ class Senders {
                     settings.sftpAlone() ? looked.bySftpAlone() : looked,
                     new Throttle(0),
                     settings.readBackOneIn(),
-                    ingestSettings.patience());
+                    ingestSettings.patience(),
+                    why -> findings.add(runId, news(site, List.of(why))));
         } catch (RemoteException | InterruptedException | RuntimeException e) {
             lanes.close();
             throw e;
@@ -153,8 +154,8 @@ class Senders {
     }
 
     /**
-     * Returns the findings about lost capabilities. They are reported once: the next check compares with the present
-     * state.
+     * Returns the findings about lost capabilities. Those of a check are reported once: the next check compares with
+     * the present state.
      */
     private static List<Finding> news(Site site, List<String> lost) {
         return lost.stream()

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dozo.file.FilePath;
-import dozo.loopback.LoopbackSite;
 import dozo.run.Bagit.Verdict;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
@@ -18,44 +17,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A night's result at a real sshd is a valid bag for the Library of Congress's validator, and passes
  * {@code sha256sum -c} whatever the names. For the names that the validator cannot read, see ADR 0025. Takes a minute:
  * the validator, a Python program, reads each of 14 bags.
  */
-class BagIT {
+class BagIT extends NightAtSite {
 
     private static final List<String> TAG_FILES =
             List.of("bagit.txt", "bag-info.txt", "manifest-sha256.txt", "tagmanifest-sha256.txt");
-
-    @TempDir
-    Path folder;
-
-    Path source;
-    Path root;
-    Path bag;
-    LoopbackSite site;
-    Night night;
-
-    @BeforeEach
-    void open() throws IOException {
-        source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
-        bag = root.resolve("p/E1");
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-        night = Night.on(site.address());
-    }
-
-    @AfterEach
-    void close() {
-        night.close();
-        site.close();
-    }
 
     @Test
     void plainNamesNeedOneListThatBothProgramsRead() throws Exception {

@@ -2,7 +2,6 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.loopback.LoopbackSite;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -13,39 +12,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A night does only what the changes since the last one need, with the same result as if it had done everything. */
-class ChangedNightIT {
+class ChangedNightIT extends NightAtSite {
 
     private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2001-02-03T04:05:06Z"));
-
-    @TempDir
-    Path folder;
-
-    private Path source;
-    private Path root;
-    private Path bag;
-    private LoopbackSite site;
-    private Night night;
-
-    @BeforeEach
-    void open() throws Exception {
-        source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
-        bag = root.resolve("p/E1");
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-        night = Night.on(site.address());
-    }
-
-    @AfterEach
-    void close() {
-        night.close();
-        site.close();
-    }
 
     @Test
     void onlyFoldersInWhichSomethingWasPutAreGivenTheirTimesAgain() throws Exception {

@@ -10,20 +10,17 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A site whose digest command was right when it was checked, and hangs or gives wrong results afterwards: its results
  * prove nothing and damage nothing, and no run stops because of it.
  */
-class LyingSiteRunIT {
+class LyingSiteRunIT extends NightAtSite {
 
     /** The commands of the site's check get correct answers. */
     private static final String HONEST_AT_FIRST = "case \"$*\" in *probe-*) real \"$@\"; exit ;; esac\n";
@@ -33,31 +30,23 @@ class LyingSiteRunIT {
     /** Longer than anything waits here; then the process ends. */
     private static final String HANGS = "exec sleep 60";
 
-    @TempDir
-    Path folder;
-
-    private Path source;
-    private Path root;
     private LyingTools tools;
-    private LoopbackSite site;
-    private Night night;
+
+    LyingSiteRunIT() {
+        super("dozo.transfer.patience=1s", "dozo.transfer.bundle-entries=4");
+    }
+
+    @Override
+    LoopbackSite serve() throws IOException {
+        tools = new LyingTools(folder);
+        tools.are(HONEST);
+        return tools.serve(root);
+    }
 
     @BeforeEach
     void open() throws IOException {
-        source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
-        tools = new LyingTools(folder);
-        tools.are(HONEST);
-        site = tools.serve(root);
-        night = Night.on(site.address(), "dozo.transfer.patience=1s", "dozo.transfer.bundle-entries=4");
         Night.write(source, Map.of("a", "1", "b", "2", "c", "3"));
         night.register("E1", source);
-    }
-
-    @AfterEach
-    void close() {
-        night.close();
-        site.close();
     }
 
     @Test

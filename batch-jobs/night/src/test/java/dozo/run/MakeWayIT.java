@@ -3,8 +3,6 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dozo.db.TestDatabase;
-import dozo.loopback.LoopbackSite;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.run.Runs.Run;
@@ -12,7 +10,6 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,45 +17,21 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import javax.sql.DataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A night has priority over a scrub: the scrub finishes its current work and ends, and the night starts. */
-class MakeWayIT {
+class MakeWayIT extends NightAtSite {
 
     /** The scrub reads a MiB in each of its partitions, and would then wait for minutes. */
     private static final long SLOW = 4_000;
 
     private static final int FILES = 12;
 
-    @TempDir
-    Path folder;
-
-    DataSource database;
-    LoopbackSite site;
-    Night night;
-
-    @BeforeEach
-    void open() throws IOException {
-        database = TestDatabase.fresh();
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
-        night = new Night(database, site.address());
-    }
-
-    @AfterEach
-    void close() {
-        night.close();
-        site.close();
-    }
-
     @Test
     void aScrubThatIsUnderWayEndsAndTheNightStarts() throws Exception {
         Run scrub = slowScrub();
-        Night.write(folder.resolve("source"), Map.of("new", "1"));
+        Night.write(source, Map.of("new", "1"));
 
         Run started = operations().start("dr", "operator");
 
@@ -213,7 +186,6 @@ class MakeWayIT {
     }
 
     private void protect(int files) throws IOException {
-        Path source = Files.createDirectory(folder.resolve("source"));
         for (int i = 0; i < files; i++) {
             Files.write(source.resolve("file" + i), new byte[1 << 20]);
         }

@@ -16,7 +16,6 @@ import dozo.registry.Sites;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
-import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -33,10 +32,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.springframework.batch.core.BatchStatus;
 import org.springframework.batch.core.job.JobExecution;
 import org.springframework.batch.core.job.JobInstance;
@@ -44,29 +40,7 @@ import org.springframework.batch.core.job.parameters.JobParametersBuilder;
 import org.springframework.dao.OptimisticLockingFailureException;
 
 /** A night from registration to coverage, against a real sshd and a real PostgreSQL. */
-class NightlyBackupIT {
-
-    @TempDir
-    Path folder;
-
-    Path source;
-    Path root;
-    LoopbackSite site;
-    Night night;
-
-    @BeforeEach
-    void open() throws IOException {
-        source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-        night = Night.on(site.address());
-    }
-
-    @AfterEach
-    void close() {
-        night.close();
-        site.close();
-    }
+class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aFirstNightMakesEverythingSafe() throws Exception {

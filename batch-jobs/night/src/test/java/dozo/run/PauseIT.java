@@ -3,9 +3,6 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.zaxxer.hikari.HikariDataSource;
-import dozo.db.TestDatabase;
-import dozo.loopback.LoopbackSite;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.remote.ChildProcess;
@@ -15,7 +12,6 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -23,16 +19,13 @@ import java.util.Map;
 import java.util.Random;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A paused run begins nothing, in any process, until a user resumes it; then it continues where it was. Takes over a
  * minute: processes are killed and started again, and sites hang until lanes are closed.
  */
-class PauseIT {
+class PauseIT extends NightAtSite {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final int FILES = 300;
@@ -44,28 +37,8 @@ class PauseIT {
     /** The scrub reads a MiB in each of its partitions, and would then wait for minutes. */
     private static final long SLOW = 4_000;
 
-    @TempDir
-    Path folder;
-
-    private Path source;
-    private Path root;
-    private HikariDataSource database;
-    private LoopbackSite site;
-    private Night night;
-
-    @BeforeEach
-    void open() throws IOException {
-        database = TestDatabase.fresh();
-        source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-        night = new Night(database, site.address(), SETTINGS);
-    }
-
-    @AfterEach
-    void close() {
-        night.close();
-        site.close();
+    PauseIT() {
+        super(SETTINGS);
     }
 
     @Test

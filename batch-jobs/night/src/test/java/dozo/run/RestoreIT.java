@@ -10,7 +10,6 @@ import dozo.copy.Copy.Progress;
 import dozo.copy.Restore;
 import dozo.file.FilePath;
 import dozo.file.Problem;
-import dozo.loopback.LoopbackSite;
 import dozo.manifest.Ingest;
 import dozo.manifest.Known;
 import dozo.manifest.Manifests;
@@ -43,10 +42,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 import org.assertj.core.data.Percentage;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -54,33 +51,16 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Any manifest is restored as its source was, whatever has happened to the copies since; missing files are reported by
  * name.
  */
-class RestoreIT {
+class RestoreIT extends NightAtSite {
 
     private static final Options OPTIONS = new Options(2, 0, false);
 
-    @TempDir
-    Path folder;
-
-    Path source;
-    Path root;
-    LoopbackSite site;
-    Night night;
     final List<Map<FilePath, String>> kept = new ArrayList<>();
     final List<Finding> findings = new ArrayList<>();
 
     @BeforeEach
     void open() throws IOException {
-        source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-        night = Night.on(site.address());
         night.register("E1", source);
-    }
-
-    @AfterEach
-    void close() {
-        night.close();
-        site.close();
     }
 
     @Test

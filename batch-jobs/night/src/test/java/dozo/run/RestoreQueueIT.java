@@ -4,12 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import com.zaxxer.hikari.HikariDataSource;
-import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Ledger;
-import dozo.loopback.LoopbackSite;
 import dozo.manifest.Manifests;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -32,46 +29,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The service restores only into folders that an administrator allowed, and finishes what a dead process began. */
-class RestoreQueueIT {
+class RestoreQueueIT extends NightAtSite {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
 
-    @TempDir
-    Path temporary;
-
-    private Path folder = Path.of("");
-    private Path source = Path.of("");
-    private Path root = Path.of("");
     private Path allowed = Path.of("");
     private Path outside = Path.of("");
-    private HikariDataSource database;
-    private LoopbackSite site;
-    private Night night;
 
     @BeforeEach
     void open() throws IOException {
-        folder = temporary.toRealPath();
-        source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
         allowed = Files.createDirectory(folder.resolve("allowed"));
         outside = Files.createDirectory(folder.resolve("outside"));
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-        database = TestDatabase.fresh();
-        night = new Night(database, site.address());
         night.register("E1", source);
         night.get(RestorePlaces.class).setRoots("p", List.of(allowed), "admin");
-    }
-
-    @AfterEach
-    void close() {
-        night.close();
-        site.close();
     }
 
     @Test

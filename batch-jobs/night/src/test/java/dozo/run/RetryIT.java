@@ -3,11 +3,9 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dozo.db.TestDatabase;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
-import dozo.loopback.LoopbackSite;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.run.Runs.Run;
@@ -15,38 +13,13 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A retry includes the experiments that have open findings in a run, and no others. */
-class RetryIT {
-
-    @TempDir
-    Path folder;
-
-    private DataSource database;
-    private LoopbackSite site;
-    private Night night;
-
-    @BeforeEach
-    void open() throws IOException {
-        database = TestDatabase.fresh();
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
-        night = new Night(database, site.address());
-    }
-
-    @AfterEach
-    void close() {
-        night.close();
-        site.close();
-    }
+class RetryIT extends NightAtSite {
 
     @Test
     void whatWasRepairedIsSafeBeforeTheNightAndNothingElseIsLookedAt() throws Exception {

@@ -2,8 +2,6 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariDataSource;
-import dozo.db.TestDatabase;
 import dozo.file.Problem;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
@@ -33,42 +31,30 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Failures of a site or of Dozo while stored copies are read are not reported as damage, and lose no reading. */
-class ScrubFaultsIT {
+class ScrubFaultsIT extends NightAtSite {
 
     private static final int MEGABYTE = 1 << 20;
 
-    @TempDir
-    Path folder;
-
-    private Path source;
-    private Path root;
     private LyingTools tools;
-    private LoopbackSite site;
-    private HikariDataSource database;
-    private Night night;
+
+    ScrubFaultsIT() {
+        super("dozo.transfer.partitions=1");
+    }
+
+    @Override
+    LoopbackSite serve() throws IOException {
+        tools = new LyingTools(folder);
+        tools.are("real \"$@\"");
+        return tools.serve(root);
+    }
 
     @BeforeEach
     void open() throws IOException {
-        source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
-        tools = new LyingTools(folder);
-        tools.are("real \"$@\"");
-        site = tools.serve(root);
-        database = TestDatabase.fresh();
-        night = new Night(database, site.address(), "dozo.transfer.partitions=1");
         night.register("E1", source);
-    }
-
-    @AfterEach
-    void close() {
-        night.close();
-        site.close();
     }
 
     @Test

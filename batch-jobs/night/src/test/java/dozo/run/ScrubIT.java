@@ -25,38 +25,13 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Stored copies are read again: exactly the damaged ones are found, and the next night repairs what the source still
  * has.
  */
-class ScrubIT {
-
-    @TempDir
-    Path folder;
-
-    Path source;
-    Path root;
-    LoopbackSite site;
-    Night night;
-
-    @BeforeEach
-    void open() throws IOException {
-        source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-        night = Night.on(site.address());
-    }
-
-    @AfterEach
-    void close() {
-        night.close();
-        site.close();
-    }
+class ScrubIT extends NightAtSite {
 
     @Test
     void whatIsAsItWasProvenGivesNoFindingAndIsNotDueAgain() throws Exception {

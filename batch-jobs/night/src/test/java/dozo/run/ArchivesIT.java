@@ -2,16 +2,20 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.LyingTools;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A site with a working tar gets archives, unless that is switched off. */
-class SftpAloneIT {
+/** A site with a working tar gets archives, unless that is switched off, or they fail there. */
+class ArchivesIT {
 
     private static final int FILES = 30;
 
@@ -47,5 +51,31 @@ class SftpAloneIT {
                 .as("the look at the site tries its tar in any case")
                 .anyMatch(call -> call.contains("/probe-"))
                 .matches(calls -> calls.stream().allMatch(call -> call.contains("/probe-")) == sftpAlone);
+    }
+
+    @Test
+    void aNightWhoseArchivesFailGoesOnBySftpAndSaysSo() throws Exception {
+        Path source = Files.createDirectory(folder.resolve("source"));
+        for (int i = 0; i < FILES; i++) {
+            Files.writeString(source.resolve("file" + i), "content " + i);
+        }
+        Path root = Files.createDirectory(folder.resolve("dr"));
+        LyingTools tools = new LyingTools(folder);
+        tools.tarDoes("real \"$@\"", "exit 1");
+        try (LoopbackSite site = tools.serve(root);
+                Night night = Night.on(site.address(), "dozo.transfer.bundle-entries=10")) {
+            night.register("E1", source);
+
+            Run run = night.run();
+
+            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
+                assertThat(finding.reason()).isEqualTo(Problem.SITE_CHANGED);
+                assertThat(finding.message())
+                        .startsWith("site dr: 3 archives in a row failed, and files are sent by SFTP only: ");
+            });
+            assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+            assertThat(night.coverage().safe()).isTrue();
+            NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
+        }
     }
 }

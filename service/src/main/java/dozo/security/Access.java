@@ -35,16 +35,16 @@ import org.springframework.web.util.UriComponentsBuilder;
 @Configuration
 class Access {
 
-    /** Files that every page loads. Their names contain hashes of their content. */
-    private static final String[] ASSETS = {
-        "/dozo*.css", "/charts*.js", "/live*.js", "/favicon*.svg", "/webjars/htmx.org/**", "/webjars/chartjs/**"
-    };
+    /** Files that pages load. They contain no data, and pages have no such names. */
+    private static final String[] ASSETS = {"/*.css", "/*.js", "/*.svg", "/webjars/**"};
 
     private final Answers answers;
+    private final LoginForm loginForm;
     private final TokenFilter tokens;
 
-    Access(Answers answers, Tokens tokens, Users users, InstantSource clock) {
+    Access(Answers answers, LoginForm loginForm, Tokens tokens, Users users, InstantSource clock) {
         this.answers = answers;
+        this.loginForm = loginForm;
         this.tokens = new TokenFilter(tokens, users, answers, clock);
     }
 
@@ -81,17 +81,19 @@ class Access {
                         .permitAll()
                         // NB: the form login permits only its exact address, not one with a parameter that chooses a
                         // language.
-                        .requestMatchers("/login")
+                        .requestMatchers(LoginForm.PATH)
                         .permitAll()
                         .requestMatchers(pages())
                         .authenticated()
                         .anyRequest()
                         .denyAll())
-                .formLogin(form -> form.loginPage("/login")
+                .formLogin(form -> form.loginPage(LoginForm.PATH)
                         .permitAll()
                         .successHandler(toWhatWasWanted())
                         .failureHandler(this::formFailed))
-                .exceptionHandling(failures -> failures.accessDeniedHandler(Access::denied))
+                .requestCache(cache -> cache.requestCache(loginForm.wanted()))
+                .exceptionHandling(
+                        failures -> failures.authenticationEntryPoint(loginForm).accessDeniedHandler(this::denied))
                 .logout(logout ->
                         logout.logoutSuccessUrl("/login?logout").deleteCookies(TlsProxy.COOKIE_PLAIN, TlsProxy.COOKIE))
                 .build();
@@ -107,11 +109,15 @@ class Access {
     }
 
     /**
-     * Responds to logged-in users who are denied. NB: the reason is a form that is too old or not theirs, or an address
-     * that is not in the table of permissions.
+     * Responds if a form is too old or not the user's, or if an address is not in the table of permissions. A form of a
+     * session that has ended leads to the login.
      */
-    private static void denied(HttpServletRequest request, HttpServletResponse response, AccessDeniedException failure)
+    private void denied(HttpServletRequest request, HttpServletResponse response, AccessDeniedException failure)
             throws IOException {
+        if (failure instanceof CsrfException && LoginForm.hasEndedSession(request)) {
+            loginForm.again(request, response);
+            return;
+        }
         response.sendError((failure instanceof CsrfException ? HttpStatus.FORBIDDEN : HttpStatus.NOT_FOUND).value());
     }
 
@@ -128,8 +134,9 @@ class Access {
      * Redirects to the requested page after login. The redirect contains no host, because the saved request has the
      * host that the client sent.
      */
-    private static AuthenticationSuccessHandler toWhatWasWanted() {
+    private AuthenticationSuccessHandler toWhatWasWanted() {
         SavedRequestAwareAuthenticationSuccessHandler handler = new SavedRequestAwareAuthenticationSuccessHandler();
+        handler.setRequestCache(loginForm.wanted());
         handler.setRedirectStrategy(
                 (request, response, url) -> response.sendRedirect(UriComponentsBuilder.fromUriString(url)
                         .scheme(null)

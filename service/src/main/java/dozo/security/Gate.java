@@ -54,6 +54,7 @@ class Gate implements HandlerInterceptor {
     private final Users users;
     private final Confirmations confirmations;
     private final Answers answers;
+    private final LoginForm loginForm;
     private final InstantSource clock;
 
     /** Why a request is refused. */
@@ -65,10 +66,11 @@ class Gate implements HandlerInterceptor {
         }
     }
 
-    Gate(Users users, Confirmations confirmations, Answers answers, InstantSource clock) {
+    Gate(Users users, Confirmations confirmations, Answers answers, LoginForm loginForm, InstantSource clock) {
         this.users = users;
         this.confirmations = confirmations;
         this.answers = answers;
+        this.loginForm = loginForm;
         this.clock = clock;
     }
 
@@ -167,14 +169,10 @@ class Gate implements HandlerInterceptor {
     }
 
     private void turnAway(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        HttpSession session = request.getSession(false);
-        if (session != null) {
-            session.invalidate();
-        }
         if (Answers.isRest(request)) {
             answers.demandLogin(request, response, Message.of("the login has expired"));
         } else {
-            response.sendRedirect("/login");
+            loginForm.again(request, response);
         }
     }
 

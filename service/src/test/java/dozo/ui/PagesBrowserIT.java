@@ -12,9 +12,11 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.ScreenshotOptions;
 import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.Route;
 import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import com.microsoft.playwright.options.Cookie;
 import com.microsoft.playwright.options.FilePayload;
 import dozo.RunningService;
 import dozo.collect.Origins;
@@ -430,6 +432,96 @@ class PagesBrowserIT {
         assertThat(page.locator(".empty")).containsText(word(language, "manifests.none"));
     }
 
+    @Test
+    void whatIsTypedWhileAFolderIsReadStays() throws Exception {
+        Path source = Files.createDirectories(folder.resolve("typed"));
+        Files.writeString(
+                source.resolve("scan.json"),
+                "{\"Modality\": \"MR\", \"AcquisitionDateTime\": \"2026-10-01T09:30\", \"StudyInstanceUID\": \"1.2.392.7.1\"}");
+        Page page = open("en", "/register");
+        List<Route> asked = new ArrayList<>();
+        page.route("**/register/suggestions*", asked::add);
+        field(page, "en", "source").fill(source.toString());
+        field(page, "en", "title").focus();
+        page.waitForCondition(() -> !asked.isEmpty());
+
+        field(page, "en", "modality").fill("EEG");
+        field(page, "en", "title").focus();
+        asked.getFirst().resume();
+
+        assertThat(field(page, "en", "acquired")).hasValue("2026-10-01");
+        assertThat(field(page, "en", "modality")).hasValue("EEG");
+        assertThat(asked.getFirst().request().url()).contains("source=").doesNotContain("_csrf");
+    }
+
+    @Test
+    void aLoginLeadsToWhatWasWanted() throws Exception {
+        BrowserContext context = browser.newContext(new NewContextOptions().setLocale("en"));
+        opened.add(context);
+        Page page = context.newPage();
+        page.navigate(service.url() + "/experiments?state=planned");
+        logIn(page, "en", "a wrong password");
+
+        assertThat(page.locator("[role=alert]")).hasText(word("en", "login.wrong"));
+        page.getByText("日本語", exactly()).click();
+        assertThat(page.locator("h1")).hasText(word("ja", "login"));
+        page.getByText(word("ja", "theme.dark"), exactly()).click();
+        assertThat(page.locator("html")).hasAttribute("data-theme", "dark");
+        logIn(page, "ja", PASSWORD);
+        assertThat(page).hasURL(Pattern.compile(".*/experiments\\?state=planned.*"));
+        assertThat(page.locator("html")).hasAttribute("data-theme", "dark");
+
+        press(page, "ja", "logout");
+        assertThat(page.locator("[role=status]")).hasText(word("ja", "login.out"));
+        page.getByText("English", exactly()).click();
+        logIn(page, "en", PASSWORD);
+        assertThat(page).hasURL(Pattern.compile(".*:[0-9]+/(\\?continue)?"));
+        assertThat(page.locator("h1")).isVisible();
+    }
+
+    @Test
+    void whoseSessionHasEndedIsToldSoAndGoesOn() throws Exception {
+        Page page = open("en", "/", new NewContextOptions());
+        endSession(page);
+        page.navigate(service.url() + "/runs");
+        assertThat(page.locator("[role=status]")).hasText(word("en", "login.ended"));
+        logIn(page, "en", service.password(), "admin");
+        assertThat(page).hasURL(Pattern.compile(".*/runs(\\?continue)?"));
+
+        page.navigate(service.url() + "/administration/projects/new");
+        field(page, "en", "code").fill("NEVER");
+        endSession(page);
+        press(page, "en", "project.yes");
+        assertThat(page.locator("[role=status]")).hasText(word("en", "login.ended"));
+        logIn(page, "en", service.password(), "admin");
+        assertThat(page).hasURL(Pattern.compile(".*/administration/projects/new(\\?continue)?"));
+        assertThat(service.bean(Projects.class).find("NEVER")).isEmpty();
+
+        page.navigate(service.url() + "/experiments");
+        endSession(page);
+        page.getByLabel(word("en", "find.state")).selectOption("planned");
+        assertThat(page.locator("h1")).hasText(word("en", "login"));
+    }
+
+    /** Leaves the browser with the cookie of a session that does not exist, as after a restart of the service. */
+    private static void endSession(Page page) {
+        BrowserContext context = page.context();
+        context.addCookies(context.cookies().stream()
+                .filter(cookie -> cookie.httpOnly)
+                .map(cookie -> new Cookie(cookie.name, "0").setUrl(service.url()))
+                .toList());
+    }
+
+    private static void logIn(Page page, String language, String password) throws Exception {
+        logIn(page, language, password, "lab");
+    }
+
+    private static void logIn(Page page, String language, String password, String name) throws Exception {
+        field(page, language, "login.name").fill(name);
+        field(page, language, "login.password").fill(password);
+        press(page, language, "login");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"en", "ja"})
     void whoRegistersManySeesEveryVerdictFirst(String language) throws Exception {
@@ -586,6 +678,12 @@ class PagesBrowserIT {
     @ValueSource(strings = {"en", "ja"})
     void everyPageIsForEverybody(String language) throws Exception {
         Page page = open(language, "/");
+        List<String> failed = new ArrayList<>();
+        page.onResponse(response -> {
+            if (response.status() >= 400 && !response.request().isNavigationRequest()) {
+                failed.add(response.status() + " " + response.url());
+            }
+        });
         boolean english = language.equals("en");
         for (Map.Entry<String, String> each : pages().entrySet()) {
             page.setViewportSize(WIDE, 800);
@@ -596,6 +694,7 @@ class PagesBrowserIT {
             page.emulateMedia(in(english ? ColorScheme.DARK : ColorScheme.LIGHT));
             look(page, each.getKey(), language, !english);
         }
+        assertThat(failed).as("files that pages name").isEmpty();
     }
 
     /**

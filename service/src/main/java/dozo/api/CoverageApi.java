@@ -19,6 +19,7 @@ import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.Sites.Site;
+import dozo.verify.Losses;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -36,10 +37,13 @@ public class CoverageApi {
     /** Number of groups or experiments that a sheet reads at once. */
     private static final int SHEET_PAGE = 5_000;
 
+    private static final int LOST_SHOWN = 10;
+
     private static final Columns<Totals> TOTALS = Columns.of(Totals.class).without("project");
 
     private final Coverage coverage;
     private final Audit audit;
+    private final Losses losses;
     private final Freezes freezes;
     private final ExperimentSearch search;
     private final Findings findings;
@@ -51,6 +55,7 @@ public class CoverageApi {
      *
      * @param site missing: no site is registered
      * @param asOf the time of the state; missing: now
+     * @param lost files and links that are lost for good, at all sites; missing with {@code asOf}
      * @param frozen the number of frozen experiments, at any site; missing with {@code asOf}
      * @param atRisk the number of experiments at risk at the site, 1001: more than 1,000; missing with {@code asOf}
      * @param openFindings the number of findings at the site that need a person, 1001: more than 1,000; missing with
@@ -61,6 +66,7 @@ public class CoverageApi {
             @Nullable String site,
             @Nullable Instant asOf,
             @Nullable Instant recordedSince,
+            Losses.@Nullable AllLost lost,
             @Nullable Long frozen,
             @Nullable Long atRisk,
             @Nullable Long openFindings,
@@ -73,6 +79,7 @@ public class CoverageApi {
     CoverageApi(
             Coverage coverage,
             Audit audit,
+            Losses losses,
             Freezes freezes,
             ExperimentSearch search,
             Findings findings,
@@ -80,6 +87,7 @@ public class CoverageApi {
             Moments moments) {
         this.coverage = coverage;
         this.audit = audit;
+        this.losses = losses;
         this.freezes = freezes;
         this.search = search;
         this.findings = findings;
@@ -103,6 +111,7 @@ public class CoverageApi {
                 chosen.map(Site::name).orElse(null),
                 at,
                 coverage.recordedSince(id).orElse(null),
+                at == null ? losses.all(sight, LOST_SHOWN) : null,
                 at == null ? freezes.count(sight) : null,
                 at == null ? search.countAtRisk(sight, id) : null,
                 at == null ? findings.countOpen(sight, id) : null,
@@ -112,7 +121,7 @@ public class CoverageApi {
             sheet.send(
                     "coverage",
                     Columns.of(ShownCoverage.class)
-                            .without("openFindings", "totals", "projects")
+                            .without("lost", "openFindings", "totals", "projects")
                             .and(TOTALS.in(ShownCoverage::totals)),
                     line -> line.accept(shown));
             return null;

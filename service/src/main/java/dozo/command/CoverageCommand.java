@@ -94,6 +94,7 @@ final class CoverageCommand implements Callable<Integer> {
         } else {
             List<String> atRisk = RiskReport.names(service, coverage);
             CoverageTable.print(service.out(), coverage.totals(), experiments.value(), Set.copyOf(atRisk));
+            LossReport.print(service.out(), coverage);
             RiskReport.print(service.out(), coverage, atRisk);
             FrozenReport.print(service.out(), service, coverage);
             PromiseReport.print(service.out(), service, site);
@@ -122,6 +123,7 @@ final class CoverageCommand implements Callable<Integer> {
             CoverageTable.csv(service.out(), dimension(), groups.value());
         } else {
             CoverageTable.groups(service.out(), dimension(), groups.value(), coverage.totals());
+            LossReport.print(service.out(), coverage);
             RiskReport.print(service.out(), service, coverage);
             FrozenReport.print(service.out(), service, coverage);
             if (asOf != null) {

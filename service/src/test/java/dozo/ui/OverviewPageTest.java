@@ -180,6 +180,31 @@ class OverviewPageTest {
     }
 
     @Test
+    void whatIsLostForGoodIsSaidFirst() throws Exception {
+        fill();
+        store();
+        assertThat(page("en")).doesNotContain("lost for good", "Lost for good");
+        assertThat(service.get("/api/v1/coverage").at("/lost/files").asLong()).isZero();
+        service.bean(JdbcClient.class).sql("""
+                        insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind)
+                        select experiment_id, site_id, 1, receipt_id, run_id, '2026-01-02T12:00:00Z', 'MISSING' from receipt;
+                        insert into ended_entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode,
+                                                 kind, name, until_manifest)
+                        select experiment_id, 1, 1, 1, 2048, 0, 420, 'f', 'a', 2 from receipt;
+                        """).update();
+
+        assertThat(page("en"))
+                .contains("<h1>1 file is lost for good (P001/S1).</h1>")
+                .contains("Of the rest, 2 of 2 experiments are not safe yet.")
+                .contains("Lost for good (1)")
+                .contains("found damaged on 2 Jan 2026")
+                .doesNotContain("of known data is safe");
+        assertThat(page("ja")).contains("1 件のファイルが失われ").doesNotContain("??");
+        assertThat(service.get("/api/v1/coverage").at("/lost/first/0/code").asString())
+                .isEqualTo("S1");
+    }
+
+    @Test
     void whatIsFrozenIsShownWithTheCommandThatReleasesIt() throws Exception {
         fill();
         assertThat(page("en")).doesNotContain("Frozen experiments");

@@ -20,6 +20,7 @@ import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Timetable;
+import dozo.verify.Losses;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -40,10 +41,12 @@ class OverviewPage {
     static final int NO_SITE = 0;
 
     private static final int FINDINGS_SHOWN = 5;
+    private static final int LOST_SHOWN = 10;
     private static final int FROZEN_SHOWN = 10;
     private static final int OLDEST_SHOWN = 5;
 
     private final Coverage coverage;
+    private final Losses losses;
     private final Freezes freezes;
     private final ExperimentSearch search;
     private final Experiments experiments;
@@ -65,6 +68,7 @@ class OverviewPage {
 
     OverviewPage(
             Coverage coverage,
+            Losses losses,
             Freezes freezes,
             ExperimentSearch search,
             Experiments experiments,
@@ -76,6 +80,7 @@ class OverviewPage {
             Timetable nights,
             InstantSource clock) {
         this.coverage = coverage;
+        this.losses = losses;
         this.freezes = freezes;
         this.search = search;
         this.experiments = experiments;
@@ -102,6 +107,7 @@ class OverviewPage {
         model.addAttribute("all", coverage.all(sight, siteId, null));
         model.addAttribute("projects", coverage.projects(sight, siteId, null));
         model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, OLDEST_SHOWN));
+        model.addAttribute("losses", losses.all(sight, LOST_SHOWN));
         addFrozen(sight, model);
         long atRisk = search.countAtRisk(sight, siteId);
         model.addAttribute("atRiskCount", atRisk);

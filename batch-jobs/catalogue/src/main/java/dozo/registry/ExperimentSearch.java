@@ -55,6 +55,7 @@ public class ExperimentSearch {
                                   and f.reason = any(:risks::text[]) and r.site_id = :site
                                   and (t.experiment_id is not null or f.reason not in ('SOURCE_MISSING', 'SOURCE_EMPTY'))
                                   and not exists (select from acknowledgement a where a.finding_id = f.finding_id))
+                     or exists (select from loss l where l.experiment_id = e.experiment_id)
                     then 'AT_RISK'
                 when exists (select from arrival a where a.experiment_id = e.experiment_id and a.state = 'ARRIVING')
                     then 'ARRIVING'
@@ -112,7 +113,10 @@ public class ExperimentSearch {
         COPYING,
         /** Every entry of its current manifest has a receipt. */
         VERIFIED,
-        /** A finding says that data may be lost, or data has waited too long for its copy. It precedes all others. */
+        /**
+         * Data is lost, a finding says that it may be, or it has waited too long for its copy. This state precedes all
+         * others.
+         */
         AT_RISK,
         /**
          * It is not processed until it is released. Only a filter: the experiment also has one of the other states, by
@@ -222,7 +226,9 @@ public class ExperimentSearch {
                                         union
                                         select f.experiment_id from finding f
                                         where f.superseded_by is null and f.reason = any(:risks::text[])
-                                          and f.experiment_id > :after)""");
+                                          and f.experiment_id > :after
+                                        union
+                                        select l.experiment_id from loss l where l.experiment_id > :after)""");
             case FROZEN -> IN_ANY_STATE;
             case null -> IN_ANY_STATE;
         };

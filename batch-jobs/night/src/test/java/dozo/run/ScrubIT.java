@@ -5,13 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.KeptFinding;
+import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
+import dozo.registry.ExperimentSearch;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import dozo.verify.Losses;
 import dozo.verify.Readings;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -24,6 +29,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -168,11 +176,52 @@ class ScrubIT extends NightAtSite {
         assertThat(night.coverage().safe())
                 .as("the current manifest is as safe as before")
                 .isTrue();
+        assertThat(losses()).isEqualTo("1 in 1: p/E1 1");
+        night.get(Findings.class)
+                .acknowledge(
+                        night.findings(scrub).getFirst().id(), new Acknowledgement("test", Instant.EPOCH, "known"));
+        assertThat(night.get(ExperimentSearch.class).state(1, 1))
+                .as("a loss stays one, whoever knows of it")
+                .isEqualTo(ExperimentSearch.State.AT_RISK);
         assertThat(night.findings(scrubAll()))
                 .as("it is not forgotten")
                 .singleElement()
                 .satisfies(
                         finding -> assertThat(finding.message()).startsWith("1 copy was found damaged or missing at "));
+    }
+
+    @Test
+    void whatIsDamagedAndGoneAtItsSourceIsLostAndNothingElseIs() throws Exception {
+        Map<String, String> files = new TreeMap<>();
+        for (int i = 0; i < 40; i++) {
+            files.put("f" + i, "content " + i);
+        }
+        protect(files);
+        night.complete();
+        Files.delete(source.resolve("f1"));
+        flip(root.resolve("p/E1/data/f2"));
+        night.run();
+        assertThat(losses()).isEqualTo("0 in 0:");
+
+        scrubAll();
+        assertThat(losses()).as("f2 can be sent again").isEqualTo("0 in 0:");
+        flip(root.resolve("p/E1/data/f1"));
+        scrubAll();
+
+        assertThat(losses()).isEqualTo("1 in 1: p/E1 1");
+        assertThat(night.get(Losses.class).all(Sight.of(Set.of("q")), 10).files())
+                .isZero();
+    }
+
+    private String losses() {
+        Losses.AllLost total = night.get(Losses.class).all(Sight.EVERYTHING, 10);
+        return "%d in %d:%s"
+                .formatted(
+                        total.files(),
+                        total.experiments(),
+                        total.first().stream()
+                                .map(lost -> " %s %d".formatted(lost.name(), lost.files()))
+                                .collect(Collectors.joining()));
     }
 
     @Test

@@ -195,11 +195,26 @@ class OverviewPageTest {
 
         assertThat(page("en"))
                 .contains("<h1>1 file is lost for good (P001/S1).</h1>")
-                .contains("Of the rest, 2 of 2 experiments are not safe yet.")
+                .contains("2 of 2 experiments are not safe yet.")
                 .contains("Lost for good (1)")
                 .contains("found damaged on 2 Jan 2026")
                 .doesNotContain("of known data is safe");
         assertThat(page("ja")).contains("1 件のファイルが失われ").doesNotContain("??");
+
+        service.bean(JdbcClient.class).sql("""
+                        insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe,
+                                                bytes_safe, entries_safe, counted_at)
+                        select experiment_id, 1, 1, 1, 1, 1, 1, 1, 1, now() from experiment
+                        on conflict (experiment_id, site_id) do update set files_safe = 1, bytes_safe = 1, entries_safe = 1
+                        """).update();
+        assertThat(page("en")).contains("<h1>1 file is lost for good (P001/S1).</h1>", "Everything else is safe.");
+        service.bean(JdbcClient.class).sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                        select experiment_id, 1, now(), 1, 1, 'gone' from experiment where code = 'S2'
+                        """).update();
+        assertThat(page("en"))
+                .contains("<h1>1 file is lost for good (P001/S1).</h1>", "but 1 is frozen.")
+                .doesNotContain("Everything else is safe.");
         assertThat(service.get("/api/v1/coverage").at("/lost/first/0/code").asString())
                 .isEqualTo("S1");
     }

@@ -16,13 +16,19 @@ final class LossReport {
         if (lost == null || lost.files() == 0) {
             return;
         }
-        out.println("%s lost for good: every copy is damaged or missing, and the source no longer has %s."
-                .formatted(
-                        lost.files() == 1 ? "1 file is" : "%,d files are".formatted(lost.files()),
-                        lost.files() == 1 ? "it" : "them"));
+        out.println(
+                lost.files() == 1
+                        ? "1 file is lost for good: every copy is damaged or missing, and the source no longer has it."
+                        : "%,d files are lost for good: every copy is damaged or missing, and the source no longer has them."
+                                .formatted(lost.files()));
         lost.first()
-                .forEach(each -> out.println("  %s: %,d, %s, found damaged at %s"
-                        .formatted(each.name(), each.files(), Size.text(each.bytes()), each.since())));
+                .forEach(each -> out.println("  %s: %,d %s, %s, found damaged at %s"
+                        .formatted(
+                                each.name(),
+                                each.files(),
+                                each.files() == 1 ? "file" : "files",
+                                Size.text(each.bytes()),
+                                each.since())));
         if (lost.experiments() > lost.first().size()) {
             out.println("  and %,d more experiments"
                     .formatted(lost.experiments() - lost.first().size()));

@@ -833,15 +833,21 @@ class PagesBrowserIT {
         assertThat(page.evaluate("window.neverLoadedAgain")).isEqualTo(true);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
-    void whoPausesOrStopsIsToldFirstWhatThatDoes(String language) throws Exception {
-        Runs runs = service.bean(Runs.class);
-        long run = runs.open(
+    /** Opens a backup that no process works on. */
+    private static long openRun() {
+        return service.bean(Runs.class)
+                .open(
                         RunKind.NIGHTLY_BACKUP,
                         service.bean(Sites.class).find("dr").orElseThrow(),
                         "test")
                 .id();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoPausesOrStopsIsToldFirstWhatThatDoes(String language) throws Exception {
+        Runs runs = service.bean(Runs.class);
+        long run = openRun();
         runs.pause(run, "test");
         Page page = open(language, "/runs/" + run);
         assertThat(page.locator(".notice")).containsText("test");
@@ -862,11 +868,7 @@ class PagesBrowserIT {
         Operations operations = service.bean(Operations.class);
         // Held, because the schedule ends a run that is to stop and that no process works on.
         synchronized (operations) {
-            long run = runs.open(
-                            RunKind.NIGHTLY_BACKUP,
-                            service.bean(Sites.class).find("dr").orElseThrow(),
-                            "test")
-                    .id();
+            long run = openRun();
             runs.stop(run, "night owl");
             Page page = open(language, "/runs/" + run);
             assertThat(page.locator(".notice"))
@@ -883,11 +885,7 @@ class PagesBrowserIT {
     @ValueSource(strings = {"en", "ja"})
     void whoResumesOrTriesAgainIsToldFirstWhatThatDoes(String language) throws Exception {
         Runs runs = service.bean(Runs.class);
-        long run = runs.open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test")
-                .id();
+        long run = openRun();
         runs.pause(run, "test");
         Page page = open(language, "/runs/" + run);
         page.getByRole(AriaRole.LINK, named(word(language, "act.resume"))).click();

@@ -39,7 +39,7 @@ final class SourceFile implements AutoCloseable {
      */
     private static final Duration SLOW = Duration.ofSeconds(2);
 
-    /** The same while another file of the source is slow: otherwise a bundle would wait once for each 64 files. */
+    /** The same if another file of the source is slow already: otherwise a bundle would wait 2 s for each 64 files. */
     private static final Duration SLOW_TOO = Duration.ofMillis(100);
 
     private final SourceFolder folder;

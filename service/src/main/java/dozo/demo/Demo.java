@@ -18,6 +18,7 @@ import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
+import dozo.start.StartFailure;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -119,9 +120,12 @@ public final class Demo implements Callable<Integer> {
         Path root = Files.createDirectories(home.resolve("dr-site"));
         try (LoopbackSite site = site(home, root)) {
             say("DR site: %s at %s, its folder is %s".formatted(site.kind(), site.address(), root));
-            try (ConfigurableApplicationContext started =
-                    during("starting the service", () -> service.start(settings(home)))) {
+            try (ConfigurableApplicationContext started = during("starting the service", () -> start(home))) {
                 return show(started, site, sources);
+            } catch (RuntimeException e) {
+                StartFailure known = StartFailure.of(e).orElseThrow(() -> e);
+                Objects.requireNonNull(spec).commandLine().getErr().println("dozo: " + known.message());
+                return known.exitCode();
             }
         }
     }
@@ -217,21 +221,28 @@ public final class Demo implements Callable<Integer> {
                 Integer.parseInt(Files.readString(known).strip()));
     }
 
-    private Map<String, ?> settings(Path home) {
+    /** Starts the service at the given port; without one, at the usual port, or at any free port if that is in use. */
+    private ConfigurableApplicationContext start(Path home) {
+        if (port != null) {
+            return service.start(settings(home, port));
+        }
+        try {
+            return service.start(settings(home, PORT_USUAL));
+        } catch (RuntimeException e) {
+            if (StartFailure.of(e).filter(StartFailure::portInUse).isEmpty()) {
+                throw e;
+            }
+            return service.start(settings(home, 0));
+        }
+    }
+
+    private static Map<String, ?> settings(Path home, int port) {
         return Map.of(
                 "dozo.work", home.resolve("service").toString(),
                 "dozo.db.url", "",
                 "dozo.schedule.cron", "-",
                 "dozo.http.address", "127.0.0.1",
-                "dozo.http.port", port == null ? usualPortOrAnother() : port);
-    }
-
-    private static int usualPortOrAnother() {
-        try (ServerSocket usual = new ServerSocket(PORT_USUAL, 1, InetAddress.getLoopbackAddress())) {
-            return usual.getLocalPort();
-        } catch (IOException inUse) {
-            return 0;
-        }
+                "dozo.http.port", port);
     }
 
     /**

@@ -36,6 +36,11 @@ public final class StartFailure extends RuntimeException {
         return String.valueOf(getMessage());
     }
 
+    /** Returns whether the start failed because another program listens at the port. */
+    public boolean portInUse() {
+        return getCause() instanceof PortInUseException;
+    }
+
     /** Finds the known reason for a failed start; empty if the failure is a defect. */
     public static Optional<StartFailure> of(Throwable thrown) {
         for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
@@ -48,7 +53,7 @@ public final class StartFailure extends RuntimeException {
                             UNAVAILABLE,
                             "port %d (DOZO_HTTP_PORT) is in use: stop the other program, or set another port"
                                     .formatted(port.getPort()),
-                            thrown));
+                            port));
                 }
                 case BindException address -> {
                     return Optional.of(new StartFailure(

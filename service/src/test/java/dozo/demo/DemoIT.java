@@ -6,9 +6,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dozo.Application;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
+import dozo.start.StartFailure;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -54,9 +59,14 @@ class DemoIT {
         assertThat(first.output()).contains("DR site: OpenSSH", "脳機能");
         assertEndsWell(first);
 
-        Ended second = demo("--work", folder.resolve("work").toString());
-        assertThat(second.output()).contains("run 2 is complete: nothing to send", "All 4 experiments are safe");
-        assertThat(second.exitCode()).isZero();
+        try (ServerSocket usual = new ServerSocket()) {
+            occupyUsualPort(usual);
+            Ended second = demo("--work", folder.resolve("work").toString());
+            assertThat(second.output())
+                    .contains("run 2 is complete: nothing to send", "All 4 experiments are safe")
+                    .doesNotContain("8080");
+            assertThat(second.exitCode()).isZero();
+        }
 
         assertEveryBagIsAnExperiment();
     }
@@ -138,6 +148,32 @@ class DemoIT {
                 .contains("contains no folders", "each experiment");
         write(folder.resolve("data"), "e/f");
         assertThat(refused(folder.resolve("data"), folder.resolve("data/w"))).contains("must not contain each other");
+    }
+
+    @Test
+    void aPortThatWasAskedForAndIsInUseIsSaidInOneLine() throws Exception {
+        write(folder.resolve("data"), "e/f");
+        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = String.valueOf(other.getLocalPort());
+            Ended demo = demo(
+                    "--data", folder.resolve("data").toString(),
+                    "--work", folder.resolve("work").toString(),
+                    "--port", port);
+
+            assertThat(demo.output())
+                    .endsWith("dozo: port %s (DOZO_HTTP_PORT) is in use: stop the other program, or set another port\n"
+                            .formatted(port));
+            assertThat(demo.exitCode()).isEqualTo(StartFailure.UNAVAILABLE);
+        }
+    }
+
+    /** Listens at the demonstration's usual port, if no other program does already. */
+    private static void occupyUsualPort(ServerSocket usual) throws IOException {
+        try {
+            usual.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 8080));
+        } catch (BindException inUse) {
+            // That is as well.
+        }
     }
 
     private void assertEveryBagIsAnExperiment() throws Exception {

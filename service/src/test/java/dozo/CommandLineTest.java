@@ -8,8 +8,6 @@ import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import dozo.source.flywheel.Emulator;
 import dozo.source.flywheel.Hierarchy;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -21,7 +19,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import picocli.CommandLine;
 
 /**
  * The command line against a running service: output and exit codes. Takes two minutes: each test starts its own
@@ -36,8 +33,6 @@ class CommandLineTest {
 
     private RunningService service;
     private LoopbackSite site;
-
-    private record Ended(int code, String out, String err) {}
 
     @BeforeEach
     void start() throws Exception {
@@ -391,8 +386,8 @@ class CommandLineTest {
         assertThat(coverage.code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(coverage.out())
                 .contains("The experiment is safe")
-                .contains("1 experiment is frozen and is not processed until it is released:")
-                .containsPattern("P1/S1 since 20[^ ]+Z: 19 files and links, 95 B lost")
+                .contains("1 experiment is frozen until a person releases it (P1/S1).\n  frozen: P1/S1 since 20")
+                .containsPattern("P1/S1 since 20[^ ]+Z, 19 files and links, 95 B lost")
                 .contains("dozo release P1/S1");
         assertThat(dozo("status").out()).contains("1 experiment is frozen").contains("dozo release P1/S1");
         assertThat(dozo("coverage", "--json").out()).contains("\"frozen\" : 1");
@@ -402,7 +397,7 @@ class CommandLineTest {
         assertThat(csv.out()).doesNotContain("release");
         String page = service.look(service.browser(), "/", "en").body();
         assertThat(page)
-                .contains("The experiment is safe as it was last sealed, but 1 is frozen.")
+                .contains("1 experiment is frozen until a person releases it (P1/S1).")
                 .contains("19 files and links, 95 B lost")
                 .contains("dozo release P1/S1")
                 .doesNotContain("answer safe");
@@ -432,22 +427,23 @@ class CommandLineTest {
 
         assertThat(coverage.code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(coverage.out())
-                .containsPattern("P1/S1 +at risk ")
+                .containsPattern("P1/S1 +source missing ")
                 .contains("The experiment is safe as last sealed: 1 files, 5 B.")
-                .contains("1 experiment is at risk (for the reasons, see `dozo findings`):\n  P1/S1\n");
-        assertThat(dozo("status").out()).contains("1 experiment is at risk");
+                .contains("The source of 1 experiment is missing (P1/S1).\n  source missing: P1/S1\n")
+                .contains("For the reasons: dozo findings\n");
+        assertThat(dozo("status").out()).contains("The source of 1 experiment is missing (P1/S1).");
         assertThat(dozo("coverage", "--json").out()).contains("\"atRisk\" : 1");
         assertThat(dozo("coverage", "--by", "project").code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(dozo("experiments", "--state", "at-risk").out()).contains("P1/S1");
         assertThat(service.look(service.browser(), "/", "en").body())
-                .contains("The experiment is safe as it was last sealed, but 1 is at risk.")
+                .contains("The source of 1 experiment is missing (P1/S1).")
                 .doesNotContain("answer safe");
 
         Files.writeString(source.resolve("file"), "again");
         assertThat(dozo("run", "--wait").code()).isZero();
         assertThat(dozo("coverage"))
                 .satisfies(after -> assertThat(after.code()).isZero())
-                .satisfies(after -> assertThat(after.out()).doesNotContain("at risk"));
+                .satisfies(after -> assertThat(after.out()).doesNotContain("missing"));
     }
 
     @Test
@@ -471,8 +467,9 @@ class CommandLineTest {
                         """).update();
 
         assertThat(dozo("coverage").out())
-                .contains("12 experiments are at risk (for the reasons, see `dozo findings`):\n  P1/S0\n")
-                .contains("and 2 more: dozo experiments --state at-risk");
+                .contains(
+                        "12 experiments cannot be copied completely without help (P1/S0 and others).\n  blocked: P1/S0\n")
+                .contains("and 2 more: dozo experiments --state blocked");
     }
 
     @Test
@@ -489,10 +486,10 @@ class CommandLineTest {
                         """).update();
 
         assertThat(dozo("coverage").out())
-                .contains("12 experiments are frozen and are not processed until they are released:")
+                .contains("12 experiments are frozen until a person releases them (P1/S0 and others).")
                 .contains("dozo release P1/S9")
                 .doesNotContain("dozo release P1/S10")
-                .contains("and 2 more: GET /api/v1/experiments?frozen=true");
+                .contains("and 2 more: dozo experiments --state frozen");
     }
 
     @Test
@@ -592,14 +589,14 @@ class CommandLineTest {
 
     @Test
     void settingsThatAreWrongEndWith78() {
-        assertThat(commandLine("coverage", "--url", "nonsense").code()).isEqualTo(Exit.CONFIGURATION);
+        assertThat(Ended.of("coverage", "--url", "nonsense").code()).isEqualTo(Exit.CONFIGURATION);
         System.setProperty(PASSWORD_FILE, "/not/there");
         assertThat(dozo("coverage").code()).isEqualTo(Exit.CONFIGURATION);
     }
 
     @Test
     void noServiceEndsWith69() {
-        Ended ended = commandLine("coverage", "--url", "http://127.0.0.1:1");
+        Ended ended = Ended.of("coverage", "--url", "http://127.0.0.1:1");
 
         assertThat(ended.code()).isEqualTo(Exit.UNAVAILABLE);
         assertThat(ended.err()).contains("http://127.0.0.1:1").contains("dozo serve");
@@ -607,7 +604,7 @@ class CommandLineTest {
 
     @Test
     void helpNamesTheExitCodes() {
-        Ended help = commandLine("--help");
+        Ended help = Ended.of("--help");
 
         assertThat(help.code()).isZero();
         assertThat(help.out())
@@ -645,7 +642,7 @@ class CommandLineTest {
         assertThat(dozo("experiments", "--project", "P1", "--state", "planned", "--json")
                         .out())
                 .contains("\"code\" : \"E1\"");
-        assertThat(dozo("experiments", "--state", "lost").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("experiments", "--state", "gone").code()).isEqualTo(Exit.REFUSED);
     }
 
     @Test
@@ -797,20 +794,11 @@ class CommandLineTest {
     }
 
     private Ended dozo(String... arguments) {
-        return commandLine(
+        return Ended.of(
                 Stream.concat(Arrays.stream(arguments), asked(arguments)).toArray(String[]::new));
     }
 
     private Stream<String> asked(String... arguments) {
         return arguments[0].equals("frobnicate") ? Stream.of() : Stream.of("--url", service.url());
-    }
-
-    private static Ended commandLine(String... arguments) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        CommandLine commandLine = Application.commandLine();
-        commandLine.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-        int code = commandLine.execute(arguments);
-        return new Ended(code, out.toString(), err.toString());
     }
 }

@@ -10,8 +10,6 @@ import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
 import dozo.people.Tokens;
 import dozo.people.Users;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +22,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /**
  * A lab manager uses the service to restore experiments of own projects, into folders that an administrator has
@@ -203,32 +200,32 @@ class RestoreInServiceIT {
         assertThat(service.put("/api/v1/projects/NEW/roots", "{\"roots\": [\"%s\"]}".formatted(allowed))
                         .text())
                 .contains("overlaps with a restore folder");
-        assertThat(command("project", "restore-roots", "NEW").out).contains(allowed.toString());
-        assertThat(command("project", "restore-roots", "NEW", "--none").out).contains("has no restore folders");
+        assertThat(command("project", "restore-roots", "NEW").out()).contains(allowed.toString());
+        assertThat(command("project", "restore-roots", "NEW", "--none").out()).contains("has no restore folders");
     }
 
     @Test
     void theCommandFollowsItToItsEnd() {
-        Done done = command(
+        Ended done = command(
                 "restore",
                 "OWN/E1",
                 "--in-service",
                 allowed.resolve("by-command").toString());
-        Done refused = command(
+        Ended refused = command(
                 "restore", "OWN/E1", "--in-service", folder.resolve("no").toString());
-        Done json = command(
+        Ended json = command(
                 "restore",
                 "OWN/E1",
                 "--json",
                 "--in-service",
                 allowed.resolve("json").toString());
 
-        assertThat(done.code).as(done.err).isEqualTo(Exit.WELL);
-        assertThat(done.out).contains("of OWN/E1, manifest 1", "complete", "findings: 0");
+        assertThat(done.code()).as(done.err()).isEqualTo(Exit.WELL);
+        assertThat(done.out()).contains("of OWN/E1, manifest 1", "complete", "findings: 0");
         assertThat(allowed.resolve("by-command/脳 scan")).hasContent("of OWN");
-        assertThat(refused.code).isEqualTo(Exit.REFUSED);
-        assertThat(refused.err).contains("is not below a restore folder");
-        assertThat(json.out).contains("\"state\" : \"COMPLETE\"");
+        assertThat(refused.code()).isEqualTo(Exit.REFUSED);
+        assertThat(refused.err()).contains("is not below a restore folder");
+        assertThat(json.out()).contains("\"state\" : \"COMPLETE\"");
     }
 
     @Test
@@ -268,23 +265,8 @@ class RestoreInServiceIT {
                 .isEqualTo(200);
     }
 
-    private record Done(int code, String out, String err) {}
-
-    /** Runs a command as the administrator. */
-    private static Done command(String... arguments) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        System.setProperty("dozo.password.file", service.passwordFile().toString());
-        try {
-            CommandLine line = Application.commandLine();
-            int code = line.setOut(new PrintWriter(out))
-                    .setErr(new PrintWriter(err))
-                    .execute(Stream.concat(Stream.of(arguments), Stream.of("--url", service.url()))
-                            .toArray(String[]::new));
-            return new Done(code, out.toString(), err.toString());
-        } finally {
-            System.clearProperty("dozo.password.file");
-        }
+    private static Ended command(String... arguments) {
+        return Ended.at(service, arguments);
     }
 
     private static Answer restore(String user, String project, Path target) {

@@ -3,16 +3,14 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /** Users and tokens on the command line, and a command that uses a token. */
 class UserCommandsTest {
@@ -21,8 +19,6 @@ class UserCommandsTest {
     Path folder;
 
     private RunningService service;
-
-    private record Ended(int code, String out, String err) {}
 
     @BeforeEach
     void start() {
@@ -105,15 +101,7 @@ class UserCommandsTest {
     }
 
     private Ended dozo(String... arguments) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        CommandLine commandLine = Application.commandLine();
-        commandLine.setOut(new PrintWriter(out, true));
-        commandLine.setErr(new PrintWriter(err, true));
-        String[] all = java.util.Arrays.copyOf(arguments, arguments.length + 2);
-        all[arguments.length] = "--url";
-        all[arguments.length + 1] = service.url();
-        int code = commandLine.execute(all);
-        return new Ended(code, out.toString(), err.toString());
+        return Ended.of(Stream.concat(Stream.of(arguments), Stream.of("--url", service.url()))
+                .toArray(String[]::new));
     }
 }

@@ -17,13 +17,17 @@ import dozo.ledger.Dimension;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
-import dozo.registry.ExperimentSearch;
+import dozo.registry.ExperimentSearch.Risk;
 import dozo.registry.Sites.Site;
-import dozo.verify.Losses;
+import dozo.run.Headlines;
+import dozo.run.Headlines.Headline;
+import dozo.verify.Losses.AllLost;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.context.MessageSource;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -37,15 +41,13 @@ public class CoverageApi {
     /** Number of groups or experiments that a sheet reads at once. */
     private static final int SHEET_PAGE = 5_000;
 
-    private static final int LOST_SHOWN = 10;
-
     private static final Columns<Totals> TOTALS = Columns.of(Totals.class).without("project");
 
     private final Coverage coverage;
     private final Audit audit;
-    private final Losses losses;
+    private final Headlines headlines;
+    private final MessageSource messages;
     private final Freezes freezes;
-    private final ExperimentSearch search;
     private final Findings findings;
     private final SiteChoice sites;
     private final Moments moments;
@@ -55,9 +57,13 @@ public class CoverageApi {
      *
      * @param site missing: no site is registered
      * @param asOf the time of the state; missing: now
+     * @param headline the gravest thing that is true: lost, damaged, frozen, source-missing, late, site-key-changed, site-full,
+     *     site-unreachable, site-unusable, run-failed, blocked, no-night, old-night, unread, waiting, none or safe; missing with {@code asOf}
+     * @param sentence says it in English, or in the language of {@code Accept-Language}; missing with {@code asOf}
+     * @param risks the experiments at risk at the site by state, the gravest first; missing with {@code asOf}
      * @param lost files and links that are lost for good, at all sites; missing with {@code asOf}
      * @param frozen the number of frozen experiments, at any site; missing with {@code asOf}
-     * @param atRisk the number of experiments at risk at the site, 1001: more than 1,000; missing with {@code asOf}
+     * @param atRisk the number of experiments at risk at the site; missing with {@code asOf}
      * @param openFindings the number of findings at the site that need a person, 1001: more than 1,000; missing with
      *     {@code asOf}
      * @param recordedSince the time of the first record; before it nothing counts as safe; missing: nothing is recorded yet
@@ -66,12 +72,28 @@ public class CoverageApi {
             @Nullable String site,
             @Nullable Instant asOf,
             @Nullable Instant recordedSince,
-            Losses.@Nullable AllLost lost,
+            @Nullable String headline,
+            @Nullable String sentence,
+            @Nullable List<ShownRisk> risks,
+            @Nullable AllLost lost,
             @Nullable Long frozen,
             @Nullable Long atRisk,
             @Nullable Long openFindings,
             Totals totals,
             List<Totals> projects) {}
+
+    /**
+     * The experiments at risk in one state.
+     *
+     * @param experiments their number
+     * @param first the names {@code PROJECT/CODE} of at most ten of them
+     */
+    public record ShownRisk(String state, long experiments, List<String> first) {
+
+        static ShownRisk of(Risk risk) {
+            return new ShownRisk(risk.state().word(), risk.experiments(), risk.first());
+        }
+    }
 
     /** The results for a period; {@code until} is exclusive. */
     public record Between<T>(Instant from, Instant until, List<T> items) {}
@@ -79,17 +101,17 @@ public class CoverageApi {
     CoverageApi(
             Coverage coverage,
             Audit audit,
-            Losses losses,
+            Headlines headlines,
+            MessageSource messages,
             Freezes freezes,
-            ExperimentSearch search,
             Findings findings,
             SiteChoice sites,
             Moments moments) {
         this.coverage = coverage;
         this.audit = audit;
-        this.losses = losses;
+        this.headlines = headlines;
+        this.messages = messages;
         this.freezes = freezes;
-        this.search = search;
         this.findings = findings;
         this.sites = sites;
         this.moments = moments;
@@ -102,18 +124,23 @@ public class CoverageApi {
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(required = false) @Nullable String asOf,
             Sight sight,
+            Locale language,
             Sheet sheet) {
         Optional<Site> chosen = sites.of(site);
         int id = chosen.map(Site::id).orElse(SiteChoice.NO_SITE);
         Instant at = moments.endOrNull("asOf", asOf);
         List<Totals> projects = coverage.projects(sight, id, at);
+        Headline now = at == null ? headlines.of(sight, chosen.orElse(null)) : null;
         ShownCoverage shown = new ShownCoverage(
                 chosen.map(Site::name).orElse(null),
                 at,
                 coverage.recordedSince(id).orElse(null),
-                at == null ? losses.all(sight, LOST_SHOWN) : null,
+                now == null ? null : now.kind().word(),
+                now == null ? null : messages.getMessage("headline." + now.kind(), now.arguments(), language),
+                now == null ? null : now.risks().stream().map(ShownRisk::of).toList(),
+                now == null ? null : now.lost(),
                 at == null ? freezes.count(sight) : null,
-                at == null ? search.countAtRisk(sight, id) : null,
+                now == null ? null : now.atRisk(),
                 at == null ? findings.countOpen(sight, id) : null,
                 Totals.together(projects),
                 projects);
@@ -121,7 +148,7 @@ public class CoverageApi {
             sheet.send(
                     "coverage",
                     Columns.of(ShownCoverage.class)
-                            .without("lost", "openFindings", "totals", "projects")
+                            .without("risks", "lost", "openFindings", "totals", "projects")
                             .and(TOTALS.in(ShownCoverage::totals)),
                     line -> line.accept(shown));
             return null;

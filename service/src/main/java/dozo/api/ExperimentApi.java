@@ -190,8 +190,8 @@ public class ExperimentApi {
      *
      * @param source a rendering for people; {@code sourceBytes} is the exact path
      * @param frozen missing: it is not frozen, or is released
-     * @param state in a list, the state at the site: planned, arriving, complete, copying, verified or at-risk; missing if there
-     *     are several sites and none is named
+     * @param state in a list, the state at the site: lost, damaged, frozen, source-missing, late, blocked, copying, complete,
+     *     arriving, planned or verified; missing if there are several sites and none is named
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownExperiment(

@@ -9,7 +9,7 @@ import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Group;
 import dozo.ledger.Coverage.Unprotected;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -92,24 +92,17 @@ final class CoverageCommand implements Callable<Integer> {
         if (service.json()) {
             json(answer, experiments);
         } else {
-            List<String> atRisk = RiskReport.names(service, coverage);
-            CoverageTable.print(service.out(), coverage.totals(), experiments.value(), Set.copyOf(atRisk));
-            LossReport.print(service.out(), coverage);
-            RiskReport.print(service.out(), coverage, atRisk);
-            FrozenReport.print(service.out(), service, coverage);
+            Map<String, String> atRisk = RiskReport.states(service, coverage);
+            CoverageTable.print(service.out(), coverage.totals(), experiments.value(), atRisk);
+            RiskReport.print(service.out(), service, coverage);
             PromiseReport.print(service.out(), service, site);
         }
         return exitCode(coverage);
     }
 
-    /**
-     * Returns the exit code. Frozen experiments and those at risk are as safe as when they were last sealed, but that
-     * is not well.
-     */
+    /** Returns the exit code. Experiments at risk may be as safe as when they were last sealed, but that is not well. */
     private static int exitCode(ShownCoverage coverage) {
-        return coverage.totals().safe() && FrozenReport.count(coverage) == 0 && RiskReport.count(coverage) == 0
-                ? Exit.WELL
-                : Exit.NOT_SAFE;
+        return coverage.totals().safe() && RiskReport.atRisk(coverage) == 0 ? Exit.WELL : Exit.NOT_SAFE;
     }
 
     private int groups(@Nullable String asOf) {
@@ -123,9 +116,7 @@ final class CoverageCommand implements Callable<Integer> {
             CoverageTable.csv(service.out(), dimension(), groups.value());
         } else {
             CoverageTable.groups(service.out(), dimension(), groups.value(), coverage.totals());
-            LossReport.print(service.out(), coverage);
             RiskReport.print(service.out(), service, coverage);
-            FrozenReport.print(service.out(), service, coverage);
             if (asOf != null) {
                 service.out()
                         .println("As of %s. The record of this site begins %s; what was safe earlier is unknown."

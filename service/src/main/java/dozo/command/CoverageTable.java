@@ -7,7 +7,7 @@ import dozo.ledger.Coverage.Totals;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
+import java.util.Map;
 
 /** Shows coverage on a terminal: a line for each experiment, and a sentence that sums them up. */
 public final class CoverageTable {
@@ -17,9 +17,10 @@ public final class CoverageTable {
     /**
      * Prints the table and the sentence.
      *
-     * @param atRisk names of the experiments at risk, even if all of their entries are safe
+     * @param atRisk the states of the experiments at risk by name, even if all of their entries are safe
      */
-    public static void print(PrintWriter out, Totals all, List<ExperimentCoverage> experiments, Set<String> atRisk) {
+    public static void print(
+            PrintWriter out, Totals all, List<ExperimentCoverage> experiments, Map<String, String> atRisk) {
         if (!experiments.isEmpty()) {
             Table table = new Table("EXPERIMENT", "SAFE", ">FILES", ">OF", ">SIZE", ">OF", "TITLE");
             for (ExperimentCoverage experiment : experiments) {
@@ -114,9 +115,10 @@ public final class CoverageTable {
                 .formatted(all.experimentsSafe(), all.experiments(), sums, all.oldestUnprotected());
     }
 
-    private static String word(ExperimentCoverage experiment, Set<String> atRisk) {
-        if (atRisk.contains(experiment.project() + "/" + experiment.code())) {
-            return "at risk";
+    private static String word(ExperimentCoverage experiment, Map<String, String> atRisk) {
+        String state = atRisk.get(experiment.project() + "/" + experiment.code());
+        if (state != null) {
+            return state;
         }
         if (experiment.safe()) {
             return "yes";

@@ -198,9 +198,7 @@ public final class Dozo {
         ShownCoverage coverage = service.get(
                         "/api/v1/coverage?site=" + Connection.encoded(run.site()), ShownCoverage.class)
                 .value();
-        LossReport.print(out, coverage);
         RiskReport.print(out, service, coverage);
-        FrozenReport.print(out, service, coverage);
         PromiseReport.print(out, service, run.site());
     }
 

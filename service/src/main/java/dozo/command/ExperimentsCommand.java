@@ -40,7 +40,8 @@ final class ExperimentsCommand implements Callable<Integer> {
     @Option(
             names = "--state",
             paramLabel = "STATE",
-            description = "planned, arriving, complete, copying, verified, at-risk or frozen.")
+            description = "lost, damaged, frozen, source-missing, late, blocked, at-risk (all of these), "
+                    + "copying, complete, arriving, planned or verified.")
     private @Nullable String state;
 
     @Option(names = "--site", paramLabel = "S", description = "The site of that state; optional if there is only one.")

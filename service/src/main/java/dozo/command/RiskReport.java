@@ -1,71 +1,104 @@
 package dozo.command;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.api.CoverageApi.ShownCoverage;
+import dozo.api.CoverageApi.ShownRisk;
 import dozo.api.ExperimentApi.ShownExperiment;
-import dozo.ledger.Findings;
+import dozo.api.ExperimentApi.ShownFreeze;
+import dozo.file.Size;
+import dozo.registry.ExperimentSearch.State;
+import dozo.run.Headlines.Kind;
+import dozo.verify.Losses.Lost;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
-/** Shows on a terminal which experiments are at risk, even if all of their entries are safe. */
+/** Shows on a terminal what needs a person: the headline, and the experiments at risk, the gravest first. */
 final class RiskReport {
 
     private static final int SHOWN = 10;
+    private static final String FROZEN = "/api/v1/experiments?frozen=true";
 
     private RiskReport() {}
 
-    /** Returns the number of experiments at risk from the coverage; 0 for an earlier time. */
-    static long count(ShownCoverage coverage) {
+    /** Returns the number of experiments at risk; 0 for an earlier time. */
+    static long atRisk(ShownCoverage coverage) {
         return coverage.atRisk() == null ? 0 : coverage.atRisk();
     }
 
-    static List<String> names(Connection service, ShownCoverage coverage) {
-        return count(coverage) == 0
-                ? List.of()
-                : names(service.all(address(coverage).toString(), ShownExperiment.class)
-                        .value());
+    /** Returns the states of the experiments at risk by name, as words for people. */
+    static Map<String, String> states(Connection service, ShownCoverage coverage) {
+        Query all = new Query("/api/v1/experiments")
+                .with("state", State.AT_RISK.word())
+                .with("site", coverage.site());
+        return atRisk(coverage) == 0
+                ? Map.of()
+                : service.all(all.toString(), ShownExperiment.class).value().stream()
+                        .collect(Collectors.toMap(RiskReport::name, each -> words(requireNonNull(each.state()))));
     }
 
-    /** Prints at most {@value #SHOWN} experiments at risk and the number of further ones; nothing if there are none. */
+    /** Prints at most {@value #SHOWN} experiments for each state; nothing if nothing needs a person. */
     static void print(PrintWriter out, Connection service, ShownCoverage coverage) {
-        if (count(coverage) > 0) {
-            Query some = address(coverage).with("limit", SHOWN);
-            print(
-                    out,
-                    coverage,
-                    names(service.page(some.toString(), ShownExperiment.class).value()));
+        if (coverage.headline() != null && Kind.of(coverage.headline()).bad()) {
+            out.println(coverage.sentence());
         }
-    }
-
-    /**
-     * Prints the same for known names.
-     *
-     * @param names the first {@value #SHOWN} or more
-     */
-    static void print(PrintWriter out, ShownCoverage coverage, List<String> names) {
-        long count = count(coverage);
-        if (count == 0) {
-            return;
+        for (ShownRisk risk : coverage.risks() == null ? List.<ShownRisk>of() : coverage.risks()) {
+            lines(risk, service, coverage)
+                    .forEach(line -> out.println("  %s: %s".formatted(words(risk.state()), line)));
+            if (risk.experiments() > SHOWN) {
+                out.println("  and %,d more: dozo experiments --state %s"
+                        .formatted(risk.experiments() - SHOWN, risk.state()));
+            }
         }
-        out.println((count == 1 ? "1 experiment is at risk" : Findings.words(count) + " experiments are at risk")
-                + " (for the reasons, see `dozo findings`):");
-        names.stream().limit(SHOWN).forEach(name -> out.println("  " + name));
-        if (count > SHOWN) {
-            out.println("  and %s more: dozo experiments --state at-risk".formatted(more(count)));
+        if (atRisk(coverage) > 0) {
+            out.println("For the reasons: dozo findings");
         }
         out.flush();
     }
 
-    private static String more(long count) {
-        return count > Findings.COUNTED_MAX ? "many" : "%,d".formatted(count - SHOWN);
+    private static List<String> lines(ShownRisk risk, Connection service, ShownCoverage coverage) {
+        return switch (State.of(risk.state())) {
+            case LOST ->
+                requireNonNull(coverage.lost()).first().stream()
+                        .map(RiskReport::lost)
+                        .toList();
+            case FROZEN ->
+                service.page(FROZEN + "&limit=" + SHOWN, ShownExperiment.class).value().stream()
+                        .map(RiskReport::frozen)
+                        .toList();
+            default -> risk.first();
+        };
     }
 
-    private static Query address(ShownCoverage coverage) {
-        return new Query("/api/v1/experiments").with("state", "at-risk").with("site", coverage.site());
+    private static String lost(Lost lost) {
+        return "%s, %,d %s, %s, found damaged at %s; the source no longer has %s"
+                .formatted(
+                        lost.name(),
+                        lost.files(),
+                        lost.files() == 1 ? "file" : "files",
+                        Size.text(lost.bytes()),
+                        lost.since(),
+                        lost.files() == 1 ? "it" : "them");
     }
 
-    private static List<String> names(List<ShownExperiment> experiments) {
-        return experiments.stream()
-                .map(experiment -> experiment.project() + "/" + experiment.code())
-                .toList();
+    private static String frozen(ShownExperiment experiment) {
+        ShownFreeze freeze = requireNonNull(experiment.frozen());
+        return "%s since %s, %,d files and links, %s lost; if this is intended: dozo release %s"
+                .formatted(
+                        name(experiment),
+                        freeze.frozenAt(),
+                        freeze.entriesLost(),
+                        Size.text(freeze.bytesLost()),
+                        name(experiment));
+    }
+
+    private static String name(ShownExperiment experiment) {
+        return experiment.project() + "/" + experiment.code();
+    }
+
+    private static String words(String state) {
+        return state.replace('-', ' ');
     }
 }

@@ -35,7 +35,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -297,7 +296,7 @@ public final class Demo implements Callable<Integer> {
         Coverage coverage = started.getBean(Coverage.class);
         Site site = started.getBean(Sites.class).find("dr").orElseThrow();
         Coverage.Totals all = coverage.all(site.id());
-        CoverageTable.print(out, all, experiments(coverage, site.id()), Set.of());
+        CoverageTable.print(out, all, experiments(coverage, site.id()), Map.of());
         return all.safe() && ended.state() == RunState.COMPLETE;
     }
 

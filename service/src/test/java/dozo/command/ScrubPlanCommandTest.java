@@ -2,8 +2,7 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
+import dozo.Ended;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -13,8 +12,6 @@ import tools.jackson.databind.JsonNode;
 class ScrubPlanCommandTest {
 
     private static final String CENTRE = "scrub --plan --max-age 90d --stored 1.27PiB --files 482,977,782 ";
-
-    private record Ended(int code, String out, String err) {}
 
     @Test
     void aPromiseThatCanBeKeptEndsWithZero() {
@@ -136,12 +133,6 @@ class ScrubPlanCommandTest {
     }
 
     private static Ended dozo(String line) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        int code = Dozo.commandLine()
-                .setOut(new PrintWriter(out))
-                .setErr(new PrintWriter(err))
-                .execute(line.split(" +"));
-        return new Ended(code, out.toString(), err.toString());
+        return Ended.of(line.split(" +"));
     }
 }

@@ -3,29 +3,25 @@ package dozo.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dozo.Ended;
 import dozo.RunningService;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import picocli.CommandLine;
 
 /** Commands stop runs, and a scrub makes way for a night. */
 class StopCommandTest {
 
-    private static final String PASSWORD_FILE = "dozo.password.file";
     private static final int FILES = 12;
 
     @TempDir
@@ -34,8 +30,6 @@ class StopCommandTest {
     private RunningService service;
     private LoopbackSite site;
 
-    private record Ended(int code, String out, String err) {}
-
     @BeforeEach
     void start() throws Exception {
         service = RunningService.start(
@@ -43,12 +37,10 @@ class StopCommandTest {
                 TestDatabase.fresh(),
                 Map.of("dozo.transfer.bundle", "1MB", "dozo.transfer.large", "2MB", "dozo.scrub.window", "-"));
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
-        System.setProperty(PASSWORD_FILE, service.passwordFile().toString());
     }
 
     @AfterEach
     void stop() {
-        System.clearProperty(PASSWORD_FILE);
         service.close();
         site.close();
     }
@@ -161,12 +153,6 @@ class StopCommandTest {
     }
 
     private Ended dozo(String... arguments) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        CommandLine commandLine = Dozo.commandLine();
-        commandLine.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-        int code = commandLine.execute(Stream.concat(Stream.of(arguments), Stream.of("--url", service.url()))
-                .toArray(String[]::new));
-        return new Ended(code, out.toString(), err.toString());
+        return Ended.at(service, arguments);
     }
 }

@@ -66,7 +66,7 @@ class OverviewPageTest {
 
         String english = page("en");
         assertThat(english)
-                .contains("2 of 2 experiments are not safe yet; the oldest unprotected data is from ")
+                .contains("<h1>2 of 2 experiments are not safe yet.</h1>", "The oldest unprotected data is from ")
                 .contains("P001/S1")
                 .contains("not read yet")
                 .contains("href=\"/experiments?project=P001\"")
@@ -217,7 +217,7 @@ class OverviewPageTest {
                         select experiment_id, 1, now(), 1, 1, 'gone' from experiment where code = 'S2'
                         """).update();
         assertThat(page("en"))
-                .contains("<h1>1 file is lost for good (P001/S1).</h1>", "but 1 is frozen.")
+                .contains("<h1>1 file is lost for good (P001/S1).</h1>", "frozen: 1")
                 .doesNotContain("Everything else is safe.");
         assertThat(service.get("/api/v1/coverage").at("/lost/first/0/code").asString())
                 .isEqualTo("S1");

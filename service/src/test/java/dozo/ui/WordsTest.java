@@ -10,6 +10,7 @@ import dozo.manifest.Manifests.ChangeKind;
 import dozo.registry.Capacity.Outlook;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Verdict.Outcome;
+import dozo.run.Headlines.Kind;
 import dozo.source.delivery.Trouble;
 import dozo.source.tree.FolderSearch;
 import java.io.InputStreamReader;
@@ -88,6 +89,7 @@ class WordsTest {
     void everyStateHasAWord() throws Exception {
         Stream<String> needed = Stream.of(
                         Arrays.stream(State.values()).map(each -> "is." + each),
+                        Arrays.stream(Kind.values()).map(each -> "headline." + each),
                         Arrays.stream(Outlook.values()).map(each -> "capacity." + each),
                         Arrays.stream(Outcome.values()).map(each -> "verdict." + each),
                         Arrays.stream(ChangeKind.values()).map(each -> "change." + each),

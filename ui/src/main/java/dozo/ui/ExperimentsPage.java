@@ -1,8 +1,6 @@
 package dozo.ui;
 
 import dozo.ledger.Sight;
-import dozo.manifest.Freezes;
-import dozo.manifest.Freezes.Freeze;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
@@ -11,10 +9,10 @@ import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.registry.WrittenDay;
+import dozo.run.Headlines;
 import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
@@ -29,13 +27,11 @@ class ExperimentsPage {
     private static final int SHOWN = 50;
 
     private final ExperimentSearch search;
-    private final Freezes freezes;
     private final Sites sites;
     private final Choices choices;
 
-    ExperimentsPage(ExperimentSearch search, Freezes freezes, Sites sites, Choices choices) {
+    ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
         this.search = search;
-        this.freezes = freezes;
         this.sites = sites;
         this.choices = choices;
     }
@@ -61,11 +57,10 @@ class ExperimentsPage {
         model.addAttribute("first", after == 0 ? null : "");
         model.addAttribute("asked", !typed.isEmpty());
         try {
-            addFound(model, sight, wanted(typed), site == null ? OverviewPage.NO_SITE : site.id(), after);
+            addFound(model, sight, wanted(typed), site == null ? Headlines.NO_SITE : site.id(), after);
             model.addAttribute("form", new Form(typed, Map.of()));
         } catch (Refusal refused) {
             model.addAttribute("found", new Cut<Found>(List.of(), null));
-            model.addAttribute("frozen", Set.of());
             model.addAttribute("form", Form.refused(typed, refused));
         }
         return "experiments";
@@ -76,11 +71,7 @@ class ExperimentsPage {
                 SHOWN,
                 most -> search.page(sight, wanted, siteId, after, most),
                 each -> String.valueOf(each.experiment().id()));
-        int[] ids =
-                found.items().stream().mapToInt(each -> each.experiment().id()).toArray();
         model.addAttribute("found", found);
-        model.addAttribute(
-                "frozen", freezes.frozen(ids).stream().map(Freeze::experimentId).collect(Collectors.toSet()));
     }
 
     private static Filter wanted(Map<String, String> typed) {

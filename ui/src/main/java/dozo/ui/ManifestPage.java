@@ -10,6 +10,7 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.run.Headlines;
 import dozo.ui.PageProblems.NotThere;
 import dozo.verify.Proofs;
 import dozo.verify.Proofs.FileProof;
@@ -167,7 +168,7 @@ class ManifestPage {
         Site site = site(siteName);
         List<FileProof> found = asked.isRoot()
                 ? List.of()
-                : proofs.of(experiment.id(), site == null ? OverviewPage.NO_SITE : site.id(), asked, PROOFS_SHOWN);
+                : proofs.of(experiment.id(), site == null ? Headlines.NO_SITE : site.id(), asked, PROOFS_SHOWN);
         if (found.isEmpty()) {
             throw new NotThere("no manifest of %s has contained \"%s\"", experiment.name(), asked);
         }

@@ -10,21 +10,17 @@ import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
 import dozo.registry.Capacities;
-import dozo.registry.ExperimentSearch;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
-import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import dozo.run.Promises;
+import dozo.run.Headlines;
+import dozo.run.Headlines.Headline;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
-import dozo.run.Timetable;
-import dozo.verify.Losses;
-import java.time.InstantSource;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -37,26 +33,17 @@ import org.springframework.web.bind.annotation.RequestParam;
 @Controller
 class OverviewPage {
 
-    /** The id of no site. While none is registered, nothing is safe at this id, which is correct. */
-    static final int NO_SITE = 0;
-
     private static final int FINDINGS_SHOWN = 5;
-    private static final int LOST_SHOWN = 10;
     private static final int FROZEN_SHOWN = 10;
     private static final int OLDEST_SHOWN = 5;
 
     private final Coverage coverage;
-    private final Losses losses;
     private final Freezes freezes;
-    private final ExperimentSearch search;
     private final Experiments experiments;
     private final Runs runs;
     private final Findings findings;
-    private final Sites sites;
     private final Capacities capacities;
-    private final Promises promises;
-    private final Timetable nights;
-    private final InstantSource clock;
+    private final Headlines headlines;
 
     /** A frozen experiment. */
     record Frozen(String project, String code, Freeze freeze) {
@@ -68,53 +55,43 @@ class OverviewPage {
 
     OverviewPage(
             Coverage coverage,
-            Losses losses,
             Freezes freezes,
-            ExperimentSearch search,
             Experiments experiments,
             Runs runs,
             Findings findings,
-            Sites sites,
             Capacities capacities,
-            Promises promises,
-            Timetable nights,
-            InstantSource clock) {
+            Headlines headlines) {
         this.coverage = coverage;
-        this.losses = losses;
         this.freezes = freezes;
-        this.search = search;
         this.experiments = experiments;
         this.runs = runs;
         this.findings = findings;
-        this.sites = sites;
         this.capacities = capacities;
-        this.promises = promises;
-        this.nights = nights;
-        this.clock = clock;
+        this.headlines = headlines;
     }
 
     @GetMapping("/")
     String overview(@RequestParam(name = "site", required = false) @Nullable String name, Sight sight, Model model) {
-        List<Site> all = sites.all();
-        Optional<Site> site = all.stream()
-                .filter(each -> name == null || each.name().equals(name))
-                .findFirst();
-        int siteId = site.map(Site::id).orElse(NO_SITE);
-        model.addAttribute("sites", all);
+        List<Headline> all = headlines.all(sight);
+        Headline headline = all.stream()
+                .filter(each -> name == null || name.equals(each.siteName()))
+                .min(Comparator.comparing(Headline::kind))
+                .orElseGet(() -> headlines.of(sight, null));
+        Site site = headline.site();
+        int siteId = site == null ? Headlines.NO_SITE : site.id();
         model.addAttribute("several", all.size() > 1);
         model.addAttribute("addresses", sight.ofEverything());
-        model.addAttribute("site", site.orElse(null));
-        model.addAttribute("all", coverage.all(sight, siteId, null));
+        model.addAttribute("site", site);
+        model.addAttribute("headlines", all);
+        model.addAttribute("all", headline.all());
         model.addAttribute("projects", coverage.projects(sight, siteId, null));
         model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, OLDEST_SHOWN));
-        model.addAttribute("losses", losses.all(sight, LOST_SHOWN));
+        model.addAttribute("headline", headline);
+        model.addAttribute("lost", headline.lost());
         addFrozen(sight, model);
-        long atRisk = search.countAtRisk(sight, siteId);
-        model.addAttribute("atRiskCount", atRisk);
-        model.addAttribute("atRiskWords", Findings.words(atRisk));
-        model.addAttribute("promise", promises.at(sight, siteId));
+        model.addAttribute("promise", headline.promise());
         model.addAttribute("capacity", capacities.of(siteId).orElse(null));
-        model.addAttribute("nextNight", nights.next(clock.instant()).orElse(null));
+        model.addAttribute("nextNight", headline.nextNight());
         model.addAttribute("running", runs.goingOn().isPresent());
         // A scrub does not replace the last backup on the page, whose findings must stay visible.
         runs.latest(sight, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));

@@ -1,17 +1,15 @@
 package dozo.registry;
 
-import dozo.file.Problem;
-import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.registry.Experiments.Experiment;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -26,47 +24,23 @@ public class ExperimentSearch {
     public static final int TEXT_LENGTH_MAX = 200;
 
     /**
-     * The problems that mean that data may be lost, or gets no second copy without help. An experiment with such an
-     * open finding is at risk.
-     */
-    private static final Problem[] RISKS = {
-        Problem.SOURCE_MISSING,
-        Problem.SOURCE_EMPTY,
-        Problem.LIST_OLD,
-        Problem.UNPARSED,
-        Problem.UNREADABLE,
-        Problem.MISMATCHED,
-        Problem.UNPROVEN,
-        Problem.SITE_REFUSED,
-        Problem.MISSING,
-        Problem.DAMAGED,
-        Problem.SOURCE_DIFFERS
-    };
-
-    /**
-     * The state of an experiment {@code e} with its protection {@code t} at a site: the first condition that holds.
-     * Without a manifest, a missing source has not arrived yet.
+     * The state of an experiment {@code e} with its protection {@code t} at a site: its gravest risk, or the first
+     * condition that holds.
      */
     private static final String STATE = """
-            case
-                when (t.unprotected_since < :overdue and t.entries = t.entries_safe is not true)
-                     or exists (select from finding f join run r using (run_id)
-                                where f.experiment_id = e.experiment_id and f.superseded_by is null
-                                  and f.reason = any(:risks::text[]) and r.site_id = :site
-                                  and (t.experiment_id is not null or f.reason not in ('SOURCE_MISSING', 'SOURCE_EMPTY'))
-                                  and not exists (select from acknowledgement a where a.finding_id = f.finding_id))
-                     or exists (select from loss l where l.experiment_id = e.experiment_id)
-                    then 'AT_RISK'
-                when exists (select from arrival a where a.experiment_id = e.experiment_id and a.state = 'ARRIVING')
-                    then 'ARRIVING'
-                when t.entries = t.entries_safe then 'VERIFIED'
-                when exists (select from transfer_unit u join run r using (run_id)
-                             where u.experiment_id = e.experiment_id and u.site_id = :site and u.state = 'PLANNED'
-                               and r.ended_at is null)
-                    then 'COPYING'
-                when t.experiment_id is not null then 'COMPLETE'
-                else 'PLANNED'
-            end
+            coalesce(
+                (select min(x.risk)::text from risks(:site, :overdue) x where x.experiment_id = e.experiment_id),
+                case
+                    when exists (select from arrival a where a.experiment_id = e.experiment_id and a.state = 'ARRIVING')
+                        then 'ARRIVING'
+                    when t.entries = t.entries_safe then 'VERIFIED'
+                    when exists (select from transfer_unit u join run r using (run_id)
+                                 where u.experiment_id = e.experiment_id and u.site_id = :site and u.state = 'PLANNED'
+                                   and r.ended_at is null)
+                        then 'COPYING'
+                    when t.experiment_id is not null then 'COMPLETE'
+                    else 'PLANNED'
+                end)
             """;
 
     private static final String WANTED = """
@@ -82,9 +56,6 @@ public class ExperimentSearch {
                    or lower(e.code || ' ' || e.title) like :words
                    or e.project_id = any(:projects)
                    or (e.project_id = any(:named) and lower(e.code) like :code))
-              and (:state::text is distinct from 'FROZEN'
-                   or exists (select from frozen_experiment f
-                              where f.experiment_id = e.experiment_id and f.ended_at is null and f.released_at is null))
             """;
 
     /** Selects the page first, then computes the states on it. */
@@ -101,28 +72,37 @@ public class ExperimentSearch {
     private final RiskSettings settings;
     private final InstantSource clock;
 
-    /** The state of an experiment at a site. It is in exactly one of these, and may be frozen in addition. */
+    /** The state of an experiment at a site. It is in exactly one of these; the gravest are first. */
     public enum State {
-        /** Registered, and nothing of it was ever sealed. */
-        PLANNED,
-        /** An origin lists more than it has delivered so far, even if some of it is verified already. */
-        ARRIVING,
-        /** Its manifest is sealed; some of it waits for its copy. */
-        COMPLETE,
+        /** No site has an undamaged copy of some of it any more, and its source no longer has it. */
+        LOST,
+        /** A stored copy is damaged or missing. */
+        DAMAGED,
+        /** Too much of it vanished or changed at once. It is not processed until it is released. */
+        FROZEN,
+        /** Its source does not exist any more, or is empty. */
+        SOURCE_MISSING,
+        /** Some of it has waited too long for its copy. */
+        LATE,
+        /** A finding that nobody has acknowledged says that some of it gets no copy without help. */
+        BLOCKED,
+        /** Only a filter: any of the above. */
+        AT_RISK,
         /** The current run has yet to send some of it. */
         COPYING,
+        /** Its manifest is sealed; some of it waits for its copy. */
+        COMPLETE,
+        /** An origin lists more than it has delivered so far, even if some of it is verified already. */
+        ARRIVING,
+        /** Registered, and nothing of it was ever sealed. */
+        PLANNED,
         /** Every entry of its current manifest has a receipt. */
-        VERIFIED,
-        /**
-         * Data is lost, a finding says that it may be, or it has waited too long for its copy. This state precedes all
-         * others.
-         */
-        AT_RISK,
-        /**
-         * It is not processed until it is released. Only a filter: the experiment also has one of the other states, by
-         * what was known before.
-         */
-        FROZEN;
+        VERIFIED;
+
+        /** Returns whether it is one of the states that {@link #AT_RISK} selects. */
+        public boolean atRisk() {
+            return compareTo(AT_RISK) < 0;
+        }
 
         /** Returns its word in REST. */
         public String word() {
@@ -140,8 +120,9 @@ public class ExperimentSearch {
                     .findFirst()
                     .orElseThrow(() -> new Refusal(
                             "state",
-                            "\"%s\": expected planned, arriving, complete, copying, verified, at-risk or frozen",
-                            word));
+                            "\"%s\": expected one of %s",
+                            word,
+                            Arrays.stream(values()).map(State::word).collect(Collectors.joining(", "))));
         }
     }
 
@@ -175,9 +156,17 @@ public class ExperimentSearch {
     /**
      * An experiment that was found.
      *
-     * @param state never {@link State#FROZEN}
+     * @param state never {@link State#AT_RISK}
      */
     public record Found(Experiment experiment, State state) {}
+
+    /**
+     * The experiments in one of the states that are at risk.
+     *
+     * @param experiments their number
+     * @param first the names {@code PROJECT/CODE} of the first of them
+     */
+    public record Risk(State state, long experiments, List<String> first) {}
 
     public ExperimentSearch(JdbcClient jdbc, RiskSettings settings, InstantSource clock) {
         this.jdbc = jdbc;
@@ -199,7 +188,7 @@ public class ExperimentSearch {
                      on t.experiment_id = e.experiment_id and t.site_id = :site and t.experiment_id > :after
                 cross join lateral (select\s""" + STATE + """
                     as state offset 0) s
-                where s.state = :state and (""" + atLeast + """
+                where s.state = any(:states) and (""" + atLeast + """
                 )
                   and\s""" + WANTED + """
                 order by e.experiment_id
@@ -219,17 +208,9 @@ public class ExperimentSearch {
                 inState("e.experiment_id in (select a.experiment_id from arrival a where a.state = 'ARRIVING')");
             case COMPLETE, COPYING -> inState("t.entries = t.entries_safe is false");
             case VERIFIED -> inState("t.entries = t.entries_safe is true");
-            case AT_RISK -> inState("""
-                    e.experiment_id in (select o.experiment_id from protection o
-                                        where o.site_id = :site and o.experiment_id > :after
-                                          and o.entries = o.entries_safe is false and o.unprotected_since < :overdue
-                                        union
-                                        select f.experiment_id from finding f
-                                        where f.superseded_by is null and f.reason = any(:risks::text[])
-                                          and f.experiment_id > :after
-                                        union
-                                        select l.experiment_id from loss l where l.experiment_id > :after)""");
-            case FROZEN -> IN_ANY_STATE;
+            case LOST, DAMAGED, FROZEN, SOURCE_MISSING, LATE, BLOCKED, AT_RISK -> inState("""
+                    e.experiment_id in (select x.experiment_id from risks(:site, :overdue) x
+                                        where x.experiment_id > :after and x.risk::text = any(:states))""");
             case null -> IN_ANY_STATE;
         };
     }
@@ -239,10 +220,48 @@ public class ExperimentSearch {
         return page(Filter.ALL, site, experiment - 1, 1).getFirst().state();
     }
 
-    /** Counts the visible experiments that are at risk at a site, up to one more than {@link Findings#COUNTED_MAX}. */
-    public long countAtRisk(Sight sight, int site) {
-        Filter atRisk = new Filter(null, null, null, null, null, null, State.AT_RISK);
-        return page(sight, atRisk, site, 0, Findings.COUNTED_MAX + 1).size();
+    /**
+     * Returns how many of the visible experiments are at risk at a site, by state, the gravest first.
+     *
+     * @param shown the number of experiments to name for each state
+     */
+    public List<Risk> risks(Sight sight, int site, int shown) {
+        return jdbc.sql("""
+                        select risk, experiments, array_agg(name order by experiment_id) as first
+                        from (
+                            select x.risk, e.experiment_id, p.code || '/' || e.code as name,
+                                   count(*) over (partition by x.risk) as experiments,
+                                   row_number() over (partition by x.risk order by e.experiment_id) as place
+                            from (select experiment_id, min(risk) as risk from risks(:site, :overdue)
+                                  group by experiment_id) x
+                            join experiment e using (experiment_id)
+                            join project p using (project_id)
+                            where in_sight(:seen, p.code)
+                        ) named
+                        where place <= :shown
+                        group by risk, experiments
+                        order by risk
+                        """)
+                .param("overdue", overdue())
+                .param("seen", sight.seen())
+                .param("site", site)
+                .param("shown", shown)
+                .query((row, n) ->
+                        new Risk(State.valueOf(row.getString("risk")), row.getLong("experiments"), List.of((String[])
+                                row.getArray("first").getArray())))
+                .list();
+    }
+
+    private Timestamp overdue() {
+        return Timestamp.from(clock.instant().minus(settings.after()));
+    }
+
+    /** Returns the names of the states that a state selects as a filter. */
+    private static String[] selected(State wanted) {
+        return Arrays.stream(State.values())
+                .filter(state -> state == wanted || (wanted == State.AT_RISK && state.atRisk()))
+                .map(State::name)
+                .toArray(String[]::new);
     }
 
     public List<Found> page(Filter wanted, int site, int after, int limit) {
@@ -258,8 +277,7 @@ public class ExperimentSearch {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
         return jdbc.sql(statement(wanted.state))
-                .param("overdue", Timestamp.from(clock.instant().minus(settings.after())))
-                .param("risks", Arrays.stream(RISKS).map(Problem::name).toArray(String[]::new), Types.ARRAY)
+                .param("overdue", overdue())
                 .param("seen", sight.seen())
                 .param("site", site)
                 .param("after", after)
@@ -274,7 +292,7 @@ public class ExperimentSearch {
                         "named",
                         text == null || slash < 0 ? new Integer[0] : projects(literally(text.substring(0, slash))))
                 .param("code", text == null || slash < 0 ? null : literally(text.substring(slash + 1)) + "%")
-                .param("state", wanted.state == null ? null : wanted.state.name())
+                .param("states", wanted.state == null ? new String[0] : selected(wanted.state))
                 .param("limit", limit)
                 .query((row, n) -> new Found(
                         Objects.requireNonNull(Experiments.EXPERIMENT.mapRow(row, n)),

@@ -5,14 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
 import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
+import dozo.registry.ExperimentSearch.Risk;
 import dozo.registry.ExperimentSearch.State;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -113,16 +116,16 @@ class ExperimentSearchTest {
     }
 
     @Test
-    void whatHasWaitedTooLongIsAtRiskUntilAllHasReceipts() {
+    void whatHasWaitedTooLongIsLateUntilAllHasReceipts() {
         seal("E1", "0", "'2026-11-18T12:00:00Z'");
         seal("E2", "0", "'2026-11-18T11:59:59Z'");
         seal("E3", "1", "'2026-10-01T00:00:00Z'");
 
-        assertThat(states()).containsExactly("COMPLETE", "AT_RISK", "VERIFIED", "PLANNED");
+        assertThat(states()).containsExactly("COMPLETE", "LATE", "VERIFIED", "PLANNED");
     }
 
     @Test
-    void anOpenFindingOfLossPutsAtRisk() {
+    void aFindingThatKeepsFromTheCopyPutsAtRiskUntilItIsAcknowledged() {
         seal("E1", "1", "null");
         seal("E2", "1", "null");
         find("E1", "SPECIAL");
@@ -131,11 +134,11 @@ class ExperimentSearchTest {
         find("Vis-4", "UNREADABLE");
         assertThat(states())
                 .as("where nothing was ever sealed, the source has not come yet")
-                .containsExactly("VERIFIED", "AT_RISK", "PLANNED", "AT_RISK");
+                .containsExactly("VERIFIED", "BLOCKED", "PLANNED", "BLOCKED");
 
         arriving("E2", "ARRIVING");
         find("E1", "SOURCE_MISSING");
-        assertThat(states()).containsExactly("AT_RISK", "AT_RISK", "PLANNED", "AT_RISK");
+        assertThat(states()).containsExactly("SOURCE_MISSING", "BLOCKED", "PLANNED", "BLOCKED");
 
         jdbc.sql("update finding set superseded_by = run_id where reason = 'SOURCE_MISSING'")
                 .update();
@@ -158,31 +161,68 @@ class ExperimentSearchTest {
                 .containsOnly(State.PLANNED);
     }
 
+    /** Each further risk of one experiment is graver than those before. */
     @Test
-    void aFrozenExperimentIsFoundAndKeepsItsState() {
-        seal("E1", "1", "null");
+    void theGravestTroubleIsTheState() {
+        seal("E1", "0", "'2026-10-01T00:00:00Z'");
+        seal("E2", "0", "'2026-10-01T00:00:00Z'");
+        find("E1", "UNREADABLE");
+        assertThat(states()).startsWith("LATE", "LATE");
+
+        find("E1", "SOURCE_EMPTY");
+        assertThat(states()).startsWith("SOURCE_MISSING", "LATE");
+
         jdbc.sql("""
                 insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                 values (1, 1, now(), 1, 1, 'x')
                 """).update();
+        assertThat(states()).startsWith("FROZEN", "LATE");
 
-        assertThat(search.page(inState(State.FROZEN), SITE, 0, 10))
-                .extracting(Found::state)
-                .containsExactly(State.VERIFIED);
+        damage("E1");
+        assertThat(states()).startsWith("DAMAGED", "LATE");
+        assertThat(search.state(1, 0)).as("at no site").isEqualTo(State.FROZEN);
+
+        jdbc.sql("""
+                insert into ended_entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
+                                         name, until_manifest)
+                values (1, 1, 1, 1, 1, 0, 420, 'f', 'a', 2)
+                """).update();
+        assertThat(states()).startsWith("LOST", "LATE");
+        assertThat(search.risks(Sight.EVERYTHING, SITE, 1))
+                .containsExactly(
+                        new Risk(State.LOST, 1, List.of("Vision/E1")), new Risk(State.LATE, 1, List.of("Vision/E2")));
+    }
+
+    @Test
+    void risksAreCountedAndTheFirstOfEachStateAreNamed() {
+        for (String code : List.of("E1", "E2", "E3")) {
+            seal(code, "1", "null");
+            find(code, "UNREADABLE");
+            find(code, "UNPROVEN");
+        }
+        damage("E3");
+
+        assertThat(search.risks(Sight.EVERYTHING, SITE, 1))
+                .containsExactly(
+                        new Risk(State.DAMAGED, 1, List.of("Motor/E3")),
+                        new Risk(State.BLOCKED, 2, List.of("Vision/E1")));
+        assertThat(search.risks(Sight.of(Set.of("Motor")), SITE, 10))
+                .extracting(Risk::first)
+                .containsExactly(List.of("Motor/E3"));
+        assertThat(search.risks(Sight.EVERYTHING, 0, 10)).isEmpty();
     }
 
     /** Returns the states as listed, and checks that each state's filter finds the same. */
     private List<String> states() {
         List<Found> all = search.page(Filter.ALL, SITE, 0, 10);
         for (State state : State.values()) {
-            if (state != State.FROZEN) {
-                assertThat(codes(inState(state)))
-                        .as("found as %s", state)
-                        .isEqualTo(all.stream()
-                                .filter(each -> each.state() == state)
-                                .map(each -> each.experiment().code())
-                                .toList());
-            }
+            assertThat(codes(inState(state)))
+                    .as("found as %s", state)
+                    .isEqualTo(all.stream()
+                            .filter(each ->
+                                    state == State.AT_RISK ? each.state().atRisk() : each.state() == state)
+                            .map(each -> each.experiment().code())
+                            .toList());
         }
         return all.stream().map(each -> each.state().name()).toList();
     }
@@ -205,6 +245,24 @@ class ExperimentSearchTest {
                 .param("reason", reason)
                 .param("code", code)
                 .update();
+    }
+
+    /** The experiment's first entry was proven and is damaged since. */
+    private void damage(String code) {
+        jdbc.sql("""
+                with unit as (
+                    insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
+                    select experiment_id, 1, 'BUNDLE', '{1}', 1, 'VERIFIED', :run, 0 from experiment where code = :code
+                    returning *
+                ),
+                receipt as (
+                    insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+                    select experiment_id, 1, unit_id, run_id, '{1}', decode(repeat('00', 32), 'hex'), 'x', 'x', now() from unit
+                    returning *
+                )
+                insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind)
+                select experiment_id, 1, 1, receipt_id, run_id, now(), 'ALTERED' from receipt
+                """).param("run", run("now()")).param("code", code).update();
     }
 
     /** A run to the site that ended at this time. */
@@ -269,6 +327,20 @@ class ExperimentSearchTest {
                         order by experiment_id limit 101
                         """).query((row, n) -> row.getString(1)).list();
         assertThat(String.join("\n", plan)).contains("experiment_words");
+    }
+
+    /** A page of experiments must not cost a look at all findings for each of them. */
+    @Test
+    void theRisksOfOneExperimentCostNoLookAtThoseOfOthers() {
+        List<String> plan = jdbc.sql("""
+                        explain select e.experiment_id,
+                                       (select min(x.risk) from risks(1, now()) x where x.experiment_id = e.experiment_id)
+                        from experiment e
+                        """).query((row, n) -> row.getString(1)).list();
+        assertThat(String.join("\n", plan))
+                .as("PostgreSQL expands the function")
+                .contains("experiment_id = e.experiment_id")
+                .doesNotContain("Function Scan on risks");
     }
 
     private static Filter inState(State state) {

@@ -48,7 +48,13 @@ public enum Problem {
      * destination.
      */
     DESTINATION_REFUSED,
-    /** The site as a whole cannot be used: unreachable, wrong host key, refused login, full, read-only. */
+    /** The site did not answer, or the connection to it was lost again and again. */
+    SITE_UNREACHABLE,
+    /** The site's host key differs from the pinned one: it may be another host. */
+    SITE_KEY_CHANGED,
+    /** The site has no room left: no blocks or no inodes. */
+    SITE_FULL,
+    /** The site as a whole cannot be used for another reason: refused login, read-only, no SFTP. */
     SITE_UNUSABLE,
     /** The site lost a capability: backups continue by other means. */
     SITE_CHANGED,

@@ -87,10 +87,20 @@ class RunEnd implements JobExecutionListener {
             String reason = reason(failure);
             // The stack trace matters only for a defect.
             LOG.error("run {} failed: {}", run, reason, site == null ? failure : null);
-            Problem problem = site == null ? Problem.RUN_FAILED : Problem.SITE_UNUSABLE;
-            findings.add(run, List.of(new Finding(null, problem, null, reason)));
+            findings.add(run, List.of(new Finding(null, problem(site), null, reason)));
             runs.close(run, RunState.FAILED, reason);
         }
+    }
+
+    private static Problem problem(@Nullable RemoteException site) {
+        return site == null
+                ? Problem.RUN_FAILED
+                : switch (site.reason()) {
+                    case UNREACHABLE, LOST, STUCK -> Problem.SITE_UNREACHABLE;
+                    case HOST_KEY -> Problem.SITE_KEY_CHANGED;
+                    case FULL -> Problem.SITE_FULL;
+                    default -> Problem.SITE_UNUSABLE;
+                };
     }
 
     /**

@@ -55,6 +55,11 @@ final class Night implements AutoCloseable {
         }
 
         @Bean
+        Timetable timetable() {
+            return Timetable.of("-", "");
+        }
+
+        @Bean
         ZoneId zone() {
             return ZoneId.systemDefault();
         }

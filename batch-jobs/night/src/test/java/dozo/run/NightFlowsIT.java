@@ -351,7 +351,7 @@ class NightFlowsIT {
         assertThat(night.await(run.id()).state()).isEqualTo(RunState.FAILED);
         assertThat(night.findings(run))
                 .singleElement()
-                .satisfies(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNUSABLE));
+                .satisfies(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNREACHABLE));
         assertThat(message(run)).doesNotContain("waiting");
     }
 

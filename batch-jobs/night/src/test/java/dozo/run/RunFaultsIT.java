@@ -46,7 +46,10 @@ class RunFaultsIT {
             free = socket.getLocalPort();
         }
         try (LoopbackSite site = site()) {
-            failsWith(at(site.address(), free, site.address().hostKey()), "127.0.0.1:" + free);
+            failsWith(
+                    Problem.SITE_UNREACHABLE,
+                    at(site.address(), free, site.address().hostKey()),
+                    "127.0.0.1:" + free);
         }
     }
 
@@ -81,7 +84,10 @@ class RunFaultsIT {
     void theHostHasAnotherKey() throws Exception {
         try (LoopbackSite site = site();
                 LoopbackSite other = LoopbackSite.openSsh(folder.resolve("other"), root, 0)) {
-            failsWith(at(site.address(), site.address().port(), other.address().hostKey()), "host key");
+            failsWith(
+                    Problem.SITE_KEY_CHANGED,
+                    at(site.address(), site.address().port(), other.address().hostKey()),
+                    "host key");
             assertThat(root).isEmptyDirectory();
         }
     }
@@ -92,6 +98,7 @@ class RunFaultsIT {
                 LoopbackSite other = LoopbackSite.openSsh(folder.resolve("other"), root, 0)) {
             SiteAddress address = site.address();
             failsWith(
+                    Problem.SITE_UNUSABLE,
                     new SiteAddress(
                             address.host(),
                             address.port(),
@@ -107,7 +114,7 @@ class RunFaultsIT {
     void theRootIsNotThere() throws Exception {
         try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root.resolve("missing"), 0)) {
             Files.delete(root.resolve("missing"));
-            failsWith(site.address(), "missing");
+            failsWith(Problem.SITE_UNUSABLE, site.address(), "missing");
         }
     }
 
@@ -118,7 +125,7 @@ class RunFaultsIT {
                 Night night = Night.on(site.address())) {
             night.register("E1", source);
             disk.remount("ro");
-            assertThat(failed(night).message()).containsIgnoringCase("read-only");
+            assertThat(failed(Problem.SITE_UNUSABLE, night).message()).containsIgnoringCase("read-only");
 
             disk.remount("rw");
             night.complete();
@@ -138,7 +145,7 @@ class RunFaultsIT {
                 LoopbackSite site = site();
                 Night night = Night.on(site.address())) {
             night.register("E1", source);
-            assertThat(failed(night).message()).contains("full");
+            assertThat(failed(Problem.SITE_FULL, night).message()).contains("full");
             long safe = night.count("select coalesce(sum(cardinality(entry_nos)), 0) from receipt");
 
             disk.remount("size=64m");
@@ -180,20 +187,20 @@ class RunFaultsIT {
         return new SiteAddress(address.host(), port, address.user(), address.root(), address.identity(), hostKey);
     }
 
-    private void failsWith(SiteAddress address, String named) {
+    private void failsWith(Problem problem, SiteAddress address, String named) {
         try (Night night = Night.on(address)) {
             night.register("E1", source);
-            assertThat(failed(night).message()).contains(named);
+            assertThat(failed(problem, night).message()).contains(named);
             assertThat(night.get(Sites.class).find("dr")).isPresent();
         }
     }
 
-    private static Run failed(Night night) {
+    private static Run failed(Problem problem, Night night) {
         Run run = night.run();
         assertThat(run.state()).isEqualTo(RunState.FAILED);
         assertThat(run.message()).doesNotContain("Exception");
         assertThat(night.findings(run))
-                .anySatisfy(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNUSABLE));
+                .anySatisfy(finding -> assertThat(finding.reason()).isEqualTo(problem));
         assertThat(night.coverage().safe()).isFalse();
         return run;
     }

@@ -182,7 +182,7 @@ class ScrubIT extends NightAtSite {
                         night.findings(scrub).getFirst().id(), new Acknowledgement("test", Instant.EPOCH, "known"));
         assertThat(night.get(ExperimentSearch.class).state(1, 1))
                 .as("a loss stays one, whoever knows of it")
-                .isEqualTo(ExperimentSearch.State.AT_RISK);
+                .isEqualTo(ExperimentSearch.State.LOST);
         assertThat(night.findings(scrubAll()))
                 .as("it is not forgotten")
                 .singleElement()

@@ -1,0 +1,255 @@
+package dozo.run;
+
+import dozo.file.Problem;
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.Totals;
+import dozo.ledger.Findings;
+import dozo.ledger.Sight;
+import dozo.registry.ExperimentSearch;
+import dozo.registry.ExperimentSearch.Risk;
+import dozo.registry.ExperimentSearch.State;
+import dozo.registry.RiskSettings;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.run.Promises.Promise;
+import dozo.run.Runs.Run;
+import dozo.verify.Losses;
+import dozo.verify.Losses.AllLost;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/** The first sentence of every answer to "is everything safe?": the gravest thing that is true. */
+@Component
+public class Headlines {
+
+    /** The id of no site. While none is registered, nothing is safe at this id, which is correct. */
+    public static final int NO_SITE = 0;
+
+    /** The number of experiments to name for each state. */
+    private static final int SHOWN = 10;
+
+    private final Sites sites;
+    private final Coverage coverage;
+    private final Losses losses;
+    private final ExperimentSearch search;
+    private final Findings findings;
+    private final Promises promises;
+    private final Runs runs;
+    private final Timetable nights;
+    private final RiskSettings settings;
+    private final InstantSource clock;
+
+    /**
+     * What can be said first, the gravest first. The states of experiments at risk are among them with the names that
+     * they have in {@link ExperimentSearch.State}, and what makes a site useless with those of {@link Problem}.
+     */
+    public enum Kind {
+        LOST,
+        DAMAGED,
+        FROZEN,
+        SOURCE_MISSING,
+        LATE,
+        SITE_KEY_CHANGED,
+        SITE_FULL,
+        SITE_UNREACHABLE,
+        SITE_UNUSABLE,
+        RUN_FAILED,
+        BLOCKED,
+        /** No night is planned, and none has started recently. */
+        NO_NIGHT,
+        /** Nights are planned, but none has started recently. */
+        OLD_NIGHT,
+        /** Some stored copies were not read again within the promised age. */
+        UNREAD,
+        /** Some experiments are not safe yet. */
+        WAITING,
+        /** No experiment is registered. */
+        NONE,
+        SAFE;
+
+        private static final Set<Kind> OF_RUNS = EnumSet.range(SITE_KEY_CHANGED, RUN_FAILED);
+        private static final Set<Kind> CALM = EnumSet.of(WAITING, NONE, SAFE);
+
+        /** Returns its word in REST. */
+        public String word() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+
+        /** Returns the kind with this word of REST. */
+        public static Kind of(String word) {
+            return valueOf(word.toUpperCase(Locale.ROOT).replace('-', '_'));
+        }
+
+        /** Returns whether it needs a person. */
+        public boolean bad() {
+            return !CALM.contains(this);
+        }
+
+        /** Returns whether what is stored already may not be there any more, or what is new does not arrive. */
+        public boolean ofData() {
+            return compareTo(LATE) < 0;
+        }
+
+        /** Returns whether it is about experiments at risk. */
+        public boolean ofExperiments() {
+            return Arrays.stream(State.values()).anyMatch(state -> state.name().equals(name()));
+        }
+
+        private static Stream<Kind> of(Enum<?> named) {
+            return Arrays.stream(values()).filter(kind -> kind.name().equals(named.name()));
+        }
+    }
+
+    /**
+     * The headline of a site, with what it was made from.
+     *
+     * @param site null: none is registered
+     * @param risks the experiments at risk by state, the gravest first
+     * @param nextNight null: none is planned
+     */
+    public record Headline(
+            Kind kind,
+            @Nullable Site site,
+            Totals all,
+            AllLost lost,
+            List<Risk> risks,
+            Promise promise,
+            @Nullable Instant nextNight) {
+
+        /** Returns how many things the sentence is about: files if some are lost, otherwise experiments. */
+        public long count() {
+            return switch (kind) {
+                case LOST -> lost.files();
+                case WAITING -> all.experiments() - all.experimentsSafe();
+                case NONE, SAFE -> all.experiments();
+                default -> ofKind();
+            };
+        }
+
+        /** Returns how many experiments have it; for those that are not safe yet, how many there are. */
+        public long experiments() {
+            return kind == Kind.LOST ? lost.experiments() : kind == Kind.WAITING ? all.experiments() : ofKind();
+        }
+
+        /** Returns the first experiment that has it, or the site. */
+        public @Nullable String subject() {
+            return kind == Kind.LOST
+                    ? lost.first().getFirst().name()
+                    : own().map(risk -> risk.first().getFirst()).orElse(siteName());
+        }
+
+        public @Nullable String siteName() {
+            return site == null ? null : site.name();
+        }
+
+        /** Returns the arguments of the sentence: {@link #count}, {@link #subject} and {@link #experiments}. */
+        public Object[] arguments() {
+            return new Object[] {count(), String.valueOf(subject()), experiments()};
+        }
+
+        /** Returns the experiments at risk that the sentence is not about. */
+        public List<Risk> others() {
+            return risks.stream()
+                    .filter(risk -> !risk.state().name().equals(kind.name()))
+                    .toList();
+        }
+
+        /** Returns the number of experiments that are at risk. */
+        public long atRisk() {
+            return risks.stream().mapToLong(Risk::experiments).sum();
+        }
+
+        private long ofKind() {
+            return own().map(Risk::experiments).orElse(0L);
+        }
+
+        private Optional<Risk> own() {
+            return risks.stream()
+                    .filter(risk -> risk.state().name().equals(kind.name()))
+                    .findFirst();
+        }
+    }
+
+    Headlines(
+            Sites sites,
+            Coverage coverage,
+            Losses losses,
+            ExperimentSearch search,
+            Findings findings,
+            Promises promises,
+            Runs runs,
+            Timetable nights,
+            RiskSettings settings,
+            InstantSource clock) {
+        this.sites = sites;
+        this.coverage = coverage;
+        this.losses = losses;
+        this.search = search;
+        this.findings = findings;
+        this.promises = promises;
+        this.runs = runs;
+        this.nights = nights;
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    /** Returns the headline of each site for what the user may see; a single one without a site if none is registered. */
+    public List<Headline> all(Sight sight) {
+        List<Headline> all = sites.all().stream().map(site -> of(sight, site)).toList();
+        return all.isEmpty() ? List.of(of(sight, null)) : all;
+    }
+
+    /** Returns the headline of a site for what the user may see; null: no site is registered. */
+    public Headline of(Sight sight, @Nullable Site site) {
+        int siteId = site == null ? NO_SITE : site.id();
+        Totals all = coverage.all(sight, siteId, null);
+        List<Risk> risks = search.risks(sight, siteId, SHOWN);
+        Promise promise = promises.at(sight, siteId);
+        Instant nextNight = nights.next(clock.instant()).orElse(null);
+        AllLost lost = losses.all(sight, SHOWN);
+        Stream<Kind> ofExperiments = risks.stream().flatMap(risk -> Kind.of(risk.state()));
+        Stream<Kind> ofRuns = findings.openReasons(sight, siteId).stream()
+                .flatMap(each -> Kind.of(each.reason()))
+                .filter(Kind.OF_RUNS::contains);
+        Kind kind = Stream.of(
+                        ofExperiments, ofRuns, ofService(sight, all, promise, nextNight), Stream.of(ofTotals(all)))
+                .flatMap(Function.identity())
+                .min(Comparator.naturalOrder())
+                .orElseThrow();
+        return new Headline(kind, site, all, lost, risks, promise, nextNight);
+    }
+
+    private Stream<Kind> ofService(Sight sight, Totals all, Promise promise, @Nullable Instant nextNight) {
+        Stream.Builder<Kind> kinds = Stream.builder();
+        if (all.experiments() > 0 && !recent(runs.latestBackup(sight))) {
+            kinds.add(nextNight == null ? Kind.NO_NIGHT : Kind.OLD_NIGHT);
+        }
+        if (promise.percent() < 100) {
+            kinds.add(Kind.UNREAD);
+        }
+        return kinds.build();
+    }
+
+    private boolean recent(Optional<Run> backup) {
+        Instant since = clock.instant().minus(settings.after());
+        return backup.filter(run -> run.startedAt().isAfter(since)).isPresent();
+    }
+
+    private static Kind ofTotals(Totals all) {
+        if (all.experiments() == 0) {
+            return Kind.NONE;
+        }
+        return all.safe() ? Kind.SAFE : Kind.WAITING;
+    }
+}

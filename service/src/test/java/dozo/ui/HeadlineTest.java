@@ -1,0 +1,235 @@
+package dozo.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.Ended;
+import dozo.RunningService;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import dozo.run.Headlines.Kind;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** The first sentence of the overview, REST and the command line is the gravest thing that is true. */
+class HeadlineTest {
+
+    private static final Pattern FIRST = Pattern.compile("<h1>([^<]*)</h1>");
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+
+    @BeforeEach
+    void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"));
+        assertSaid("none", "No experiment is registered yet.", "実験はまだ登録されていません。");
+        save("dr");
+        service.bean(Projects.class).create("P1", "", "test");
+        for (String code : new String[] {"E1", "E2", "E3"}) {
+            service.bean(Experiments.class)
+                    .register("P1", code, "", Files.createDirectories(folder.resolve(code)), "test");
+        }
+        sql("""
+            insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+            values ('nightlyBackup', 1, 'COMPLETE', 'x', now(), now())
+            """);
+        sql("""
+            insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe, entries_safe,
+                                    counted_at)
+            select experiment_id, 1, 1, 1, 1, 1, 1, 1, 1, now() from experiment
+            """);
+        assertSaid("safe", "All 3 experiments are safe.", "3 件の実験はすべて安全です。");
+    }
+
+    @AfterEach
+    void stop() {
+        service.close();
+    }
+
+    /** Each further disaster is graver than all before. */
+    @Test
+    void theGravestDisasterIsSaidFirstWhoeverIsAsked() {
+        sql(
+                "update protection set entries_safe = 0, files_safe = 0, bytes_safe = 0, unprotected_since = now() where experiment_id = 1");
+        assertSaid("waiting", "1 of 3 experiments is not safe yet.", "3 件の実験のうち 1 件がまだ安全ではありません。");
+
+        sql("""
+            with unit as (
+                insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
+                values (1, 1, 'BUNDLE', '{1}', 1, 'VERIFIED', 1, 0) returning *
+            )
+            insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+            select experiment_id, site_id, unit_id, run_id, entry_nos, decode(repeat('00', 32), 'hex'), 'x', 'x', now() from unit
+            """);
+        sql("update protection set files_stored = 1, bytes_stored = 1 where experiment_id = 1");
+        sql("update stored set files = 1, bytes = 1, last_read_at = '2020-01-01T00:00:00Z'");
+        assertSaid("unread", "Some stored copies were not read again in time.", "期限までに読み直されていない保管コピーがあります。");
+
+        sql("update run set started_at = now() - interval '10 days'");
+        assertSaid("no-night", "No night is planned. New data gets no copy.", "夜間実行の予定がありません。新しいデータはコピーされません。");
+
+        find("2", "UNREADABLE");
+        assertSaid(
+                "blocked",
+                "1 experiment cannot be copied completely without help (P1/E2).",
+                "1 件の実験に、対応しないとコピーできないデータがあります（P1/E2）。");
+        assertState("E2", "blocked");
+
+        find("null", "RUN_FAILED");
+        assertSaid("run-failed", "The last run failed.", "直近の実行が失敗しました。");
+        find("null", "SITE_UNUSABLE");
+        assertSaid("site-unusable", "Site dr could not be used. Nothing was sent.", "バックアップ先 dr を使用できず、送信できませんでした。");
+        find("null", "SITE_UNREACHABLE");
+        assertSaid(
+                "site-unreachable", "Site dr could not be reached. Nothing was sent.", "バックアップ先 dr に接続できず、送信できませんでした。");
+        find("null", "SITE_FULL");
+        assertSaid("site-full", "Site dr is full. Nothing is sent.", "バックアップ先 dr に空き容量がありません。送信は行われません。");
+        find("null", "SITE_KEY_CHANGED");
+        assertSaid(
+                "site-key-changed",
+                "The host key of site dr has changed. Nothing is sent.",
+                "バックアップ先 dr のホスト鍵が変わりました。送信は行われません。");
+
+        sql("update protection set unprotected_since = now() - interval '10 days' where experiment_id = 1");
+        assertSaid("late", "1 experiment has waited too long for a copy (P1/E1).", "1 件の実験のコピーが遅れています（P1/E1）。");
+        assertState("E1", "late");
+
+        find("2", "SOURCE_MISSING");
+        find("3", "SOURCE_EMPTY");
+        assertSaid(
+                "source-missing",
+                "The sources of 2 experiments are missing (P1/E2 and others).",
+                "2 件の実験の元データが見つかりません（P1/E2 など）。");
+        assertState("E3", "source missing");
+
+        sql("""
+            insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+            values (2, 1, now(), 120, 2000, 'x')
+            """);
+        assertSaid(
+                "frozen",
+                "1 experiment is frozen until a person releases it (P1/E2).",
+                "1 件の実験が凍結されています。担当者の解除が必要です（P1/E2）。");
+        assertState("E2", "frozen");
+
+        sql("""
+            insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind)
+            select experiment_id, site_id, 1, receipt_id, run_id, now(), 'MISSING' from receipt
+            """);
+        assertSaid("damaged", "1 experiment has damaged copies (P1/E1).", "1 件の実験でコピーが破損しています（P1/E1）。");
+        assertState("E1", "damaged");
+
+        sql("""
+            insert into ended_entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind, name,
+                                     until_manifest)
+            values (1, 1, 1, 1, 2048, 0, 420, 'f', 'a', 2)
+            """);
+        assertSaid("lost", "1 file is lost for good (P1/E1).", "1 件のファイルが失われ、復元できません（P1/E1）。");
+        assertState("E1", "lost");
+
+        assertThat(overview("en"))
+                .contains("href=\"/experiments?state=frozen\"", ">frozen: 1<", ">source missing: 1<")
+                .contains("1 of 3 experiments is not safe yet.")
+                .doesNotContain("of known data is safe");
+        assertThat(dozo("coverage"))
+                .satisfies(ended -> assertThat(ended.code()).isEqualTo(1))
+                .satisfies(ended -> assertThat(ended.out())
+                        .containsSubsequence(
+                                "  lost: P1/E1, 1 file, 2.0 kB, found damaged at 20",
+                                "; the source no longer has it\n",
+                                "  frozen: P1/E2 since 20",
+                                "dozo release P1/E2\n",
+                                "  source missing: P1/E3\n"));
+    }
+
+    @Test
+    void theWorstSiteDecides() {
+        save("dr2");
+
+        assertThat(overview("en"))
+                .contains("<h1>3 of 3 experiments are not safe yet.</h1>")
+                .containsSubsequence(
+                        "href=\"/?site=dr\"", "All 3 experiments are safe.", "href=\"/?site=dr2\"", "3 of 3");
+        assertThat(service.look(service.browser(), "/?site=dr", "en").body())
+                .contains("<h1>All 3 experiments are safe.</h1>");
+        assertThat(service.get("/api/v1/coverage?site=dr2").at("/headline").asString())
+                .isEqualTo("waiting");
+    }
+
+    @Test
+    void anEarlierTimeHasNoHeadline() {
+        assertThat(service.get("/api/v1/coverage?asOf=2020-01-01").json().has("sentence"))
+                .isFalse();
+        assertThat(dozo("coverage", "--as-of", "2020-01-01").out()).doesNotContain("at risk", "are safe");
+    }
+
+    private void save(String site) {
+        service.bean(Sites.class)
+                .save(
+                        site,
+                        new SiteAddress("127.0.0.1", 22, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
+                        "test");
+    }
+
+    private void find(String experiment, String reason) {
+        sql("""
+            insert into finding (run_id, experiment_id, reason, message, found_at) values (1, %s, '%s', 'x', now())
+            """.formatted(experiment, reason));
+    }
+
+    private void sql(String statement) {
+        service.bean(JdbcClient.class).sql(statement).update();
+    }
+
+    private void assertSaid(String word, String english, String japanese) {
+        assertThat(first("en")).isEqualTo(english);
+        assertThat(first("ja")).isEqualTo(japanese);
+        assertThat(service.get("/api/v1/coverage").at("/headline").asString()).isEqualTo(word);
+        assertThat(service.get("/api/v1/coverage").at("/sentence").asString()).isEqualTo(english);
+        if (Kind.of(word).bad()) {
+            assertThat(dozo("coverage").out()).contains(english + "\n");
+        }
+    }
+
+    /** The list, the experiment's page, REST and the command line name the same state. */
+    private void assertState(String code, String words) {
+        String badge = ">" + words + "</span>";
+        String word = words.replace(' ', '-');
+        assertThat(service.look(service.browser(), "/experiments?state=" + word, "en")
+                        .body())
+                .contains(">P1/" + code + "</a>", badge);
+        assertThat(service.look(service.browser(), "/experiments/P1/" + code, "en")
+                        .body())
+                .contains(badge);
+        assertThat(service.get("/api/v1/experiments?state=" + word).at("/items").toString())
+                .contains("\"code\":\"" + code + "\"", "\"state\":\"" + word + "\"");
+        assertThat(dozo("experiments", "--state", word).out()).containsPattern("P1/" + code + " +" + word);
+        assertThat(dozo("coverage").out()).containsPattern("P1/" + code + " +" + words);
+    }
+
+    private String first(String language) {
+        Matcher first = FIRST.matcher(overview(language));
+        assertThat(first.find()).isTrue();
+        return first.group(1);
+    }
+
+    private String overview(String language) {
+        String page = service.look(service.browser(), "/", language).body();
+        assertThat(page).doesNotContain("??");
+        return page;
+    }
+
+    private Ended dozo(String... arguments) {
+        return Ended.at(service, arguments);
+    }
+}

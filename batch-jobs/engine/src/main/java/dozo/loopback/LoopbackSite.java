@@ -34,6 +34,7 @@ import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceW
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.util.security.SecurityUtils;
 import org.apache.sshd.server.SshServer;
+import org.apache.sshd.sftp.SftpModuleProperties;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 
 /**
@@ -168,6 +169,7 @@ public final class LoopbackSite implements AutoCloseable {
         sshd.setKeyPairProvider(KeyPairProvider.wrap(host));
         sshd.setPublickeyAuthenticator((name, key, session) -> KeyUtils.compareKeys(key, user.getPublic()));
         sshd.setSubsystemFactories(List.of(sftp));
+        SftpModuleProperties.FILE_HANDLE_SIZE.set(sshd, LoopbackSftp.HANDLE_BYTES);
         sshd.start();
         return new LoopbackSite(address(home, root, sshd.getPort(), host), "embedded MINA", new Embedded(sshd));
     }

@@ -57,8 +57,7 @@ class SparseIT extends CopyTest {
         long room = room(source);
         try (LoopbackSite site = openSsh()) {
             Progress there = there(site);
-            assertThat(findings).isEmpty();
-            assertThat(there.complete()).isTrue();
+            assertComplete(there);
             assertThat(there.bytesVerified()).isEqualTo(there.bytes());
             assertThat(there.bytesMoved()).as("no hole went over the wire").isLessThan(4_000_000);
             Trees.assertSame(source, root.resolve("to"));
@@ -66,11 +65,10 @@ class SparseIT extends CopyTest {
 
             Progress again = there(site);
             assertThat(again.bytesMoved()).isZero();
-            assertThat(again.complete()).isTrue();
+            assertComplete(again);
 
             Progress home = back(site);
-            assertThat(findings).isEmpty();
-            assertThat(home.complete()).isTrue();
+            assertComplete(home);
         }
         Trees.assertSame(source, back);
         assertThat(room(back) - room(back.resolve("dense")))
@@ -87,8 +85,7 @@ class SparseIT extends CopyTest {
             Path whole = Files.move(root.resolve("to/large"), folder.resolve("whole"));
             killedAt(site, whole, 2 * 64 << 20);
             Progress resumed = there(site);
-            assertThat(findings).isEmpty();
-            assertThat(resumed.complete()).isTrue();
+            assertComplete(resumed);
             assertThat(resumed.bytesMoved()).isLessThan(300_000);
             Trees.assertSame(source, root.resolve("to"));
             assertThat(room(root.resolve("to/large"))).isCloseTo(room(file), Percentage.withPercentage(1));
@@ -99,7 +96,7 @@ class SparseIT extends CopyTest {
                 write(channel, 100_000_000, 500_000);
                 write(channel, 129 << 20, 500_000);
             }
-            assertThat(there(site).complete()).isTrue();
+            assertComplete(there(site));
             Trees.assertSame(source, root.resolve("to"));
             assertThat(room(root.resolve("to/large"))).isCloseTo(room(file), Percentage.withPercentage(1));
         }
@@ -121,7 +118,7 @@ class SparseIT extends CopyTest {
                 left.write(garbage, 0, garbage.length, 0);
                 left.write(garbage, 0, garbage.length, 90_000_000);
             }
-            assertThat(back(site).complete()).isTrue();
+            assertComplete(back(site));
         }
         Trees.assertSame(source, back);
     }
@@ -132,9 +129,8 @@ class SparseIT extends CopyTest {
         sparse("large", LARGE_BYTES, 3, 70_000_000);
         try (FaultySite site = FaultySite.hooked(folder.resolve("state"), root, file -> {}, name -> {})) {
             // This site does not extend files by their attributes.
-            assertThat(run(copyTo(site.address())).complete()).isTrue();
+            assertComplete(run(copyTo(site.address())));
         }
-        assertThat(findings).isEmpty();
         Trees.assertSame(source, root.resolve("to"));
     }
 
@@ -157,11 +153,15 @@ class SparseIT extends CopyTest {
     private void getsTheZeros(FaultySite.Gap gap) throws Exception {
         sparse("gap", SMALL_BYTES, 500_000, SMALL_BYTES - 300);
         try (FaultySite site = FaultySite.gapped(folder.resolve("state"), root, gap)) {
-            assertThat(run(copyTo(site.address())).complete()).isTrue();
+            assertComplete(run(copyTo(site.address())));
             assertThat(site.hits()).isPositive();
         }
-        assertThat(findings).isEmpty();
         Trees.assertSame(source, root.resolve("to"));
+    }
+
+    private void assertComplete(Progress copy) {
+        assertThat(findings).isEmpty();
+        assertThat(copy.complete()).as("%s", copy).isTrue();
     }
 
     /** Simulates a kill of the large file's copy at this length: creates its leftover. */

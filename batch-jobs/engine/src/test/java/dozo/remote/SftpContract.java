@@ -117,6 +117,18 @@ abstract class SftpContract {
     }
 
     @Test
+    void anOpenThatFailsLeavesOpenFilesAlone() throws Exception {
+        RemoteFile first = sftp.create(folder.resolve("first"));
+        RemoteFile second = sftp.create(folder.resolve("second"));
+        first.finish(false);
+        assertThat(reasonOf(() -> sftp.create(folder.resolve("second")))).isEqualTo(Reason.EXISTS);
+        RemoteFile third = sftp.create(folder.resolve("third"));
+
+        third.finish(false);
+        second.finish(true);
+    }
+
+    @Test
     void whatIsWrittenComesBackWithItsFacts() throws Exception {
         for (int size : new int[] {0, 1, 32_768, 131_072, 131_073, 1_000_003}) {
             byte[] content = noise(size, size);

@@ -25,6 +25,7 @@ import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.util.security.SecurityUtils;
 import org.apache.sshd.server.SshServer;
 import org.apache.sshd.server.session.ServerSession;
+import org.apache.sshd.sftp.SftpModuleProperties;
 import org.apache.sshd.sftp.common.SftpConstants;
 import org.apache.sshd.sftp.server.FileHandle;
 import org.apache.sshd.sftp.server.SftpEventListener;
@@ -169,6 +170,8 @@ public final class FaultySite implements AutoCloseable {
             }
         });
         server.setSubsystemFactories(List.of(sftp));
+        // See LoopbackSftp: with shorter ones two open files can get the same handle.
+        SftpModuleProperties.FILE_HANDLE_SIZE.set(server, 16);
         server.start();
         address = new SiteAddress(
                 "127.0.0.1",

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -304,11 +305,11 @@ class CommandLineTest {
 
     @Test
     void storedCopiesAreReadAgainAndThePromiseIsTold() throws Exception {
-        Path source = Files.createDirectories(folder.resolve("source"));
+        Path source = Files.createDirectories(folder.resolve("source/sub"));
         Files.writeString(source.resolve("a.txt"), "hello");
         service.register("dr", site.address());
         dozo("project", "add", "P1");
-        dozo("register", "--project", "P1", "--code", "S1", source.toString());
+        dozo("register", "--project", "P1", "--code", "S1", source.getParent().toString());
         assertThat(dozo("run", "--wait").out())
                 .contains("Stored copies: 100 % were read within 90 days, the oldest 20");
 
@@ -335,19 +336,22 @@ class CommandLineTest {
         assertThat(dozo("status").out()).startsWith("scrub 2 is complete: ");
         assertThat(dozo("coverage").out()).contains("Stored copies: 100 % were read within 90 days");
 
-        Files.writeString(folder.resolve("dr/P1/S1/data/a.txt"), "hellO");
+        Files.writeString(folder.resolve("dr/P1/S1/data/sub/a.txt"), "hellO");
         Ended damaged = dozo("scrub", "--all", "--wait", "--warm");
         assertThat(damaged.code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(damaged.out())
                 .startsWith("scrub 3 ended with findings: ")
-                .contains("P1/S1: a.txt")
+                .contains("P1/S1: sub/a.txt")
                 .endsWith("; 1 damaged.\n");
         assertThat(dozo("coverage").code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(dozo("coverage").out()).endsWith("; 1 damaged.\n");
+        assertThat(dozo("coverage").out()).containsPattern("P1/S1 +damaged").endsWith("; 1 damaged.\n");
+        assertThat(states("/experiments/P1/S1/manifests/1")).containsExactly("damaged");
+        assertThat(states("/experiments/P1/S1/manifests/1?folder=c3Vi")).containsExactly("damaged");
 
         assertThat(dozo("run", "--wait").out()).contains("; none is damaged.");
         assertThat(dozo("coverage").code()).isEqualTo(Exit.WELL);
-        assertThat(folder.resolve("dr/P1/S1/data/a.txt")).hasContent("hello");
+        assertThat(states("/experiments/P1/S1/manifests/1")).containsExactly("verified");
+        assertThat(folder.resolve("dr/P1/S1/data/sub/a.txt")).hasContent("hello");
         assertThat(dozo("scrub").out()).isEqualTo("scrub 5 has started\n");
     }
 
@@ -791,6 +795,15 @@ class CommandLineTest {
 
     private static String[] with(String[] arguments, String... more) {
         return Stream.concat(Arrays.stream(arguments), Arrays.stream(more)).toArray(String[]::new);
+    }
+
+    /** Returns the states of the files and folders that a page shows. */
+    private List<String> states(String page) {
+        return Pattern.compile("<span class=\"badge [a-z]+\">([^<]*)</span>")
+                .matcher(service.look(service.browser(), page, "en").body())
+                .results()
+                .map(badge -> badge.group(1))
+                .toList();
     }
 
     private Ended dozo(String... arguments) {

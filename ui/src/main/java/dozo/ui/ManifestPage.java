@@ -12,11 +12,15 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Headlines;
 import dozo.ui.PageProblems.NotThere;
+import dozo.verify.Damages;
+import dozo.verify.Damages.DamagedEntry;
 import dozo.verify.Proofs;
 import dozo.verify.Proofs.FileProof;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -37,6 +41,7 @@ class ManifestPage {
     private final Experiments experiments;
     private final Manifests manifests;
     private final Proofs proofs;
+    private final Damages damages;
     private final Sites sites;
 
     /** A path as text for people, and its bytes for links. */
@@ -55,15 +60,17 @@ class ManifestPage {
      * An entry of a folder.
      *
      * @param target a link's target as text; null if the entry is not a link
+     * @param state damaged, unproven or proven; a folder is damaged if anything in it is
      */
-    record ShownEntry(Shown name, Entry entry, @Nullable String target, boolean proven) {}
+    record ShownEntry(Shown name, Entry entry, @Nullable String target, String state) {}
 
     record ShownChange(Shown path, Change change) {}
 
-    ManifestPage(Experiments experiments, Manifests manifests, Proofs proofs, Sites sites) {
+    ManifestPage(Experiments experiments, Manifests manifests, Proofs proofs, Damages damages, Sites sites) {
         this.experiments = experiments;
         this.manifests = manifests;
         this.proofs = proofs;
+        this.damages = damages;
         this.sites = sites;
     }
 
@@ -86,7 +93,8 @@ class ManifestPage {
                 ENTRIES_SHOWN,
                 most -> manifests.folder(experiment.id(), number, path, last, most),
                 entry -> Bytes.of(entry.path()));
-        Set<Integer> proven = proven(experiment, site, entries.items());
+        Predicate<Entry> proven = proven(experiment, site, entries.items());
+        Predicate<Entry> damaged = damaged(experiment, site, number);
         model.addAttribute("experiment", experiment);
         model.addAttribute("manifest", manifest);
         model.addAttribute("folder", Shown.path(path));
@@ -98,23 +106,39 @@ class ManifestPage {
         model.addAttribute(
                 "entries",
                 entries.items().stream()
-                        .map(entry -> shown(entry, proven.contains(entry.number())))
+                        .map(entry -> shown(
+                                entry, damaged.test(entry) ? "damaged" : proven.test(entry) ? "proven" : "unproven"))
                         .toList());
         return "manifest";
     }
 
-    private Set<Integer> proven(Experiment experiment, @Nullable Site site, List<Entry> entries) {
-        return site == null || entries.isEmpty()
-                ? Set.of()
-                : proofs.proven(
-                        experiment.id(),
-                        site.id(),
-                        entries.stream().mapToInt(Entry::number).toArray());
+    private Predicate<Entry> proven(Experiment experiment, @Nullable Site site, List<Entry> entries) {
+        if (site == null || entries.isEmpty()) {
+            return entry -> false;
+        }
+        int[] numbers = entries.stream().mapToInt(Entry::number).toArray();
+        Set<Integer> proven = proofs.proven(experiment.id(), site.id(), numbers);
+        return entry -> proven.contains(entry.number());
     }
 
-    private static ShownEntry shown(Entry entry, boolean proven) {
+    /** Tests for damaged entries and for folders that contain some at any depth. */
+    private Predicate<Entry> damaged(Experiment experiment, @Nullable Site site, int manifest) {
+        Set<Integer> numbers = new HashSet<>();
+        Set<FilePath> folders = new HashSet<>();
+        if (site != null) {
+            for (DamagedEntry damaged : damages.of(experiment.id(), site.id(), manifest)) {
+                numbers.add(damaged.entryNumber());
+                for (FilePath each = damaged.folder(); !each.isRoot() && folders.add(each); ) {
+                    each = each.parent();
+                }
+            }
+        }
+        return entry -> numbers.contains(entry.number()) || folders.contains(entry.path());
+    }
+
+    private static ShownEntry shown(Entry entry, String state) {
         byte[] target = entry.facts().linkTarget();
-        return new ShownEntry(Shown.name(entry.path()), entry, target == null ? null : FilePath.render(target), proven);
+        return new ShownEntry(Shown.name(entry.path()), entry, target == null ? null : FilePath.render(target), state);
     }
 
     /** Lists the folders from the outermost one to this one, without the source itself. */

@@ -1,6 +1,7 @@
 package dozo.verify;
 
 import dozo.file.Digest;
+import dozo.file.FilePath;
 import dozo.ledger.Rows;
 import dozo.send.DamageKind;
 import java.sql.Timestamp;
@@ -41,6 +42,13 @@ public class Damages {
      * The number of an experiment's damaged copies that are not repaired, and since when the first of them is known.
      */
     public record OpenDamages(int experimentId, long copies, Instant since) {}
+
+    /**
+     * An entry of a manifest whose copy is damaged and not repaired.
+     *
+     * @param folder the folder that contains it
+     */
+    public record DamagedEntry(int entryNumber, FilePath folder) {}
 
     public Damages(JdbcTemplate template) {
         this.template = template;
@@ -114,6 +122,29 @@ public class Damages {
                     proven.put(row.getInt("entry_no"), Digest.of(row.getBytes("digest")));
                 });
         return proven;
+    }
+
+    /** Returns the entries of a manifest that are damaged at a site. */
+    public List<DamagedEntry> of(int experimentId, int siteId, int manifest) {
+        return jdbc.sql("""
+                        select distinct x.entry_no, f.path
+                        from open_damage x
+                        join lateral (
+                            select directory_no from entry
+                            where experiment_id = x.experiment_id and entry_no = x.entry_no and since_manifest <= :manifest
+                            union all
+                            select directory_no from ended_entry
+                            where experiment_id = x.experiment_id and entry_no = x.entry_no and since_manifest <= :manifest
+                              and until_manifest > :manifest
+                        ) e on true
+                        join directory f on f.experiment_id = x.experiment_id and f.directory_no = e.directory_no
+                        where x.experiment_id = :experiment and x.site_id = :site
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("manifest", manifest)
+                .query((row, n) -> new DamagedEntry(row.getInt("entry_no"), FilePath.of(row.getBytes("path"))))
+                .list();
     }
 
     /** Returns the experiments with copies at a site that are damaged and not repaired. */

@@ -177,10 +177,10 @@ class OverviewPageTest {
                         "test");
         service.bean(Runs.class).close(scrub.id(), RunState.COMPLETE, "");
         assertThat(page("en"))
-                .contains("1 are damaged and not repaired.")
+                .contains("1 copy is damaged and not repaired.")
                 .contains("Last scrub, run %d".formatted(scrub.id()))
                 .contains("Ended with findings");
-        assertThat(page("ja")).contains("1 件が破損し").contains("直近の点検").doesNotContain("??");
+        assertThat(page("ja")).contains("1 件のコピーが破損し").contains("直近の点検").doesNotContain("??");
     }
 
     @Test

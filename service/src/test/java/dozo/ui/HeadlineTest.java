@@ -76,6 +76,8 @@ class HeadlineTest {
         assertSaid("unread", "Some stored copies were not read again in time.", "期限までに読み直されていない保管コピーがあります。");
 
         sql("update run set started_at = now() - interval '10 days'");
+        assertThat(overview("en")).contains(">Complete</span><small>, 10 days ago</small>");
+        assertThat(overview("ja")).contains("（10 日前）");
         assertSaid("no-night", "No night is planned. New data gets no copy.", "夜間実行の予定がありません。新しいデータはコピーされません。");
 
         find("2", "UNREADABLE");

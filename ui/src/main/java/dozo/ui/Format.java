@@ -107,6 +107,11 @@ public record Format(ZoneId zone, Locale locale) {
         return "%d:%02d:%02d".formatted(took.toHours(), took.toMinutesPart(), took.toSecondsPart());
     }
 
+    /** Returns the number of whole days between two times. */
+    public long days(Instant from, Instant until) {
+        return Duration.between(from, until).toDays();
+    }
+
     /** Formats whole minutes as hours and minutes; from two days on, also with days. */
     public String minutes(@Nullable Long minutes) {
         if (minutes == null) {

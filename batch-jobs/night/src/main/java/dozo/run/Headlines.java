@@ -139,14 +139,12 @@ public class Headlines {
 
         /** Returns how many experiments have it; for those that are not safe yet, how many there are. */
         public long experiments() {
-            return kind == Kind.LOST ? lost.experiments() : kind == Kind.WAITING ? all.experiments() : ofKind();
+            return kind == Kind.WAITING ? all.experiments() : ofKind();
         }
 
         /** Returns the first experiment that has it, or the site. */
         public @Nullable String subject() {
-            return kind == Kind.LOST
-                    ? lost.first().getFirst().name()
-                    : own().map(risk -> risk.first().getFirst()).orElse(siteName());
+            return own().map(risk -> risk.first().getFirst()).orElse(siteName());
         }
 
         public @Nullable String siteName() {
@@ -232,18 +230,24 @@ public class Headlines {
 
     private Stream<Kind> ofService(Sight sight, Totals all, Promise promise, @Nullable Instant nextNight) {
         Stream.Builder<Kind> kinds = Stream.builder();
-        if (all.experiments() > 0 && !recent(runs.latestBackup(sight))) {
-            kinds.add(nextNight == null ? Kind.NO_NIGHT : Kind.OLD_NIGHT);
+        Instant since = clock.instant().minus(settings.after());
+        Optional<Instant> last = runs.latestBackup(sight).map(Run::startedAt);
+        if (all.experiments() > 0
+                && nextNight == null
+                && last.filter(since::isBefore).isEmpty()) {
+            kinds.add(Kind.NO_NIGHT);
+        }
+        // Before the first night, what was registered first shows whether nights start.
+        if (nextNight != null
+                && last.or(() -> Optional.ofNullable(all.oldestUnprotected()))
+                        .filter(since::isAfter)
+                        .isPresent()) {
+            kinds.add(Kind.OLD_NIGHT);
         }
         if (promise.percent() < 100) {
             kinds.add(Kind.UNREAD);
         }
         return kinds.build();
-    }
-
-    private boolean recent(Optional<Run> backup) {
-        Instant since = clock.instant().minus(settings.after());
-        return backup.filter(run -> run.startedAt().isAfter(since)).isPresent();
     }
 
     private static Kind ofTotals(Totals all) {

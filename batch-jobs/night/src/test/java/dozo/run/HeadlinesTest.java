@@ -36,6 +36,8 @@ class HeadlinesTest {
 
             night.register("E1", Files.createDirectory(folder.resolve("source")));
             assertThat(headline(night, "-", 0).kind()).isEqualTo(Kind.NO_NIGHT);
+            assertThat(headline(night, EVERY_NIGHT, 2).kind()).isEqualTo(Kind.WAITING);
+            assertThat(headline(night, EVERY_NIGHT, 4).kind()).isEqualTo(Kind.OLD_NIGHT);
             night.jdbc().sql("""
                     insert into run (kind, site_id, state, requested_by, started_at, ended_at)
                     values ('nightlyBackup', 1, 'COMPLETE', 'x', now(), now())

@@ -94,7 +94,7 @@ class RegistrationApiTest {
 
     @ParameterizedTest
     @CsvSource({
-        "state=lost, state",
+        "state=gone, state",
         "acquiredFrom=R8, acquiredFrom",
         "acquiredUntil=2026-02-30, acquiredUntil",
         "q=a%00b, q",

@@ -18,6 +18,7 @@ import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.registry.ExperimentSearch.Risk;
+import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
@@ -127,7 +128,7 @@ public class CoverageApi {
             Locale language,
             Sheet sheet) {
         Optional<Site> chosen = sites.of(site);
-        int id = chosen.map(Site::id).orElse(SiteChoice.NO_SITE);
+        int id = chosen.map(Site::id).orElse(Sites.NO_SITE);
         Instant at = moments.endOrNull("asOf", asOf);
         List<Totals> projects = coverage.projects(sight, id, at);
         Headline now = at == null ? headlines.of(sight, chosen.orElse(null)) : null;

@@ -26,6 +26,7 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Guess;
 import dozo.registry.Hint;
 import dozo.registry.Refusal;
+import dozo.registry.Sites;
 import dozo.registry.SourceList;
 import dozo.registry.Verdict;
 import dozo.registry.Verdict.Outcome;
@@ -351,7 +352,7 @@ public class ExperimentApi {
         // one.
         boolean anywhere = wanted.state() == null || wanted.state() == State.FROZEN;
         OptionalInt one = anywhere ? sites.idIfClear(site) : OptionalInt.of(sites.idOf(site));
-        int at = one.orElse(SiteChoice.NO_SITE);
+        int at = one.orElse(Sites.NO_SITE);
         if (sheet.wanted()) {
             sheet.send("experiments", COLUMNS, Sheet.paged(SHEET_PAGE, (last, most) -> {
                 int begin = last == null ? after : last.id();

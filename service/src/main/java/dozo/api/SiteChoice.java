@@ -13,9 +13,6 @@ import org.springframework.stereotype.Component;
 @Component
 class SiteChoice {
 
-    /** The id of no site. While none is registered, nothing is safe at this id, which is correct. */
-    static final int NO_SITE = 0;
-
     private final Sites sites;
 
     SiteChoice(Sites sites) {
@@ -38,11 +35,11 @@ class SiteChoice {
         List<Site> all = sites.all();
         return all.size() > 1
                 ? OptionalInt.empty()
-                : OptionalInt.of(all.stream().mapToInt(Site::id).findFirst().orElse(NO_SITE));
+                : OptionalInt.of(all.stream().mapToInt(Site::id).findFirst().orElse(Sites.NO_SITE));
     }
 
-    /** Returns the site's id; {@link #NO_SITE} if none is registered. */
+    /** Returns the site's id; {@link Sites#NO_SITE} if none is registered. */
     int idOf(@Nullable String name) {
-        return of(name).map(Site::id).orElse(NO_SITE);
+        return of(name).map(Site::id).orElse(Sites.NO_SITE);
     }
 }

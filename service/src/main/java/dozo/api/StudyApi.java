@@ -3,6 +3,7 @@ package dozo.api;
 import dozo.api.http.Missing;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
+import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.worklist.Studies;
 import dozo.worklist.Studies.Kept;
@@ -86,7 +87,7 @@ class StudyApi {
             throw new Refusal("instances", "%d: expected 1 or more", instances);
         }
         Optional<Site> chosen = sites.of(site);
-        Kept kept = studies.kept(sight, studyInstanceUid, chosen.map(Site::id).orElse(SiteChoice.NO_SITE))
+        Kept kept = studies.kept(sight, studyInstanceUid, chosen.map(Site::id).orElse(Sites.NO_SITE))
                 .orElseThrow(Missing.thing("study", studyInstanceUid));
         boolean all = instances == null || kept.study().instances() >= instances;
         return ShownStudy.of(kept, chosen.map(Site::name).orElse(null), all);

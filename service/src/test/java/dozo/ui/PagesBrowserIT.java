@@ -1073,9 +1073,7 @@ class PagesBrowserIT {
         opened.add(context);
         Page page = context.newPage();
         page.navigate(service.url() + "/");
-        page.getByLabel("Name").fill("lab");
-        page.getByLabel("Password").fill(PASSWORD);
-        press(page, "en", "login");
+        logIn(page, "en", PASSWORD);
 
         assertThat(page.locator(".top nav a"))
                 .hasText(new String[] {"Overview", "Experiments", "Planned", "Runs", "Audit", "Administration"});

@@ -11,7 +11,6 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import dozo.run.Headlines;
 import dozo.verify.Proofs;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -95,7 +94,7 @@ class AuditPage {
                     experiment(typed.getOrDefault("experiment", "").strip(), sight);
             FilePath path = path(typed.getOrDefault("path", ""));
             String name = typed.get("site");
-            int site = site(name).map(Site::id).orElse(Headlines.NO_SITE);
+            int site = site(name).map(Site::id).orElse(Sites.NO_SITE);
             if (proofs.of(experiment.id(), site, path, 1).isEmpty()) {
                 throw new Refusal("path", "no manifest of %s has contained this path", experiment.name());
             }
@@ -110,7 +109,7 @@ class AuditPage {
         Dimension by = dimension(typed.get("by"));
         Asked asked = asked(typed);
         Site site = site(typed.get("site")).orElse(null);
-        int siteId = site == null ? Headlines.NO_SITE : site.id();
+        int siteId = site == null ? Sites.NO_SITE : site.id();
         Instant at = asked.asOf == null ? null : end(asked.asOf);
         model.addAttribute("form", form);
         model.addAttribute("by", by);

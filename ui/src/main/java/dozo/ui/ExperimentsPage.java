@@ -9,7 +9,6 @@ import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.registry.WrittenDay;
-import dozo.run.Headlines;
 import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
@@ -57,7 +56,7 @@ class ExperimentsPage {
         model.addAttribute("first", after == 0 ? null : "");
         model.addAttribute("asked", !typed.isEmpty());
         try {
-            addFound(model, sight, wanted(typed), site == null ? Headlines.NO_SITE : site.id(), after);
+            addFound(model, sight, wanted(typed), site == null ? Sites.NO_SITE : site.id(), after);
             model.addAttribute("form", new Form(typed, Map.of()));
         } catch (Refusal refused) {
             model.addAttribute("found", new Cut<Found>(List.of(), null));

@@ -10,7 +10,6 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import dozo.run.Headlines;
 import dozo.ui.PageProblems.NotThere;
 import dozo.verify.Damages;
 import dozo.verify.Damages.DamagedEntry;
@@ -192,7 +191,7 @@ class ManifestPage {
         Site site = site(siteName);
         List<FileProof> found = asked.isRoot()
                 ? List.of()
-                : proofs.of(experiment.id(), site == null ? Headlines.NO_SITE : site.id(), asked, PROOFS_SHOWN);
+                : proofs.of(experiment.id(), site == null ? Sites.NO_SITE : site.id(), asked, PROOFS_SHOWN);
         if (found.isEmpty()) {
             throw new NotThere("no manifest of %s has contained \"%s\"", experiment.name(), asked);
         }

@@ -12,6 +12,7 @@ import dozo.manifest.Freezes.Freeze;
 import dozo.registry.Capacities;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
@@ -78,7 +79,7 @@ class OverviewPage {
                 .min(Comparator.comparing(Headline::kind))
                 .orElseGet(() -> headlines.of(sight, null));
         Site site = headline.site();
-        int siteId = site == null ? Headlines.NO_SITE : site.id();
+        int siteId = site == null ? Sites.NO_SITE : site.id();
         model.addAttribute("several", all.size() > 1);
         model.addAttribute("addresses", sight.ofEverything());
         model.addAttribute("site", site);
@@ -96,7 +97,7 @@ class OverviewPage {
         // A scrub does not replace the last backup on the page, whose findings must stay visible.
         runs.latest(sight, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
         runs.latestBackup(sight).ifPresent(run -> addRun(sight, model, run));
-        addFindings(sight, siteId, model);
+        addFindings(sight, headline, siteId, model);
         return "overview";
     }
 
@@ -124,8 +125,8 @@ class OverviewPage {
     }
 
     /** Adds findings that need a person, from all runs. Acknowledged ones are not counted. */
-    private void addFindings(Sight sight, int siteId, Model model) {
-        List<Reason> reasons = findings.openReasons(sight, siteId);
+    private void addFindings(Sight sight, Headline headline, int siteId, Model model) {
+        List<Reason> reasons = headline.reasons();
         model.addAttribute("reasons", reasons);
         model.addAttribute(
                 "findingsOpen", reasons.stream().mapToLong(Reason::count).sum());

@@ -21,6 +21,9 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Sites {
 
+    /** The id of no site. While none is registered, nothing is safe at this id, which is correct. */
+    public static final int NO_SITE = 0;
+
     private static final RowMapper<Site> SITE = (row, n) -> new Site(
             row.getInt("site_id"),
             row.getString("name"),

@@ -4,6 +4,7 @@ import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Reason;
 import dozo.ledger.Sight;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.Risk;
@@ -33,9 +34,6 @@ import org.springframework.stereotype.Component;
 @Component
 public class Headlines {
 
-    /** The id of no site. While none is registered, nothing is safe at this id, which is correct. */
-    public static final int NO_SITE = 0;
-
     /** The number of experiments to name for each state. */
     private static final int SHOWN = 10;
 
@@ -51,8 +49,8 @@ public class Headlines {
     private final InstantSource clock;
 
     /**
-     * What can be said first, the gravest first. The states of experiments at risk are among them with the names that
-     * they have in {@link ExperimentSearch.State}, and what makes a site useless with those of {@link Problem}.
+     * What a headline can be about, the gravest first. The states of experiments at risk have the names of
+     * {@link State}, and the problems of a whole run those of {@link Problem}.
      */
     public enum Kind {
         LOST,
@@ -96,7 +94,7 @@ public class Headlines {
             return !CALM.contains(this);
         }
 
-        /** Returns whether what is stored already may not be there any more, or what is new does not arrive. */
+        /** Returns whether data is lost, damaged or gone at its source. Pages do not show the safe share beside it. */
         public boolean ofData() {
             return compareTo(LATE) < 0;
         }
@@ -116,6 +114,7 @@ public class Headlines {
      *
      * @param site null: none is registered
      * @param risks the experiments at risk by state, the gravest first
+     * @param reasons the reasons of open findings, the most frequent first
      * @param nextNight null: none is planned
      */
     public record Headline(
@@ -124,6 +123,7 @@ public class Headlines {
             Totals all,
             AllLost lost,
             List<Risk> risks,
+            List<Reason> reasons,
             Promise promise,
             @Nullable Instant nextNight) {
 
@@ -137,12 +137,12 @@ public class Headlines {
             };
         }
 
-        /** Returns how many experiments have it; for those that are not safe yet, how many there are. */
+        /** Returns the number of experiments in the state of the sentence; of all if some are not safe yet. */
         public long experiments() {
             return kind == Kind.WAITING ? all.experiments() : ofKind();
         }
 
-        /** Returns the first experiment that has it, or the site. */
+        /** Returns the first experiment in the state of the sentence; otherwise the site. */
         public @Nullable String subject() {
             return own().map(risk -> risk.first().getFirst()).orElse(siteName());
         }
@@ -210,22 +210,22 @@ public class Headlines {
 
     /** Returns the headline of a site for what the user may see; null: no site is registered. */
     public Headline of(Sight sight, @Nullable Site site) {
-        int siteId = site == null ? NO_SITE : site.id();
+        int siteId = site == null ? Sites.NO_SITE : site.id();
         Totals all = coverage.all(sight, siteId, null);
         List<Risk> risks = search.risks(sight, siteId, SHOWN);
         Promise promise = promises.at(sight, siteId);
         Instant nextNight = nights.next(clock.instant()).orElse(null);
         AllLost lost = losses.all(sight, SHOWN);
         Stream<Kind> ofExperiments = risks.stream().flatMap(risk -> Kind.of(risk.state()));
-        Stream<Kind> ofRuns = findings.openReasons(sight, siteId).stream()
-                .flatMap(each -> Kind.of(each.reason()))
-                .filter(Kind.OF_RUNS::contains);
+        List<Reason> reasons = findings.openReasons(sight, siteId);
+        Stream<Kind> ofRuns =
+                reasons.stream().flatMap(each -> Kind.of(each.reason())).filter(Kind.OF_RUNS::contains);
         Kind kind = Stream.of(
                         ofExperiments, ofRuns, ofService(sight, all, promise, nextNight), Stream.of(ofTotals(all)))
                 .flatMap(Function.identity())
                 .min(Comparator.naturalOrder())
                 .orElseThrow();
-        return new Headline(kind, site, all, lost, risks, promise, nextNight);
+        return new Headline(kind, site, all, lost, risks, reasons, promise, nextNight);
     }
 
     private Stream<Kind> ofService(Sight sight, Totals all, Promise promise, @Nullable Instant nextNight) {

@@ -5,18 +5,20 @@ time is its copy and a `sync` after it: Dozo writes everything to the disk befor
 """
 
 import json
+import os
 import shlex
 import shutil
 import statistics
 import subprocess
 import sys
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import data
 import machine
 from measure import HEAP, Ballast, Source, Stopwatch, Subject, workspace
+from processes import CannotMeasure
 from relay import LINK_BYTES_PER_SECOND, Relay
 from server import Server, find_tool
 from table import markdown, spread
@@ -67,6 +69,18 @@ class Near:
 
 
 @dataclass(frozen=True)
+class Pinned:
+    """10 GB with one processor for the client and one for the server, the nearest to two machines.
+
+    It has the highest ratio of Dozo's time with sync to the best copy's, and the most CPU seconds for a GB.
+    """
+
+    of_copy_max: float
+    client_max: float
+    server_max: float
+
+
+@dataclass(frozen=True)
 class Far:
     """A long link, with the lowest ratios of Dozo's rate with sync to the link's and to the best peer's."""
 
@@ -89,10 +103,11 @@ TESTS = {
     'small': Near('10,000 files of 100 kB', 1.0, 0.45),
     'mixed': Near('5,000 files of mixed sizes', 1.0, 0.4),
     'large': Near('2 files of 1 GB', 1.0, 0.4),
+    'pinned': Pinned(1.0, 1.6, 2.2),
     'wan36': Far(36, 0.90, None),
     'wan200': Far(200, 0.85, 5),
 }
-SHORT_TESTS = ('one', 'small', 'mixed', 'large', 'wan36')
+SHORT_TESTS = ('one', 'small', 'mixed', 'large', 'pinned', 'wan36')
 
 
 def add_options(parser):
@@ -220,6 +235,8 @@ class Engine:
         match TESTS[name]:
             case Near() as near:
                 self.near(name, near)
+            case Pinned() as pinned:
+                self.pinned(name, pinned)
             case Far() as far:
                 self.far(name, far)
             case Start() as start:
@@ -243,6 +260,19 @@ class Engine:
             what, of_copy, of_verified = f'{name}: time with sync', near.of_copy_max, near.of_verified_max
             self.judge(f"{what} / best copy's with sync", row, copies, seconds_ratio, at_most=of_copy)
             self.judge(f"{what} / best verified copy's with sync", row, verified, seconds_ratio, at_most=of_verified)
+
+    def pinned(self, name, pinned):
+        source = self.source(name)
+        peers = [peer for peer in self.peers if peer.name in COPY]
+        with one_processor_each(self.stopwatch.server):
+            rows = self.interleaved(name, [(subject, source) for subject in self.dozos + peers])
+        print(f'\n## {name}: {about(source)}, one processor each side\n\n{table(rows)}')
+        copies = best(row for row in rows if not row.subject.is_dozo)
+        for row in self.dozo_rows(rows):
+            limit = pinned.of_copy_max
+            self.judge(f"{name}: time with sync / best copy's with sync", row, copies, seconds_ratio, at_most=limit)
+            self.judge(f'{name}: client, CPU s/GB', row, row, client_cpu, at_most=pinned.client_max)
+            self.judge(f'{name}: server, CPU s/GB', row, row, server_cpu, at_most=pinned.server_max)
 
     def far(self, name, far):
         near_server = self.stopwatch.server.port
@@ -368,6 +398,30 @@ def rate_ratio(row, other):
 
 def link_ratio(row, _):
     return rate(row) / LINK_BYTES_PER_SECOND
+
+
+def client_cpu(row, _):
+    return statistics.median(run.client_cpu_seconds for run in row.runs) / (row.source.bytes / data.GB)
+
+
+def server_cpu(row, _):
+    return statistics.median(run.server_cpu_seconds for run in row.runs) / (row.source.bytes / data.GB)
+
+
+@contextmanager
+def one_processor_each(server):
+    """Gives whatever starts meanwhile one processor: the clients, which this process starts, and the server's sessions."""
+    all_processors = os.sched_getaffinity(0)
+    if len(all_processors) < 2:
+        raise CannotMeasure('pinned needs two processors')
+    client, site = sorted(all_processors)[:2]
+    os.sched_setaffinity(server.process.pid, {site})
+    os.sched_setaffinity(0, {client})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, all_processors)
+        os.sched_setaffinity(server.process.pid, all_processors)
 
 
 def about(source):

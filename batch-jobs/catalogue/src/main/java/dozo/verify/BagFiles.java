@@ -22,11 +22,14 @@ import org.springframework.stereotype.Component;
 @Component
 public class BagFiles {
 
-    private static final int PAGE_LEAST = 1_000;
+    private static final int PAGE_LEAST = 250;
     private static final int PAGE_MOST = 10_000;
 
-    /** The intended total length of a page's paths: a path can be short, or 4 KB long. */
-    private static final long PAGE_BYTES = 4 << 20;
+    /**
+     * The intended total length of a page's paths: a path can be short, or 4 KB long. A page needs three times as much
+     * memory, because the driver holds it in hexadecimal digits too.
+     */
+    private static final long PAGE_BYTES = 1 << 20;
 
     private static final int FETCH = 1_000;
 
@@ -97,7 +100,11 @@ public class BagFiles {
                         listener.file(new ProvenFile(row.path, digest, row.sizeBytes), stands, stood);
                     }
                 }
-                page = page(experimentId, page.getLast().entryNumber, nextLimit(page));
+                int last = page.getLast().entryNumber;
+                int limit = nextLimit(page);
+                // Frees the page before the next one is read.
+                page = List.of();
+                page = page(experimentId, last, limit);
             }
         }
     }

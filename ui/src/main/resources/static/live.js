@@ -16,7 +16,8 @@
         root.querySelectorAll(`[data-live-word="${name}"] > [data-value]`).forEach(each => { each.hidden = each.dataset.value !== value; });
     }
 
-    function bar(meter, share) {
+    function bar(meter, share, moved) {
+        meter.querySelector(".moved")?.setAttribute("width", moved);
         const level = meter.querySelector(".level");
         level.setAttribute("width", share);
         level.classList.toggle("part", Number(share) < 100);
@@ -73,7 +74,7 @@
         source.addEventListener("sample", event => {
             const found = values(event.data);
             found.forEach((value, name) => show(run, name, value));
-            run.querySelectorAll("[data-live-bar]").forEach(each => bar(each, found.get("share")));
+            run.querySelectorAll("[data-live-bar]").forEach(each => bar(each, found.get("share"), found.get("share-moved")));
             run.querySelectorAll("[data-planned]").forEach(each => { each.hidden = (found.get("of-units") === "0") === (each.dataset.planned === "yes"); });
             choose(run, "limit", found.get("limit"));
             run.querySelectorAll("table[data-live-rows]").forEach(each => drawRows(each, found.get(each.dataset.liveRows)));

@@ -15,6 +15,7 @@ import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import dozo.ledger.Dimension;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Filter;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.registry.ExperimentSearch.Risk;
@@ -142,7 +143,7 @@ public class CoverageApi {
                 now == null ? null : now.lost(),
                 at == null ? freezes.count(sight) : null,
                 now == null ? null : now.atRisk(),
-                at == null ? findings.countOpen(sight, id) : null,
+                at == null ? findings.count(sight, Filter.openAt(id)) : null,
                 Totals.together(projects),
                 projects);
         if (sheet.wanted()) {

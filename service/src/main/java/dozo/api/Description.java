@@ -116,6 +116,7 @@ class Description {
             code            the experiment's code
             dismissed       true: only dismissed items; false: only others; default: all
             dryRun          true: validates and returns the result, without storing anything
+            experiment      PROJECT/EXPERIMENT; - means findings of whole runs
             from            from this time: a day such as 2026-10-01 (its start), or a time such as 2026-10-01T15:00:00Z
             frozen          true: only frozen ones
             id              the number

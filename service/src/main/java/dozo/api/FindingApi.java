@@ -48,14 +48,51 @@ class FindingApi {
             @RequestParam(required = false) @Nullable Boolean open,
             @RequestParam(required = false) @Nullable Problem reason,
             @RequestParam(required = false) @Nullable String project,
+            @RequestParam(required = false) @Nullable String experiment,
             @RequestParam(required = false) @Nullable Long run,
             @RequestParam(required = false) @Nullable Long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight) {
-        Filter wanted = new Filter(open, reason, project, run, null);
+        Filter wanted = new Filter(open, reason, project, experiment, run, null);
         long before = after == null ? Long.MAX_VALUE : after;
         return Page.of(limit, most -> findings.page(sight, wanted, before, most), KeptFinding::id)
                 .map(ShownFinding::of);
+    }
+
+    /** Lists open findings by cause: those with the same reason in the same experiment are one item. The gravest first. */
+    @GetMapping("/groups")
+    Page<ShownFindingGroup> groups(
+            @RequestParam(required = false) @Nullable Problem reason,
+            @RequestParam(required = false) @Nullable String project,
+            @RequestParam(required = false) @Nullable String experiment,
+            @RequestParam(required = false) @Nullable Long after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        Filter wanted = new Filter(true, reason, project, experiment, null, null);
+        return Page.of(
+                        limit,
+                        most -> findings.groups(sight, wanted, after, most),
+                        group -> group.latest().id())
+                .map(ShownFindingGroup::of);
+    }
+
+    /**
+     * Marks all open findings with a reason as known, as for one finding: those of an experiment, of a project, or all that
+     * the user may see. 409: none of them is open.
+     *
+     * @param upTo the highest id that the user has seen; later findings stay open
+     */
+    @PostMapping("/acknowledge")
+    ShownAcknowledged acknowledgeAll(
+            @RequestParam Problem reason,
+            @RequestParam(required = false) @Nullable String project,
+            @RequestParam(required = false) @Nullable String experiment,
+            @RequestParam long upTo,
+            @RequestBody NewAcknowledgement said,
+            Principal actor,
+            Sight sight) {
+        Filter wanted = new Filter(true, reason, project, experiment, null, null);
+        return new ShownAcknowledged(acknowledgements.addAll(sight, wanted, upTo, text(said), actor.getName()));
     }
 
     /**
@@ -66,8 +103,12 @@ class FindingApi {
     ShownFinding acknowledge(
             @PathVariable long id, @RequestBody NewAcknowledgement said, Principal actor, Sight sight) {
         KeptFinding finding = find(sight, id);
-        acknowledgements.add(finding, said.reason() == null ? "" : said.reason(), actor.getName());
+        acknowledgements.add(finding, text(said), actor.getName());
         return ShownFinding.of(find(sight, id));
+    }
+
+    private static String text(NewAcknowledgement said) {
+        return said.reason() == null ? "" : said.reason();
     }
 
     private KeptFinding find(Sight sight, long id) {

@@ -1,13 +1,11 @@
 package dozo.command;
 
+import dozo.command.Pace.Rate;
 import dozo.copy.Copy;
 import dozo.copy.Copy.Progress;
 import dozo.file.Size;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -32,15 +30,10 @@ final class CopyMeter implements AutoCloseable {
 
     private static final String CLEAR = "\r\u001b[K";
 
-    /** The period over which rates are averaged. */
-    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(5);
-
-    private record Sample(long nanos, long bytes, long entries) {}
-
     private final Copy copy;
     private final PrintWriter err;
     private final Manner manner;
-    private final Deque<Sample> samples = new ArrayDeque<>();
+    private final Pace pace = new Pace();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition over = lock.newCondition();
     private boolean closed;
@@ -49,7 +42,7 @@ final class CopyMeter implements AutoCloseable {
         this.copy = copy;
         this.err = err;
         this.manner = manner;
-        samples.add(new Sample(System.nanoTime(), 0, 0));
+        pace.add(System.nanoTime(), 0, 0);
     }
 
     /** Starts to show progress, until the meter is closed. */
@@ -94,7 +87,7 @@ final class CopyMeter implements AutoCloseable {
                 // NB: without this meter's lock, because the copy may hold its own lock while it prints through this
                 // meter.
                 Progress progress = copy.progress();
-                String line = line(progress, System.nanoTime());
+                String line = line(progress);
                 lock.lock();
                 try {
                     show(line);
@@ -140,19 +133,12 @@ final class CopyMeter implements AutoCloseable {
         }
     }
 
-    private String line(Progress progress, long now) {
-        samples.addLast(new Sample(now, progress.bytesMoved(), progress.entriesVerified()));
-        while (samples.size() > 2 && now - samples.getFirst().nanos > WINDOW_NANOS) {
-            samples.removeFirst();
-        }
-        Sample first = samples.getFirst();
-        double seconds = Math.max((now - first.nanos) / 1e9, 0.001);
-        return line(progress, (long) ((progress.bytesMoved() - first.bytes) / seconds), (long)
-                ((progress.entriesVerified() - first.entries) / seconds));
+    private String line(Progress progress) {
+        return line(progress, pace.add(System.nanoTime(), progress.bytesMoved(), progress.entriesVerified()));
     }
 
     /** Returns the progress and these rates in less than the 80 columns of a narrow terminal. */
-    static String line(Progress progress, long bytesPerSecond, long entriesPerSecond) {
+    static String line(Progress progress, Rate rate) {
         // A large file is verified only at its end, and existing files are never moved. The larger number is closer to
         // the real progress.
         long done = Math.min(progress.bytes(), Math.max(progress.bytesVerified(), progress.bytesMoved()));
@@ -162,9 +148,9 @@ final class CopyMeter implements AutoCloseable {
                         Size.text(done),
                         Size.text(progress.bytes()),
                         progress.counted() ? "" : " so far",
-                        Size.text(bytesPerSecond),
-                        entriesPerSecond,
-                        left(progress, done, bytesPerSecond),
+                        Size.text(rate.bytes()),
+                        rate.entries(),
+                        progress.counted() ? rate.left(progress.bytes() - done) : "",
                         progress.lanes(),
                         progress.lanes() == 1 ? "lane" : "lanes");
     }
@@ -178,13 +164,5 @@ final class CopyMeter implements AutoCloseable {
                 ? (double) done / progress.bytes()
                 : (double) progress.entriesVerified() / Math.max(1, progress.entries());
         return Math.min(99, (long) (100 * part));
-    }
-
-    private static String left(Progress progress, long done, long bytesPerSecond) {
-        if (!progress.counted() || bytesPerSecond <= 0) {
-            return "";
-        }
-        Duration left = Duration.ofSeconds((progress.bytes() - done) / bytesPerSecond);
-        return "  %d:%02d:%02d left".formatted(left.toHours(), left.toMinutesPart(), left.toSecondsPart());
     }
 }

@@ -5,6 +5,8 @@ import dozo.api.ExperimentApi.ShownExperiment;
 import dozo.api.ShownFinding;
 import dozo.api.ShownRun;
 import dozo.api.ShownRun.ShownScrub;
+import dozo.command.Pace.Rate;
+import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
@@ -206,10 +208,15 @@ public final class Dozo {
     static Answer<ShownRun> followed(Connection service, Answer<ShownRun> started) throws InterruptedException {
         PrintWriter err = service.commandLine().getErr();
         boolean terminal = Terminal.attached();
+        Pace pace = new Pace();
         Answer<ShownRun> shown = started;
         String last = "";
         while (shown.value().run().goesOn()) {
-            String line = progress(shown.value(), terminal);
+            ShownRun run = shown.value();
+            Progress done = run.progress();
+            Rate rate = pace.add(System.nanoTime(), done.bytesMoved(), done.entriesDone());
+            String line =
+                    terminal && run.scrub() == null ? RunReport.progress(run.run(), done, rate) : progress(run, false);
             if (terminal) {
                 err.print("\r\u001b[K" + line);
             } else if (!line.equals(last)) {

@@ -1,6 +1,8 @@
 package dozo.command;
 
+import dozo.api.ShownAcknowledged;
 import dozo.api.ShownFinding;
+import dozo.api.ShownFindingGroup;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
@@ -24,14 +26,34 @@ final class FindingsCommand implements Callable<Integer> {
     @Mixin
     private final Connection service = new Connection();
 
+    /** Which findings. */
+    static final class Selection {
+
+        @Option(names = "--reason", paramLabel = "R", description = "Only those with this reason, such as UNREADABLE.")
+        private @Nullable String reason;
+
+        @Option(names = "--project", paramLabel = "P", description = "Only those of this project.")
+        private @Nullable String project;
+
+        @Option(
+                names = "--experiment",
+                paramLabel = "PROJECT/EXPERIMENT",
+                description = "Only those of this experiment; \"-\": only those of whole runs.")
+        private @Nullable String experiment;
+
+        private Query query(String address) {
+            return new Query(address)
+                    .with("reason", reason)
+                    .with("project", project)
+                    .with("experiment", experiment);
+        }
+    }
+
     @Option(names = "--all", description = "Includes findings that were acknowledged or superseded by a later run.")
     private boolean all;
 
-    @Option(names = "--reason", paramLabel = "R", description = "Only those with this reason, such as UNREADABLE.")
-    private @Nullable String reason;
-
-    @Option(names = "--project", paramLabel = "P", description = "Only those of this project.")
-    private @Nullable String project;
+    @Mixin
+    private final Selection selection = new Selection();
 
     @Option(names = "--run", paramLabel = "N", description = "Only those of this run.")
     private @Nullable Long run;
@@ -69,12 +91,68 @@ final class FindingsCommand implements Callable<Integer> {
         return Exit.WELL;
     }
 
+    @Command(
+            name = "groups",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Lists open findings by cause, the gravest first. Findings with the same reason in the same experiment",
+                "are one line."
+            })
+    int groups(@Mixin Connection connection, @Mixin Selection wanted) {
+        Answer<List<ShownFindingGroup>> answer =
+                connection.all(wanted.query(ADDRESS + "/groups").toString(), ShownFindingGroup.class);
+        PrintWriter out = connection.out();
+        if (connection.json()) {
+            answer.printLines(out);
+        } else {
+            answer.value().forEach(group -> print(out, group));
+        }
+        out.flush();
+        return answer.value().isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
+    }
+
+    @Command(
+            name = "acknowledge-all",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Acknowledges all open findings with a reason, as for one finding: those of an experiment, of a project,",
+                "or all. Findings that are made meanwhile stay open."
+            })
+    int acknowledgeAll(
+            @Mixin Connection connection,
+            @Mixin Selection wanted,
+            @Parameters(paramLabel = "REASON", description = "The reason, in one line without names of subjects.")
+                    String why) {
+        if (wanted.reason == null) {
+            throw new Failure(Exit.USAGE, "--reason is missing: acknowledge one kind of finding at a time");
+        }
+        long upTo =
+                connection.all(wanted.query(ADDRESS + "/groups").toString(), ShownFindingGroup.class).value().stream()
+                        .mapToLong(group -> group.latest().id())
+                        .max()
+                        .orElseThrow(() -> new Failure(Exit.REFUSED, "none of these findings is open"));
+        Answer<ShownAcknowledged> done = connection.post(
+                wanted.query(ADDRESS + "/acknowledge").with("upTo", upTo).toString(),
+                Map.of("reason", why),
+                ShownAcknowledged.class);
+        connection.say(done, "findings acknowledged: %,d".formatted(done.value().acknowledged()));
+        return Exit.WELL;
+    }
+
     private Query query() {
-        return new Query(ADDRESS)
-                .with("open", all ? null : true)
-                .with("reason", reason)
-                .with("project", project)
-                .with("run", run);
+        return selection.query(ADDRESS).with("open", all ? null : true).with("run", run);
+    }
+
+    private static void print(PrintWriter out, ShownFindingGroup group) {
+        ShownFinding latest = group.latest();
+        out.println("%,6d  %s  %s, since %s"
+                .formatted(
+                        group.count(),
+                        latest.reason(),
+                        latest.experiment() == null ? "run " + latest.lastRun() : latest.experiment(),
+                        group.since()));
+        out.println("        latest: %s%s"
+                .formatted(latest.path() == null ? "" : latest.path() + ": ", Connection.visible(latest.message())));
     }
 
     private static void print(PrintWriter out, ShownFinding finding) {

@@ -1,6 +1,7 @@
 package dozo.command;
 
 import dozo.api.ShownFinding;
+import dozo.command.Pace.Rate;
 import dozo.file.Size;
 import dozo.ledger.Findings;
 import dozo.run.Runs.Run;
@@ -40,6 +41,24 @@ public final class RunReport {
                         progress.units(),
                         moved,
                         failed);
+    }
+
+    /** Returns the progress of a run in progress and its rate, in less than the 80 columns of a narrow terminal. */
+    static String progress(Run run, Progress progress, Rate rate) {
+        long bytes = progress.bytes();
+        if (run.state() != RunState.RUNNING || bytes == 0) {
+            return progress(run, progress.recorded());
+        }
+        long arrived = progress.bytesArrived();
+        return "run %d  %d%% verified  %d%% moved of %s  %s/s  %,d files/s%s"
+                .formatted(
+                        run.id(),
+                        percent(progress),
+                        Math.max(percent(progress), 100 * arrived / bytes),
+                        Size.text(bytes),
+                        Size.text(rate.bytes()),
+                        rate.entries(),
+                        rate.left(bytes - arrived));
     }
 
     /** Returns the progress of a scrub as one line without a line break. */

@@ -22,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -915,6 +916,36 @@ class ApiTest {
         assertThat(row.text()).as("a person's words are not in the ledger").doesNotContain("a socket");
     }
 
+    @Test
+    void findingsOfOneCauseAreListedAndAcknowledgedTogether() {
+        long first = found(null, "a", "b", "c");
+        Answer group = service.get("/api/v1/findings/groups?reason=SPECIAL&experiment=-");
+        assertThat(group.at("/items/0/latest/id").asLong()).isEqualTo(first + 2);
+        assertThat(group.at("/items/0/count").asLong()).isEqualTo(3);
+        String address = "/api/v1/findings/acknowledge?reason=SPECIAL&experiment=-&upTo=" + (first + 1);
+
+        assertRefused(service.post(address, "{\"reason\": \"\"}"), 422, "reason");
+        Answer done = service.post(address, "{\"reason\": \"sockets of the scanner\"}");
+
+        assertThat(done.at("/acknowledged").asLong()).as(done.text()).isEqualTo(2);
+        assertThat(service.get("/api/v1/findings?reason=SPECIAL&experiment=-&open=true")
+                        .at("/items/0/id")
+                        .asLong())
+                .as("not seen")
+                .isEqualTo(first + 2);
+        assertThat(service.get("/api/v1/findings?reason=SPECIAL&limit=500").text())
+                .contains("\"id\":" + first, "sockets of the scanner");
+        assertRefused(service.post(address, "{\"reason\": \"again\"}"), 409, "finding");
+        assertThat(service.post("/api/v1/findings/acknowledge?upTo=9", "{\"reason\": \"all\"}")
+                        .status())
+                .as("no cause")
+                .isEqualTo(422);
+        Answer row = service.get("/api/v1/ledger?action=findings.acknowledged&subject=-");
+        assertThat(row.at("/items/0/detail/findings").asLong()).isEqualTo(2);
+        assertThat(row.at("/items/0/detail/last").asLong()).isEqualTo(first + 1);
+        assertThat(row.text()).as("a person's words are not in the ledger").doesNotContain("sockets");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -1006,11 +1037,19 @@ class ApiTest {
 
     /** Records a run that has found a new socket; returns the finding's number. */
     private static long found(@Nullable Integer experiment) {
+        return found(experiment, "a");
+    }
+
+    /** Returns the number of the first of these findings of one run. */
+    private static long found(@Nullable Integer experiment, String... names) {
         Run run = openRun();
         service.bean(Findings.class)
                 .add(
                         run.id(),
-                        List.of(new Finding(experiment, Problem.SPECIAL, FilePath.of("a" + run.id()), "is a socket")));
+                        Arrays.stream(names)
+                                .map(name -> new Finding(
+                                        experiment, Problem.SPECIAL, FilePath.of(name + run.id()), "is a socket"))
+                                .toList());
         service.bean(Runs.class).close(run.id(), RunState.COMPLETE, "");
         return service.get("/api/v1/runs/%d/findings".formatted(run.id()))
                 .at("/items/0/id")

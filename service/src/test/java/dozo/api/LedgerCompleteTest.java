@@ -340,6 +340,26 @@ class LedgerCompleteTest {
                                 "open",
                                 "after",
                                 "acknowledged"))),
+                new Change(
+                        "POST /api/v1/findings/acknowledge",
+                        LedgerCompleteTest::find,
+                        () -> post(
+                                "/findings/acknowledge?reason=UNREADABLE&upTo=" + latestFinding(),
+                                "{\"reason\": \"%s\"}".formatted(PATIENT)),
+                        false,
+                        List.of(row(
+                                "findings.acknowledged",
+                                "all",
+                                "reason",
+                                "UNREADABLE",
+                                "findings",
+                                ANY,
+                                "last",
+                                ANY,
+                                "before",
+                                "open",
+                                "after",
+                                "acknowledged"))),
                 starting(
                         "POST /api/v1/runs/{id}/retry",
                         LedgerCompleteTest::find,

@@ -2,6 +2,7 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.command.Pace.Rate;
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Progress;
 import dozo.file.FilePath;
@@ -78,13 +79,14 @@ class CopyReportTest {
 
     @Test
     void theProgressFitsALine() {
-        assertThat(CopyMeter.line(PART, 256_000_000, 1234))
+        assertThat(CopyMeter.line(PART, new Rate(256_000_000, 1234)))
                 .isEqualTo(" 90%  900 MB of 1.0 GB  256 MB/s  1,234 entries/s  0:00:00 left  4 lanes");
-        assertThat(CopyMeter.line(new Progress(7, 2_000, false, 5, 9, 1_000, 1), 0, 0))
+        assertThat(CopyMeter.line(new Progress(7, 2_000, false, 5, 9, 1_000, 1), new Rate(0, 0)))
                 .isEqualTo("1.0 kB of 2.0 kB so far  0 B/s  0 entries/s  1 lane");
         // Less than 100 until everything is verified.
-        assertThat(CopyMeter.line(new Progress(7, 2_000, true, 6, 2_000, 2_000, 1), 0, 0))
+        assertThat(CopyMeter.line(new Progress(7, 2_000, true, 6, 2_000, 2_000, 1), new Rate(0, 0)))
                 .startsWith(" 99%");
-        assertThat(CopyMeter.line(new Progress(0, 0, true, 0, 0, 0, 1), 0, 0)).startsWith("100%");
+        assertThat(CopyMeter.line(new Progress(0, 0, true, 0, 0, 0, 1), new Rate(0, 0)))
+                .startsWith("100%");
     }
 }

@@ -26,7 +26,7 @@ class RunReportTest {
             null,
             null,
             null);
-    private static final Progress LARGE_FILE_UNDER_WAY = new Progress(4, 1, 0, 400L << 20, 100L << 20, 250L << 20);
+    private static final Progress LARGE_FILE_UNDER_WAY = new Progress(4, 1, 0, 7, 400L << 20, 100L << 20, 250L << 20);
 
     @Test
     void whatIsUnderWayShowsBesideWhatIsRecorded() {
@@ -34,6 +34,17 @@ class RunReportTest {
                 .startsWith("run 7 is running:  25%")
                 .contains("1 of 4 units, ")
                 .endsWith(" moved");
+    }
+
+    @Test
+    void whoeverWaitsSeesWhatIsVerifiedAndMovedTheRateAndTheTimeLeft() {
+        Pace pace = new Pace();
+        pace.add(0, 50L << 20, 0);
+        String line = RunReport.progress(RUN, LARGE_FILE_UNDER_WAY, pace.add(2_000_000_000L, 250L << 20, 7));
+
+        assertThat(line)
+                .isEqualTo("run 7  25% verified  62% moved of 419 MB  104 MB/s  3 files/s  0:00:01 left")
+                .hasSizeLessThan(80);
     }
 
     @Test

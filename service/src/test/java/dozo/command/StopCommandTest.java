@@ -112,6 +112,10 @@ class StopCommandTest {
                 .startsWith("1, found by run 1 at ")
                 .contains("P1/S1")
                 .endsWith("open findings: 1\n");
+        assertThat(dozo("findings", "groups", "--experiment", "P1/S1").out())
+                .startsWith("     1  SOURCE_EMPTY  P1/S1, since ")
+                .contains("latest: ");
+        assertThat(dozo("findings", "groups", "--experiment", "P1/none")).isEqualTo(new Ended(Exit.WELL, "", ""));
         Files.writeString(source.resolve("a"), "now it holds something");
         Ended retried = dozo("retry", "1", "--wait");
         assertThat(retried.code()).as(retried.out() + retried.err()).isZero();
@@ -128,6 +132,15 @@ class StopCommandTest {
         assertThat(dozo("findings", "acknowledge", "1", "again").err()).contains("has already been acknowledged");
         assertThat(dozo("findings", "acknowledge", "1", "").err()).contains("1 to 500 characters");
         assertThat(dozo("findings", "acknowledge", "1").code()).isEqualTo(Exit.USAGE);
+
+        Files.delete(source.resolve("a"));
+        assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(dozo("findings", "acknowledge-all", "known").err()).contains("--reason is missing");
+        String reason = dozo("findings", "groups").out().strip().split(" +")[1];
+        assertThat(dozo("findings", "acknowledge-all", "--reason", reason, "it was emptied"))
+                .isEqualTo(new Ended(Exit.WELL, "findings acknowledged: 1\n", ""));
+        assertThat(dozo("findings", "acknowledge-all", "--reason", reason, "again"))
+                .isEqualTo(new Ended(Exit.REFUSED, "", "dozo: none of these findings is open\n"));
         assertThat(dozo("findings", "--all", "--json").out()).contains("\"supersededBy\":2");
     }
 

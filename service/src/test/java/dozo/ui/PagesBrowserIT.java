@@ -66,6 +66,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -755,7 +756,8 @@ class PagesBrowserIT {
         pages.put("reconciliation-none", "/runs/1/reconciliation?missing=true");
         pages.put("start", "/runs/start");
         pages.put("act", "/runs/2/retry");
-        pages.put("findings", "/findings?all=true");
+        pages.put("findings", "/findings");
+        pages.put("findings-all", "/findings?all=true");
         pages.put("acknowledge", "/findings/%d/acknowledge".formatted(openFinding()));
         pages.put("audit", "/audit?by=scanner");
         pages.put("audit-wrong", "/audit?asOf=tomorrow");
@@ -780,7 +782,7 @@ class PagesBrowserIT {
 
     private static long openFinding() {
         return service.bean(Findings.class)
-                .page(Sight.EVERYTHING, new Findings.Filter(true, null, null, null, null), Long.MAX_VALUE, 1)
+                .page(Sight.EVERYTHING, Findings.Filter.OPEN, Long.MAX_VALUE, 1)
                 .getFirst()
                 .id();
     }
@@ -902,6 +904,49 @@ class PagesBrowserIT {
         assertThat(page.locator(".lead"))
                 .containsText(word(language, "run.retry").replace("{0}", "" + run));
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(60));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void equalFindingsAreOneLineAndAreAcknowledgedTogether(String language) throws Exception {
+        long run = service.bean(Runs.class).latest().orElseThrow().id();
+        service.bean(Findings.class)
+                .add(
+                        run,
+                        IntStream.range(0, 400)
+                                .mapToObj(n -> new Findings.Finding(
+                                        null, Problem.CYCLE, FilePath.of(language + n), "a loop of " + language))
+                                .toList());
+        Page page = open(language, "/");
+        page.locator(".top nav").getByText(word(language, "nav.findings")).click();
+
+        Locator line = page.locator("#results > ul > li")
+                .filter(new Locator.FilterOptions().setHasText(word(language, "reason.CYCLE")));
+        assertThat(line).hasCount(1);
+        assertThat(line).containsText(word(language, "finding.times").replace("{0}", "400"));
+        assertThat(line).containsText(word(language, "means.CYCLE"));
+        line.getByText(word(language, "finding.acknowledge.all").replace("{0}", "400"))
+                .click();
+        press(page, language, "finding.acknowledge.yes");
+        assertThat(page.locator("#reason-error")).isVisible();
+        field(page, language, "finding.why").fill("計画停電のため");
+        press(page, language, "finding.acknowledge.yes");
+
+        assertThat(page).hasURL(service.url() + "/findings");
+        assertThat(page.locator("#results")).not().containsText(word(language, "reason.CYCLE"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void aFindingLeadsToItsCure(String language) throws Exception {
+        long run = service.bean(Runs.class).latest().orElseThrow().id();
+        service.bean(Findings.class)
+                .add(run, List.of(new Findings.Finding(null, Problem.LIST_OLD, null, "of yesterday: " + language)));
+        Page page = open(language, "/findings?reason=LIST_OLD");
+
+        page.getByText(word(language, "cure.retry"), exactly()).click();
+
+        assertThat(page).hasURL(Pattern.compile(".*/runs/\\d+/retry"));
     }
 
     @ParameterizedTest

@@ -101,6 +101,6 @@ class RunPaceTest {
                 null,
                 null,
                 null);
-        return new RunSample(run, 0, 0, 0, entries, 0, 0, List.of(), lanes, null, null);
+        return new RunSample(run, 0, 0, 0, entries, 0, 0, 0, List.of(), lanes, null, null);
     }
 }

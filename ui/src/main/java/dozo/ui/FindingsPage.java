@@ -3,6 +3,7 @@ package dozo.ui;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Filter;
+import dozo.ledger.Findings.Group;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
@@ -35,40 +36,78 @@ class FindingsPage {
         this.choices = choices;
     }
 
-    /** @param all whether to include findings that no longer need a person */
+    /**
+     * Lists open findings by cause; findings one by one if an experiment or a run is asked for, or those that are done.
+     *
+     * @param all whether to include findings that no longer need a person
+     */
     @GetMapping("/findings")
     String list(
             @RequestParam(defaultValue = "") String reason,
             @RequestParam(defaultValue = "") String project,
+            @RequestParam(defaultValue = "") String experiment,
             @RequestParam(required = false) @Nullable Long run,
             @RequestParam(defaultValue = "false") boolean all,
             @RequestParam(required = false) @Nullable Long after,
             Sight sight,
             Model model) {
-        Filter wanted = new Filter(
-                all ? null : true,
-                reason.isBlank() ? null : problem(reason),
-                project.isBlank() ? null : project,
-                run,
-                null);
-        long before = after == null ? Long.MAX_VALUE : after;
+        Filter wanted = wanted(all ? null : true, reason, project, experiment, run);
         choices.addProjects(model, sight);
         model.addAttribute("reasons", Problem.values());
         model.addAttribute("reason", reason);
         model.addAttribute("project", project);
+        model.addAttribute("experiment", experiment);
         model.addAttribute("run", run);
         model.addAttribute("all", all);
         model.addAttribute("first", after == null ? null : "");
-        model.addAttribute("asked", !reason.isBlank() || !project.isBlank() || run != null);
+        model.addAttribute("asked", !(reason + project + experiment).isBlank() || run != null);
+        boolean grouped = !all && run == null && experiment.isBlank();
+        model.addAttribute("grouped", grouped);
         model.addAttribute(
                 "found",
-                Cut.of(SHOWN, most -> findings.page(sight, wanted, before, most), finding -> "" + finding.id()));
+                grouped
+                        ? Cut.of(
+                                SHOWN,
+                                most -> findings.groups(sight, wanted, after, most),
+                                group -> "" + group.latest().id())
+                        : Cut.of(
+                                SHOWN,
+                                most -> findings.page(sight, wanted, after == null ? Long.MAX_VALUE : after, most),
+                                finding -> "" + finding.id()));
         return "findings";
+    }
+
+    /** Asks before all open findings of one cause are acknowledged. */
+    @GetMapping("/findings/acknowledge")
+    String askAcknowledgeAll(@RequestParam String cause, @RequestParam String experiment, Sight sight, Model model) {
+        return shown(group(sight, wanted(true, cause, "", experiment, null)), Form.EMPTY, model);
+    }
+
+    /** @param upTo the highest id that the person has seen; later findings stay open */
+    @PostMapping("/findings/acknowledge")
+    String acknowledgeAll(
+            @RequestParam String cause,
+            @RequestParam String experiment,
+            @RequestParam long upTo,
+            @RequestParam(defaultValue = "") String reason,
+            Sight sight,
+            Principal actor,
+            Model model) {
+        Filter wanted = wanted(true, cause, "", experiment, null);
+        try {
+            acknowledgements.addAll(sight, wanted, upTo, reason, actor.getName());
+            return "redirect:/findings";
+        } catch (Refusal refused) {
+            if (!refused.field().equals("reason")) {
+                throw refused;
+            }
+            return shown(group(sight, wanted), Form.refused(Map.of("reason", reason), refused), model);
+        }
     }
 
     @GetMapping("/findings/{id}/acknowledge")
     String askAcknowledge(@PathVariable long id, Sight sight, Model model) {
-        return shown(find(sight, id), Form.EMPTY, model);
+        return shown(alone(find(sight, id)), Form.EMPTY, model);
     }
 
     @PostMapping("/findings/{id}/acknowledge")
@@ -86,18 +125,40 @@ class FindingsPage {
             if (!refused.field().equals("reason")) {
                 throw refused;
             }
-            return shown(finding, Form.refused(Map.of("reason", reason), refused), model);
+            return shown(alone(finding), Form.refused(Map.of("reason", reason), refused), model);
         }
     }
 
-    private static String shown(KeptFinding finding, Form form, Model model) {
-        model.addAttribute("finding", finding);
+    private static String shown(Group group, Form form, Model model) {
+        model.addAttribute("group", group);
+        model.addAttribute("finding", group.latest());
         model.addAttribute("form", form);
         return "acknowledge";
     }
 
+    private static Group alone(KeptFinding finding) {
+        return new Group(finding, 1, finding.foundAt());
+    }
+
+    private Group group(Sight sight, Filter wanted) {
+        return findings.groups(sight, wanted, null, 1).stream()
+                .findFirst()
+                .orElseThrow(() -> new NotThere("none of these findings is open"));
+    }
+
     private KeptFinding find(Sight sight, long id) {
         return findings.find(sight, id).orElseThrow(() -> new NotThere("finding %d does not exist", id));
+    }
+
+    private static Filter wanted(
+            @Nullable Boolean open, String reason, String project, String experiment, @Nullable Long run) {
+        return new Filter(
+                open,
+                reason.isBlank() ? null : problem(reason),
+                project.isBlank() ? null : project,
+                experiment.isBlank() ? null : experiment,
+                run,
+                null);
     }
 
     private static Problem problem(String name) {

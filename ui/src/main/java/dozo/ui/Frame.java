@@ -1,6 +1,9 @@
 package dozo.ui;
 
 import dozo.file.Message;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Filter;
+import dozo.ledger.Sight;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -23,10 +26,12 @@ import org.springframework.web.servlet.support.RequestContextUtils;
 @Configuration
 class Frame implements WebMvcConfigurer, HandlerInterceptor {
 
+    private final Findings findings;
     private final InstantSource clock;
     private final ZoneId zone;
 
-    Frame(InstantSource clock, ZoneId zone) {
+    Frame(Findings findings, InstantSource clock, ZoneId zone) {
+        this.findings = findings;
         this.clock = clock;
         this.zone = zone;
     }
@@ -68,7 +73,17 @@ class Frame implements WebMvcConfigurer, HandlerInterceptor {
         String view = page == null ? null : page.getViewName();
         if (page != null && view != null && !view.startsWith("redirect:")) {
             page.addAllObjects(around(request));
+            page.addObject("openFindings", openFindings(request));
         }
+    }
+
+    /** Returns how many findings need a person, for the menu; null if there is none, or nobody is logged in. */
+    private @Nullable Long openFindings(HttpServletRequest request) {
+        if (!(request.getAttribute(Sight.class.getName()) instanceof Sight sight)) {
+            return null;
+        }
+        long count = findings.count(sight, Filter.OPEN);
+        return count == 0 ? null : count;
     }
 
     /** Returns the objects that templates use in addition to those of their controllers. */

@@ -34,7 +34,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 @Controller
 class OverviewPage {
 
-    private static final int FINDINGS_SHOWN = 5;
+    private static final int CAUSES_SHOWN = 5;
     private static final int FROZEN_SHOWN = 10;
     private static final int OLDEST_SHOWN = 5;
 
@@ -130,6 +130,11 @@ class OverviewPage {
         model.addAttribute("reasons", reasons);
         model.addAttribute(
                 "findingsOpen", reasons.stream().mapToLong(Reason::count).sum());
-        model.addAttribute("findings", findings.page(sight, Filter.openAt(siteId), Long.MAX_VALUE, FINDINGS_SHOWN));
+        model.addAttribute(
+                "causes",
+                Cut.of(
+                        CAUSES_SHOWN,
+                        most -> findings.groups(sight, Filter.openAt(siteId), null, most),
+                        group -> "" + group.latest().id()));
     }
 }

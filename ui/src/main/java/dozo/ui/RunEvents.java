@@ -184,6 +184,8 @@ class RunEvents {
                 entries=%s
                 findings=%s
                 share=%d
+                share-moved=%d
+                bytes-moved=%s
                 lanes=%s
                 limit=%s
                 byte-rate=%s
@@ -205,6 +207,8 @@ class RunEvents {
                         format.number(sample.entriesDone()),
                         format.counted(sample.run().findings()),
                         sample.share(),
+                        sample.shareMoved(),
+                        format.size(sample.bytesMoved()),
                         sample.lanes() == null ? "–" : sample.lanes().size(),
                         sample.limit() == null ? "" : sample.limit(),
                         rate == null ? "–" : format.rate(rate.bytesPerSecond()),

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param entriesDone number of proven files, folders and links; for a scrub, of those read
  * @param bytes bytes planned so far; 0 for a scrub, which reads until it is stopped
+ * @param bytesMoved bytes of those planned that have probably arrived, verified or not
  * @param lanes lanes that are open now; null if the viewer may not see them
  * @param rate null if not known yet
  * @param limit the bottleneck; null if not known yet, or if no units are under way
@@ -24,6 +25,7 @@ record RunSample(
         long entriesDone,
         long bytes,
         long bytesDone,
+        long bytesMoved,
         List<PartitionProgress> partitions,
         @Nullable List<Lane> lanes,
         @Nullable Rate rate,
@@ -46,7 +48,18 @@ record RunSample(
     /** Returns the sample with values that need several observations. */
     RunSample with(@Nullable List<Lane> lanes, @Nullable Rate rate, @Nullable Limit limit) {
         return new RunSample(
-                run, units, unitsDone, unitsFailed, entriesDone, bytes, bytesDone, partitions, lanes, rate, limit);
+                run,
+                units,
+                unitsDone,
+                unitsFailed,
+                entriesDone,
+                bytes,
+                bytesDone,
+                bytesMoved,
+                partitions,
+                lanes,
+                rate,
+                limit);
     }
 
     /** Returns a lane's rate in percent of the fastest one. */
@@ -80,6 +93,11 @@ record RunSample(
         return share(unitsDone, units, bytesDone, bytes);
     }
 
+    /** Returns how much has been moved in percent, at least what is done. */
+    public int shareMoved() {
+        return Math.max(share(), share(0, 0, bytesMoved, bytes));
+    }
+
     /** Returns the progress of a partition in percent. */
     public int shareOf(PartitionProgress of) {
         return share(of.unitsDone(), of.units(), of.bytesDone(), of.bytes());
@@ -96,8 +114,8 @@ record RunSample(
      * Returns how long the remaining planned bytes take at the present rate; empty if unknown, or if nothing is left.
      */
     public Optional<Duration> left() {
-        return rate == null || rate.bytesPerSecond < 1 || bytes <= bytesDone
+        return rate == null || rate.bytesPerSecond < 1 || bytes <= bytesMoved
                 ? Optional.empty()
-                : Optional.of(Duration.ofSeconds((long) Math.ceil((bytes - bytesDone) / rate.bytesPerSecond)));
+                : Optional.of(Duration.ofSeconds((long) Math.ceil((bytes - bytesMoved) / rate.bytesPerSecond)));
     }
 }

@@ -263,20 +263,25 @@ class RunWatch implements SmartLifecycle {
                     scrub.map(Scrubs.Scrub::copiesRead).orElse(0L),
                     0,
                     scrub.map(Scrubs.Scrub::bytesRead).orElse(0L),
+                    0,
                     List.of(),
                     null,
                     null,
                     null);
         }
         List<PartitionProgress> partitions = runs.partitions(sight, run.id());
+        long bytes = sum(partitions, PartitionProgress::bytes);
+        long bytesDone = sum(partitions, PartitionProgress::bytesDone);
+        long moved = sight.ofEverything() ? runs.bytesMoved(run.id()) : 0;
         return new RunSample(
                 run,
                 sum(partitions, PartitionProgress::units),
                 sum(partitions, PartitionProgress::unitsDone),
                 sum(partitions, PartitionProgress::unitsFailed),
                 sum(partitions, PartitionProgress::entriesDone),
-                sum(partitions, PartitionProgress::bytes),
-                sum(partitions, PartitionProgress::bytesDone),
+                bytes,
+                bytesDone,
+                Math.max(bytesDone, Math.min(bytes, moved)),
                 partitions,
                 sight.ofEverything() && run.goesOn() ? lanes(run) : null,
                 null,

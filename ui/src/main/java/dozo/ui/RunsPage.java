@@ -66,7 +66,7 @@ class RunsPage {
     @GetMapping("/runs/{id}")
     String run(@PathVariable long id, Sight sight, Model model) {
         Run run = find(sight, id);
-        Filter open = new Filter(true, null, null, id, null);
+        Filter open = new Filter(true, null, null, null, id, null);
         List<KeptFinding> shown = findings.of(sight, id, 0, FINDINGS_SHOWN);
         model.addAttribute("run", run);
         model.addAttribute("scrub", run.kind() == RunKind.SCRUB);

@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.ledger.Findings.KeptFinding;
 import dozo.people.Permissions;
 import dozo.people.Permissions.Endpoint;
 import dozo.people.Users.User;
@@ -20,6 +21,12 @@ record Viewer(@Nullable User user) {
     /** Returns the user's name; empty if nobody is logged in. */
     public String name() {
         return user == null ? "" : user.name();
+    }
+
+    /** Returns where the user can do something about a finding; null if there is no such place for them. */
+    public @Nullable Cure cure(KeptFinding finding) {
+        Cure cure = Cure.of(finding);
+        return cure != null && may(cure.method(), cure.pattern()) ? cure : null;
     }
 
     /** Returns whether the user may use this method and path pattern. */

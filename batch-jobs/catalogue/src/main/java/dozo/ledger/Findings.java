@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Component;
 
 /**
@@ -80,29 +81,77 @@ public class Findings {
      *
      * @param open whether they need a person
      * @param project the project's code
+     * @param experiment {@code project/experiment}, or {@link #NO_EXPERIMENT}
      */
     public record Filter(
             @Nullable Boolean open,
             @Nullable Problem reason,
             @Nullable String project,
+            @Nullable String experiment,
             @Nullable Long run,
             @Nullable Integer siteId) {
 
+        /** Selects the findings that concern a whole run. It is no experiment's code. */
+        public static final String NO_EXPERIMENT = "-";
+
+        /** Selects the findings that need a person, of all runs. */
+        public static final Filter OPEN = new Filter(true, null, null, null, null, null);
+
         /** Selects the findings that need a person, of all runs to a site. */
         public static Filter openAt(int siteId) {
-            return new Filter(true, null, null, null, siteId);
+            return new Filter(true, null, null, null, null, siteId);
+        }
+
+        /** Returns the conditions on {@link #FROM}. Only those that are needed, so that indexes are used. */
+        private String where() {
+            StringBuilder where = new StringBuilder(" where in_sight(:seen, p.code)");
+            if (open != null) {
+                where.append(open ? " and " : " and not ").append("(f.superseded_by is null and a.finding_id is null)");
+            }
+            if (reason != null) {
+                where.append(" and f.reason = :reason");
+            }
+            if (project != null) {
+                where.append(" and p.code = :project");
+            }
+            if (NO_EXPERIMENT.equals(experiment)) {
+                where.append(" and f.experiment_id is null");
+            } else if (experiment != null) {
+                where.append(" and p.code || '/' || e.code = :experiment");
+            }
+            if (run != null) {
+                where.append(
+                        " and exists (select from run_finding l where l.run_id = :run and l.finding_id = f.finding_id)");
+            }
+            if (siteId != null) {
+                where.append(" and r.site_id = :site");
+            }
+            return where.toString();
         }
     }
 
-    private static final String SELECT = """
-            select f.finding_id, f.run_id, p.code || '/' || e.code as experiment, f.reason, f.path, f.message, f.found_at,
-                   f.last_run_id, f.last_found_at, f.superseded_by, a.acknowledged_by, a.acknowledged_at, a.reason as acknowledged_reason
-            from finding f
+    /**
+     * Findings of one cause: the same reason in the same experiment.
+     *
+     * @param latest the one with the highest id
+     * @param since when the first of them was found
+     */
+    public record Group(KeptFinding latest, long count, Instant since) {}
+
+    private static final String FROM = """
+             from finding f
             join run r using (run_id)
             left join experiment e using (experiment_id)
             left join project p using (project_id)
             left join acknowledgement a using (finding_id)
             """;
+
+    private static final String COLUMNS = """
+            f.finding_id, f.run_id, p.code || '/' || e.code as experiment, f.reason, f.path, f.message, f.found_at,
+                   f.last_run_id, f.last_found_at, f.superseded_by, a.acknowledged_by, a.acknowledged_at, a.reason as acknowledged_reason
+            """;
+
+    private static final String SELECT = "select " + COLUMNS + FROM;
 
     private static final RowMapper<KeptFinding> FINDING = (row, n) -> new KeptFinding(
             row.getLong("finding_id"),
@@ -300,11 +349,8 @@ public class Findings {
                         cross join lateral (
                             select count(*) as count
                             from (
-                                select from finding f
-                                join run r using (run_id)
-                                left join experiment e using (experiment_id)
-                                left join project p using (project_id)
-                                left join acknowledgement a using (finding_id)
+                                select
+                        """ + FROM + """
                                 where f.reason = reason.reason and r.site_id = :site
                                   and f.superseded_by is null and a.finding_id is null
                                   and in_sight(:seen, p.code)
@@ -337,50 +383,67 @@ public class Findings {
 
     /** Returns at most {@code limit} selected findings with an id below {@code before}, the newest first. */
     public List<KeptFinding> page(Sight sight, Filter wanted, long before, int limit) {
-        return jdbc.sql(SELECT + """
-                        where f.finding_id < :before
-                          and (:open::boolean is null or (f.superseded_by is null and a.finding_id is null) = :open)
-                          and (:reason::text is null or f.reason = :reason)
-                          and (:project::text is null or p.code = :project)
-                          and (:run::bigint is null
-                               or exists (select from run_finding l where l.run_id = :run and l.finding_id = f.finding_id))
-                          and (:site::integer is null or r.site_id = :site)
-                          and in_sight(:seen, p.code)
-                        order by f.finding_id desc
-                        limit :limit
-                        """)
+        String where = wanted.where() + " and f.finding_id < :before";
+        return selecting(SELECT + where + " order by f.finding_id desc limit :limit", sight, wanted)
                 .param("before", before)
-                .param("open", wanted.open, Types.BOOLEAN)
-                .param("reason", wanted.reason == null ? null : wanted.reason.name(), Types.VARCHAR)
-                .param("project", wanted.project, Types.VARCHAR)
-                .param("run", wanted.run, Types.BIGINT)
-                .param("site", wanted.siteId, Types.INTEGER)
-                .param("seen", sight.seen())
                 .param("limit", limit)
                 .query(FINDING)
                 .list();
     }
 
-    /** Counts the findings at a site that need a person, up to {@link #COUNTED_MAX}. */
-    public long countOpen(Sight sight, int siteId) {
-        return jdbc.sql("""
-                        select count(*)
-                        from (
-                            select from finding f
-                            join run r using (run_id)
-                            left join experiment e using (experiment_id)
-                            left join project p using (project_id)
-                            left join acknowledgement a using (finding_id)
-                            where r.site_id = :site and f.superseded_by is null and a.finding_id is null
-                              and in_sight(:seen, p.code)
-                            limit :most
-                        ) found
-                        """)
+    /**
+     * Returns at most {@code limit} groups of the selected findings: the gravest reasons first, within a reason the
+     * group with the latest finding first.
+     *
+     * @param after the id of the latest finding of the group after which to begin; null: at the beginning
+     */
+    public List<Group> groups(Sight sight, Filter wanted, @Nullable Long after, int limit) {
+        return selecting("""
+                        with found as (
+                            select f.reason as cause, max(f.finding_id) as latest, count(*) as count, min(f.found_at) as since
+                        """ + FROM + wanted.where() + """
+                             group by f.reason, f.experiment_id
+                        ), ranked as (
+                            select *, array_position(:gravity::text[], cause) as rank from found
+                        ), page as (
+                            select * from ranked
+                            where :after::bigint is null
+                               or (rank, -latest) > (select array_position(:gravity::text[], l.reason), -l.finding_id
+                                                     from finding l where l.finding_id = :after)
+                            order by rank, latest desc
+                            limit :limit
+                        )
+                        select page.count, page.since,
+                        """ + COLUMNS + FROM + """
+                        join page on page.latest = f.finding_id
+                        order by page.rank, page.latest desc
+                        """, sight, wanted)
+                .param("gravity", names(Problem.values()), Types.ARRAY)
+                .param("after", after, Types.BIGINT)
+                .param("limit", limit)
+                .query((row, n) -> new Group(
+                        FINDING.mapRow(row, n),
+                        row.getLong("count"),
+                        row.getTimestamp("since").toInstant()))
+                .list();
+    }
+
+    /** Counts the selected findings, up to {@link #COUNTED_MAX}. */
+    public long count(Sight sight, Filter wanted) {
+        return selecting("select count(*) from (select" + FROM + wanted.where() + " limit :most) found", sight, wanted)
                 .param("most", COUNTED_MAX + 1)
-                .param("site", siteId)
-                .param("seen", sight.seen())
                 .query((row, n) -> row.getLong(1))
                 .single();
+    }
+
+    private StatementSpec selecting(String sql, Sight sight, Filter wanted) {
+        return jdbc.sql(sql)
+                .param("seen", sight.seen())
+                .param("reason", wanted.reason == null ? null : wanted.reason.name(), Types.VARCHAR)
+                .param("project", wanted.project, Types.VARCHAR)
+                .param("experiment", wanted.experiment, Types.VARCHAR)
+                .param("run", wanted.run, Types.BIGINT)
+                .param("site", wanted.siteId, Types.INTEGER);
     }
 
     /** Returns a finding if the user may see it. */
@@ -411,6 +474,26 @@ public class Findings {
                         .param("reason", acknowledgement.reason)
                         .update()
                 > 0;
+    }
+
+    /**
+     * Stores that a person has acknowledged the selected findings up to an id: those that they could see. Others that are
+     * acknowledged already keep their first acknowledgement.
+     *
+     * @return the number of findings that were not acknowledged yet
+     */
+    public int acknowledge(Sight sight, Filter wanted, long upTo, Acknowledgement acknowledgement) {
+        return selecting(
+                        "insert into acknowledgement (finding_id, acknowledged_by, acknowledged_at, reason)"
+                                + " select f.finding_id, :by, :at, :text" + FROM + wanted.where()
+                                + " and f.finding_id <= :upTo on conflict do nothing",
+                        sight,
+                        wanted)
+                .param("upTo", upTo)
+                .param("by", acknowledgement.by)
+                .param("at", Timestamp.from(acknowledgement.at))
+                .param("text", acknowledgement.reason)
+                .update();
     }
 
     /**

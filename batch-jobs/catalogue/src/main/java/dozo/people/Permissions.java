@@ -67,6 +67,8 @@ public final class Permissions {
             GET    /runs/{id}/stop                                                  -           all      -       all   -
             POST   /runs/{id}/stop                                                  -           all      -       all   -
             GET    /findings                                                        own         all      all     all   -
+            GET    /findings/acknowledge                                            own         all      -       all   -
+            POST   /findings/acknowledge                                            own         all      -       all   -
             GET    /findings/{id}/acknowledge                                       own         all      -       all   -
             POST   /findings/{id}/acknowledge                                       own         all      -       all   -
             GET    /gaps                                                            own         all      all     all   -
@@ -140,6 +142,8 @@ public final class Permissions {
             GET    /api/v1/experiments/{project}/{code}/restores/{id}/findings     own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/restores/{id}/stop         own         all      -       all   write
             GET    /api/v1/findings                                                own         all      all     all   read
+            GET    /api/v1/findings/groups                                         own         all      all     all   read
+            POST   /api/v1/findings/acknowledge                                    own         all      -       all   write
             POST   /api/v1/findings/{id}/acknowledge                               own         all      -       all   write
             GET    /api/v1/gaps                                                    own         all      all     all   read
             GET    /api/v1/ledger                                                  -           -        all     all   read

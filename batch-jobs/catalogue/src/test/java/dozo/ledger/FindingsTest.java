@@ -1,12 +1,14 @@
 package dozo.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.Finding;
+import dozo.ledger.Findings.Group;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Findings.Reason;
 import java.time.Instant;
@@ -22,7 +24,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** A finding is open until a later run has checked the same item again or a person has acknowledged it. */
 class FindingsTest {
 
-    private static final Filter ANY = new Filter(null, null, null, null, null);
+    private static final Filter ANY = new Filter(null, null, null, null, null, null);
 
     /** Of the first experiment. */
     private static final Finding UNREADABLE = new Finding(1, Problem.UNREADABLE, FilePath.of("a"), "a message");
@@ -94,6 +96,67 @@ class FindingsTest {
     }
 
     @Test
+    void findingsOfOneCauseAreOneGroupAndTheGravestIsFirst() {
+        long night = run("nightlyBackup");
+        long special = found(night, first, Problem.SPECIAL);
+        findings.add(
+                night,
+                IntStream.range(0, 400)
+                        .mapToObj(n -> new Finding(first, Problem.UNREADABLE, FilePath.of("a" + n), "a message"))
+                        .toList());
+        long other = found(night, second, Problem.UNREADABLE);
+        long whole = found(night, null, Problem.SITE_FULL);
+        long damaged = found(night, second, Problem.DAMAGED);
+        end();
+
+        List<Group> groups = findings.groups(Sight.EVERYTHING, Filter.OPEN, null, 10);
+
+        assertThat(groups)
+                .extracting(group -> group.latest().id(), Group::count)
+                .containsExactly(
+                        tuple(damaged, 1L),
+                        tuple(whole, 1L),
+                        tuple(other, 1L),
+                        tuple(special + 400, 400L),
+                        tuple(special, 1L));
+        assertThat(findings.groups(Sight.EVERYTHING, Filter.OPEN, other, 1)).containsExactly(groups.get(3));
+        assertThat(findings.groups(Sight.EVERYTHING, Filter.OPEN, special, 1)).isEmpty();
+        assertThat(findings.groups(Sight.EVERYTHING, of(Problem.UNREADABLE, "P1/E1"), null, 10))
+                .containsExactly(groups.get(3));
+        assertThat(findings.groups(Sight.EVERYTHING, of(null, Filter.NO_EXPERIMENT), null, 10))
+                .containsExactly(groups.get(1));
+        assertThat(findings.groups(Sight.of(List.of("P1")), Filter.OPEN, null, 10))
+                .containsExactly(groups.get(3), groups.get(4));
+    }
+
+    @Test
+    void manyFindingsAreAcknowledgedAtOnceUpToTheLastOneThatWasSeen() {
+        long night = run("nightlyBackup");
+        long a = found(night, first, Problem.UNREADABLE);
+        long b = found(night, first, Problem.UNREADABLE, "b");
+        long other = found(night, second, Problem.UNREADABLE);
+        long late = found(night, first, Problem.UNREADABLE, "c");
+        Acknowledgement before = new Acknowledgement("first", Instant.EPOCH, "known");
+        findings.acknowledge(a, before);
+        end();
+        Filter cause = of(Problem.UNREADABLE, "P1/E1");
+        Acknowledgement known = new Acknowledgement("admin", Instant.EPOCH, "a damaged disk");
+
+        assertThat(findings.acknowledge(Sight.of(List.of("P2")), cause, late, known))
+                .isZero();
+        assertThat(findings.acknowledge(Sight.EVERYTHING, cause, other, known)).isEqualTo(1);
+
+        assertThat(kept(a).acknowledgement()).isEqualTo(before);
+        assertThat(kept(b).acknowledgement()).isEqualTo(known);
+        assertThat(kept(other).open()).isTrue();
+        assertThat(kept(late).open()).isTrue();
+    }
+
+    private static Filter of(@Nullable Problem reason, String experiment) {
+        return new Filter(true, reason, null, experiment, null, null);
+    }
+
+    @Test
     void damageThatIsNotRepairedStaysOpenAfterANightAndWhatWasNotReadAfterAScrub() {
         nights.seal(first, 2);
         nights.at("2026-09-30T00:00:00Z").prove(first, 1, 2);
@@ -150,15 +213,15 @@ class FindingsTest {
         findings.acknowledge(b, new Acknowledgement("admin", Instant.EPOCH, "known"));
 
         assertThat(ids(Sight.EVERYTHING, ANY)).containsExactly(c, b, a);
-        assertThat(ids(Sight.EVERYTHING, new Filter(true, null, null, null, null)))
+        assertThat(ids(Sight.EVERYTHING, new Filter(true, null, null, null, null, null)))
                 .containsExactly(c, a);
-        assertThat(ids(Sight.EVERYTHING, new Filter(false, null, null, null, null)))
+        assertThat(ids(Sight.EVERYTHING, new Filter(false, null, null, null, null, null)))
                 .containsExactly(b);
-        assertThat(ids(Sight.EVERYTHING, new Filter(null, Problem.CHANGED, null, null, null)))
+        assertThat(ids(Sight.EVERYTHING, new Filter(null, Problem.CHANGED, null, null, null, null)))
                 .containsExactly(b);
-        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, "P1", null, null)))
+        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, "P1", null, null, null)))
                 .containsExactly(a);
-        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, null, night + 1, null)))
+        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, null, null, night + 1, null)))
                 .isEmpty();
         assertThat(ids(Sight.EVERYTHING, Filter.openAt(1))).containsExactly(c, a);
         assertThat(ids(Sight.EVERYTHING, Filter.openAt(2))).isEmpty();
@@ -166,8 +229,8 @@ class FindingsTest {
         assertThat(findings.page(Sight.EVERYTHING, ANY, c, 1))
                 .extracting(KeptFinding::id)
                 .containsExactly(b);
-        assertThat(findings.countOpen(Sight.EVERYTHING, 1)).isEqualTo(2);
-        assertThat(findings.countOpen(Sight.of(List.of("P1")), 1)).isEqualTo(1);
+        assertThat(findings.count(Sight.EVERYTHING, Filter.openAt(1))).isEqualTo(2);
+        assertThat(findings.count(Sight.of(List.of("P1")), Filter.openAt(1))).isEqualTo(1);
         assertThat(findings.find(Sight.of(List.of("P1")), b)).isEmpty();
     }
 
@@ -181,8 +244,8 @@ class FindingsTest {
                         .mapToObj(n -> new Finding(first, Problem.MISSING, FilePath.of("a" + n), "a message"))
                         .toList());
 
-        assertThat(findings.countOpen(Sight.EVERYTHING, 1)).isEqualTo(1_001);
-        assertThat(findings.countOpen(Sight.of(List.of("P1")), 1)).isEqualTo(1_000);
+        assertThat(findings.count(Sight.EVERYTHING, Filter.openAt(1))).isEqualTo(1_001);
+        assertThat(findings.count(Sight.of(List.of("P1")), Filter.openAt(1))).isEqualTo(1_000);
         assertThat(findings.openReasons(Sight.EVERYTHING, 1))
                 .containsExactly(new Reason(Problem.MISSING, 1_000), new Reason(Problem.CHANGED, 1));
         assertThat(Findings.words(1_000)).isEqualTo("1,000");
@@ -209,7 +272,7 @@ class FindingsTest {
         assertThat(findings.count(two)).isEqualTo(1);
         assertThat(findings.any(two, first)).isTrue();
         assertThat(findings.any(without, first)).isFalse();
-        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, null, two, null)))
+        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, null, null, two, null)))
                 .containsExactly(kept.id());
         assertThat(findings.latest(first, 10)).containsExactly(kept);
     }
@@ -243,7 +306,7 @@ class FindingsTest {
         KeptFinding same = only(night(UNREADABLE));
         assertThat(same.id()).isEqualTo(id);
         assertThat(same.open()).isFalse();
-        assertThat(findings.countOpen(Sight.EVERYTHING, 1)).isZero();
+        assertThat(findings.count(Sight.EVERYTHING, Filter.openAt(1))).isZero();
 
         KeptFinding other = only(night(saying(UNREADABLE, "input/output error")));
         assertThat(other.id()).isNotEqualTo(id);
@@ -388,7 +451,11 @@ class FindingsTest {
     }
 
     private long found(long run, @Nullable Integer experiment, Problem reason) {
-        findings.add(run, List.of(new Finding(experiment, reason, FilePath.of("a"), "a message")));
+        return found(run, experiment, reason, "a");
+    }
+
+    private long found(long run, @Nullable Integer experiment, Problem reason, String path) {
+        findings.add(run, List.of(new Finding(experiment, reason, FilePath.of(path), "a message")));
         return nights.jdbc
                 .sql("select max(finding_id) from finding")
                 .query((row, n) -> row.getLong(1))

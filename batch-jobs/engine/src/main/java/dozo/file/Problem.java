@@ -1,46 +1,47 @@
 package dozo.file;
 
-/** Why something could not be protected: the reason of a finding. */
+/** Why something could not be protected: the reason of a finding. The gravest first; lists for people use this order. */
 public enum Problem {
+    /** A stored copy does not exist any more. */
+    MISSING,
+    /** A stored copy differs from its verified state: other bytes, truncated, something else under its name. */
+    DAMAGED,
+    /**
+     * A copy is to be repaired, but the source does not have the verified bytes, although nothing shows that it has
+     * changed.
+     */
+    SOURCE_DIFFERS,
+    /** The digests of the site's copy and the source differ. */
+    MISMATCHED,
+    /** A tag file of a bag differs from what Dozo wrote, or does not exist. */
+    TAGS_ALTERED,
+    /** Too much of the experiment vanished or changed at once; it is not processed until an operator releases it. */
+    FROZEN,
     /** The source folder does not exist, or is not a folder; or its file list does not exist, or is not a file. */
     SOURCE_MISSING,
     /** The source folder is empty: more likely an unmounted file system than an experiment. */
     SOURCE_EMPTY,
-    /** Too much of the experiment vanished or changed at once; it is not processed until an operator releases it. */
-    FROZEN,
+    /** The site's host key differs from the pinned one: it may be another host. */
+    SITE_KEY_CHANGED,
+    /** The site has no room left: no blocks or no inodes. */
+    SITE_FULL,
+    /** The site did not answer, or the connection to it was lost again and again. */
+    SITE_UNREACHABLE,
+    /** The site as a whole cannot be used for another reason: refused login, read-only, no SFTP. */
+    SITE_UNUSABLE,
+    /** The run could not continue for an internal reason: the database was lost, or a defect. */
+    RUN_FAILED,
+    /**
+     * The ledger's last row could not be written to the site: rows cut off the end of the ledger would not be noticed
+     * there.
+     */
+    UNANCHORED,
     /** A file or folder that the service cannot or may not read. */
     UNREADABLE,
     /** A file that existed when the manifest was sealed and does not any more. */
     VANISHED,
     /** A file that differs from the manifest, or changed while it was read. */
     CHANGED,
-    /** A socket, device or fifo, or what an unfinished copy left: it cannot be copied. */
-    SPECIAL,
-    /** A folder that is one of its own parents, by a mount: its content would repeat without end. */
-    CYCLE,
-    /** A line of a file list that cannot be parsed: nobody knows what it names. */
-    UNPARSED,
-    /** A file list that is older than allowed: it does not contain what was added to the source since. */
-    LIST_OLD,
-    /** A line of a file list that names something outside the source. */
-    OUTSIDE,
-    /** The digests of the site's copy and the source differ. */
-    MISMATCHED,
-    /** A stored copy does not exist any more. */
-    MISSING,
-    /** A stored copy differs from its verified state: other bytes, truncated, something else under its name. */
-    DAMAGED,
-    /** Something in a bag that Dozo did not put there. It is left alone. */
-    UNEXPECTED,
-    /** A tag file of a bag differs from what Dozo wrote, or does not exist. */
-    TAGS_ALTERED,
-    /**
-     * A copy is to be repaired, but the source does not have the verified bytes, although nothing shows that it has
-     * changed.
-     */
-    SOURCE_DIFFERS,
-    /** The site gave no digest: nothing is known about the copy. */
-    UNPROVEN,
     /** The site refused this one name. */
     SITE_REFUSED,
     /**
@@ -48,33 +49,32 @@ public enum Problem {
      * destination.
      */
     DESTINATION_REFUSED,
-    /** The site did not answer, or the connection to it was lost again and again. */
-    SITE_UNREACHABLE,
-    /** The site's host key differs from the pinned one: it may be another host. */
-    SITE_KEY_CHANGED,
-    /** The site has no room left: no blocks or no inodes. */
-    SITE_FULL,
-    /** The site as a whole cannot be used for another reason: refused login, read-only, no SFTP. */
-    SITE_UNUSABLE,
-    /** The site lost a capability: backups continue by other means. */
-    SITE_CHANGED,
-    /** The run could not continue for an internal reason: the database was lost, or a defect. */
-    RUN_FAILED,
+    /** A line of a file list that cannot be parsed: nobody knows what it names. */
+    UNPARSED,
+    /** A line of a file list that names something outside the source. */
+    OUTSIDE,
+    /** A file list that is older than allowed: it does not contain what was added to the source since. */
+    LIST_OLD,
+    /** A socket, device or fifo, or what an unfinished copy left: it cannot be copied. */
+    SPECIAL,
+    /** A folder that is one of its own parents, by a mount: its content would repeat without end. */
+    CYCLE,
+    /** The site gave no digest: nothing is known about the copy. */
+    UNPROVEN,
     /** The entries with receipts do not match the sealed manifest. */
     UNSETTLED,
+    /** An origin as a whole cannot be used, or no longer: down, its key refused, its spool full. */
+    ORIGIN_UNUSABLE,
+    /** An origin's spool will be full within days: it needs more room, because nothing in it is ever removed. */
+    SPOOL_SHORT,
     /** An origin lists it, and it is not in its spool: the message gives the reason. */
     NOT_DELIVERED,
     /** An origin reported two things as one: two patients in a study, one UID with two contents. All are kept. */
     CONFLICTING,
-    /** An origin as a whole cannot be used, or no longer: down, its key refused, its spool full. */
-    ORIGIN_UNUSABLE,
     /** The time for collecting ended before everything of an origin was tried; the next night continues. */
     ORIGIN_LATE,
-    /** An origin's spool will be full within days: it needs more room, because nothing in it is ever removed. */
-    SPOOL_SHORT,
-    /**
-     * The ledger's last row could not be written to the site: rows cut off the end of the ledger would not be noticed
-     * there.
-     */
-    UNANCHORED
+    /** Something in a bag that Dozo did not put there. It is left alone. */
+    UNEXPECTED,
+    /** The site lost a capability: backups continue by other means. */
+    SITE_CHANGED
 }

@@ -1,13 +1,20 @@
 package dozo.run;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Acknowledgement;
+import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
 import dozo.registry.Code;
 import dozo.registry.Refusal;
 import java.time.InstantSource;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -47,6 +54,38 @@ public class Acknowledgements {
                 "finding.acknowledged",
                 String.valueOf(finding.id()),
                 Map.of("run", finding.runId(), "reason", finding.reason(), "before", "open", "after", "acknowledged"));
+    }
+
+    /**
+     * Does the same for all open findings of one cause.
+     *
+     * @param wanted their reason, and perhaps their project or experiment
+     * @param upTo the highest id that the person has seen; later findings stay open
+     * @return the number of findings acknowledged now
+     * @throws Refusal for the field {@code reason} if it is invalid, for {@code finding} if none is open
+     */
+    @Transactional
+    public int addAll(Sight sight, Filter wanted, long upTo, String reason, String by) {
+        String text = checked(reason);
+        int count = findings.acknowledge(sight, wanted, upTo, new Acknowledgement(by, clock.instant(), text));
+        if (count == 0) {
+            throw Refusal.conflict("finding", "none of these findings is open");
+        }
+        Map<String, Object> detail = new LinkedHashMap<>();
+        detail.put("reason", requireNonNull(wanted.reason()));
+        detail.put("findings", count);
+        detail.put("last", upTo);
+        detail.put("before", "open");
+        detail.put("after", "acknowledged");
+        ledger.append(by, "findings.acknowledged", subject(wanted), detail);
+        return count;
+    }
+
+    private static String subject(Filter wanted) {
+        return Stream.of(wanted.experiment(), wanted.project())
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse("all");
     }
 
     private static String checked(String reason) {

@@ -80,11 +80,19 @@ public class TransferUnits {
     /**
      * The progress of a run, in recorded units.
      *
+     * @param entriesDone files, folders and links that have receipts
      * @param bytesDone the bytes of recorded units: a large file counts when it is verified
      * @param bytesMoved the bytes that the run's engine has sent since this process started it, including large files under way
      *     and repeated bytes; 0: no engine runs
      */
-    public record Progress(long units, long unitsDone, long unitsFailed, long bytes, long bytesDone, long bytesMoved) {
+    public record Progress(
+            long units,
+            long unitsDone,
+            long unitsFailed,
+            long entriesDone,
+            long bytes,
+            long bytesDone,
+            long bytesMoved) {
 
         /** Returns only the recorded part, which changes when a unit ends, and not with every block. */
         public Progress recorded() {
@@ -97,6 +105,7 @@ public class TransferUnits {
                     units + other.units,
                     unitsDone + other.unitsDone,
                     unitsFailed + other.unitsFailed,
+                    entriesDone + other.entriesDone,
                     bytes + other.bytes,
                     bytesDone + other.bytesDone,
                     bytesMoved + other.bytesMoved);
@@ -104,7 +113,15 @@ public class TransferUnits {
 
         /** Returns the same with the bytes that an engine has sent. */
         public Progress moved(long bytes) {
-            return new Progress(units, unitsDone, unitsFailed, this.bytes, bytesDone, bytes);
+            return new Progress(units, unitsDone, unitsFailed, entriesDone, this.bytes, bytesDone, bytes);
+        }
+
+        /**
+         * Returns how many of the planned bytes have probably arrived, verified or not. What was sent by earlier processes
+         * and is not verified is not included.
+         */
+        public long bytesArrived() {
+            return Math.max(bytesDone, Math.min(bytes, bytesMoved));
         }
     }
 
@@ -438,8 +455,8 @@ public class TransferUnits {
     /** Returns the recorded progress of a run. */
     public Progress progress(Sight sight, long runId) {
         return partitions(sight, runId).stream()
-                .map(p -> new Progress(p.units, p.unitsDone, p.unitsFailed, p.bytes, p.bytesDone, 0))
-                .reduce(new Progress(0, 0, 0, 0, 0, 0), Progress::plus);
+                .map(p -> new Progress(p.units, p.unitsDone, p.unitsFailed, p.entriesDone, p.bytes, p.bytesDone, 0))
+                .reduce(new Progress(0, 0, 0, 0, 0, 0, 0), Progress::plus);
     }
 
     /**

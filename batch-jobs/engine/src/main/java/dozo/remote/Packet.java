@@ -79,14 +79,10 @@ final class Packet {
     }
 
     Packet string(byte[] text) {
-        return string(text, 0, text.length);
-    }
-
-    Packet string(byte[] text, int from, int length) {
-        uint32(length);
-        room(length);
-        System.arraycopy(text, from, bytes, size, length);
-        size += length;
+        uint32(text.length);
+        room(text.length);
+        System.arraycopy(text, 0, bytes, size, text.length);
+        size += text.length;
         return this;
     }
 

@@ -38,18 +38,16 @@ public final class RemoteFile implements AutoCloseable {
     }
 
     /**
-     * Queues bytes for this offset; blocks while too many are in flight. The array can be reused at once. Throws if an
-     * earlier write is known to have failed.
+     * Queues bytes for this offset, in blocks; waits while the channel has too many in use. The array can be reused at
+     * once. Throws if an earlier write is known to have failed.
      */
     public void write(long offset, byte[] bytes, int from, int length) throws RemoteException, InterruptedException {
-        checkOpen();
         int done = 0;
         while (done < length) {
-            throwFailure();
+            Block block = block();
             int n = Math.min(sftp.writeBytes(), length - done);
-            Packet request =
-                    Packet.of(Packet.WRITE).string(handle).uint64(offset + done).string(bytes, from + done, n);
-            watch(sftp.pipeline().send(request), Deed.WRITE);
+            block.content().put(bytes, from + done, n);
+            write(offset + done, block);
             done += n;
         }
     }

@@ -19,6 +19,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.apache.sshd.client.SshClient;
 import org.apache.sshd.client.keyverifier.AcceptAllServerKeyVerifier;
@@ -228,6 +229,27 @@ class SiteFaultsIT {
     @Test
     void aLinkThatTakesNothingAnyMoreIsNoticedWithinHalfAMinute() throws Exception {
         noticedWithinHalfAMinute(SilentRelay::freeze, sftp -> put(sftp, FilePath.of("large"), 64 << 20));
+    }
+
+    @Test
+    void contentThatALinkDoesNotTakeIsNotHeldInMemory() throws Exception {
+        try (LoopbackSite site = site();
+                SilentRelay relay = new SilentRelay(site.address());
+                Lanes lanes = Lanes.to(relay.address(), 1);
+                RemoteFile file = lanes.next().sftp().create(FILE)) {
+            relay.freeze();
+            byte[] piece = new byte[16 << 10];
+            AtomicLong taken = new AtomicLong();
+
+            RemoteException lost = failureOf(() -> {
+                for (; taken.get() < 64 << 20; taken.addAndGet(piece.length)) {
+                    file.write(taken.get(), piece, 0, piece.length);
+                }
+            });
+
+            assertThat(lost.reason()).isEqualTo(Reason.LOST);
+            assertThat(taken.get()).isLessThan(8 << 20);
+        }
     }
 
     private void noticedWithinHalfAMinute(Consumer<SilentRelay> fault, Request request) throws Exception {

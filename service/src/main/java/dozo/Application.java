@@ -5,6 +5,7 @@ import ch.qos.logback.classic.Logger;
 import dozo.collect.CollectSettings;
 import dozo.command.CopyCommand;
 import dozo.command.Dozo;
+import dozo.command.Usage;
 import dozo.demo.Demo;
 import dozo.manifest.IngestSettings;
 import dozo.registry.RiskSettings;
@@ -76,10 +77,10 @@ public class Application {
     }
 
     static CommandLine commandLine() {
-        return Dozo.commandLine()
+        return Usage.complete(Dozo.commandLine()
                 .addSubcommand(new Serve())
                 .addSubcommand(new SettingsCommand())
-                .addSubcommand(new Demo(new InProcess()));
+                .addSubcommand(new Demo(new InProcess())));
     }
 
     /** Starts the service for the demonstration. */

@@ -2,6 +2,7 @@ package dozo;
 
 import static java.util.stream.Collectors.joining;
 
+import dozo.command.Usage;
 import java.lang.reflect.Method;
 import java.util.Comparator;
 import java.util.List;
@@ -68,6 +69,7 @@ class CommandTablesTest {
             arguments.forEach(each -> line("`%s`".formatted(name(each)), prose(each.description())));
         }
         text.append(footer(List.of(spec.usageMessage().footer())));
+        text.append("\n```sh\n%s\n```\n".formatted(String.join("\n", Usage.examples(spec))));
     }
 
     /** What is set out in columns stays so. */

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -173,6 +174,24 @@ public final class Dozo {
         CommandLine commandLine = java.util.Objects.requireNonNull(spec).commandLine();
         return CopyCommand.execute(
                 arguments == null ? List.of() : arguments, commandLine.getOut(), commandLine.getErr());
+    }
+
+    @Command(name = "version", mixinStandardHelpOptions = true, description = "Prints the version.")
+    int version() {
+        CommandLine root = java.util.Objects.requireNonNull(spec).commandLine();
+        root.printVersionHelp(root.getOut());
+        return Exit.WELL;
+    }
+
+    @Command(
+            name = "completion",
+            mixinStandardHelpOptions = true,
+            description = "Prints a script with which bash and zsh complete commands and options.")
+    int completion() {
+        CommandLine root = java.util.Objects.requireNonNull(spec).commandLine();
+        root.getOut().println(AutoComplete.bash("dozo", root));
+        root.getOut().flush();
+        return Exit.WELL;
     }
 
     /** Returns the REST address of the experiment PROJECT/EXPERIMENT. */

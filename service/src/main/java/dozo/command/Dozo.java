@@ -133,7 +133,12 @@ public final class Dozo {
             service.say(run, line);
             return Exit.WELL;
         }
-        Answer<ShownRun> ended = followed(service, run);
+        long id = run.value().id();
+        String goesOn = "dozo: run %d goes on in the service; to stop it: dozo stop %d".formatted(id, id);
+        Answer<ShownRun> ended;
+        try (Interruption _ = Interruption.says(service.commandLine().getErr(), goesOn)) {
+            ended = followed(service, run);
+        }
         print(service, ended);
         return RunReport.exitCode(ended.value().state());
     }

@@ -152,15 +152,19 @@ final class RestoreCommand implements Callable<Integer> {
         Answer<ShownRestore> restore = service.post(restores, wanted, ShownRestore.class);
         String one = restores + "/" + restore.value().id();
         String last = "";
-        while (restore.value().state().goesOn()) {
-            String line = line(restore.value());
-            if (!line.equals(last)) {
-                err.println(line);
-                err.flush();
+        String goesOn = "dozo: restore %d goes on in the service"
+                .formatted(restore.value().id());
+        try (Interruption _ = Interruption.says(err, goesOn)) {
+            while (restore.value().state().goesOn()) {
+                String line = line(restore.value());
+                if (!line.equals(last)) {
+                    err.println(line);
+                    err.flush();
+                }
+                last = line;
+                Thread.sleep(POLL);
+                restore = service.get(one, ShownRestore.class);
             }
-            last = line;
-            Thread.sleep(POLL);
-            restore = service.get(one, ShownRestore.class);
         }
         if (service.json()) {
             out.println(restore.json());

@@ -9,6 +9,7 @@ import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
+import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -80,8 +81,33 @@ class StopCommandTest {
 
         slowScrub(5);
         pauseAndResume();
+        ctrlCEndsOnlyTheCommand();
         assertThat(dozo("stop", "5").out()).isEqualTo("run 5 is stopping\n");
         awaitEnd(5);
+    }
+
+    private void ctrlCEndsOnlyTheCommand() throws Exception {
+        assertThat(dozo("pause", "--wait").code()).isZero();
+        ProcessBuilder dozo = new ProcessBuilder(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-Ddozo.password.file=" + service.passwordFile(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dozo.Application",
+                "resume",
+                "--wait",
+                "--url",
+                service.url());
+        Process waiting = dozo.start();
+        BufferedReader said = waiting.errorReader();
+        assertThat(said.readLine()).startsWith("scrub 5 is running");
+        new ProcessBuilder("kill", "-INT", String.valueOf(waiting.pid()))
+                .start()
+                .waitFor();
+
+        assertThat(said.lines()).contains("dozo: run 5 goes on in the service; to stop it: dozo stop 5");
+        assertThat(waiting.waitFor()).isEqualTo(130);
+        assertThat(service.get("/api/v1/runs/5").at("/state").asString()).isEqualTo("RUNNING");
     }
 
     /** Pauses and resumes the scrub in progress, number 5. */

@@ -592,6 +592,20 @@ class CommandLineTest {
     }
 
     @Test
+    void aMissingPasswordFileIsNamed() {
+        System.clearProperty(PASSWORD_FILE);
+        System.setProperty("dozo.work", folder.resolve("elsewhere").toString());
+        try {
+            Ended ended = dozo("coverage");
+
+            assertThat(ended.code()).isEqualTo(Exit.NOT_ALLOWED);
+            assertThat(ended.err()).contains("elsewhere/admin-password does not exist");
+        } finally {
+            System.clearProperty("dozo.work");
+        }
+    }
+
+    @Test
     void settingsThatAreWrongEndWith78() {
         assertThat(Ended.of("coverage", "--url", "nonsense").code()).isEqualTo(Exit.CONFIGURATION);
         System.setProperty(PASSWORD_FILE, "/not/there");

@@ -271,19 +271,24 @@ final class Connection {
     private static Failure refused(int status, JsonNode body) {
         String said = visible(body.path("detail").asString("the service answered " + status));
         return switch (status) {
-            case 401, 403 ->
-                new Failure(
-                        Exit.NOT_ALLOWED,
-                        said
-                                + ". Set DOZO_USER and DOZO_PASSWORD_FILE, or DOZO_TOKEN_FILE; the default is admin"
-                                + " with the password in "
-                                + defaultPasswordFile());
+            case 401, 403 -> new Failure(Exit.NOT_ALLOWED, said + ". " + howToLogIn(status));
             case 429, 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said);
             default ->
                 new Failure(
                         status >= 500 ? Exit.DEFECT : Exit.REFUSED,
                         refusals(body).orElse(said));
         };
+    }
+
+    private static String howToLogIn(int status) {
+        Path file = defaultPasswordFile();
+        boolean none = setting("DOZO_PASSWORD_FILE").isEmpty() && token().isEmpty();
+        return status == 401 && none && !Files.exists(file)
+                ? ("The password file %s does not exist: use the folder in which the service was started, or set DOZO_WORK,"
+                                + " DOZO_PASSWORD_FILE or DOZO_TOKEN_FILE")
+                        .formatted(file.toAbsolutePath())
+                : ("Set DOZO_USER and DOZO_PASSWORD_FILE, or DOZO_TOKEN_FILE; the default is admin with the password in "
+                        + file);
     }
 
     private static Optional<String> refusals(JsonNode body) {

@@ -167,16 +167,18 @@ final class SiteCommand {
         CheckedSite found = answer.value();
         service.print(answer, out -> {
             out.println("site %s %s".formatted(name, found.usable() ? "can be used" : "cannot be used"));
-            sayCapabilities(
-                    out,
-                    found.server(),
-                    found.digest(),
-                    found.digestBytesPerSecond(),
-                    found.syncsAtOnce(),
-                    found.unpacksTar(),
-                    found.cacheTool(),
-                    found.namesAreBytes(),
-                    found.clockAheadSeconds());
+            if (found.usable()) {
+                sayCapabilities(
+                        out,
+                        found.server(),
+                        found.digest(),
+                        found.digestBytesPerSecond(),
+                        found.syncsAtOnce(),
+                        found.unpacksTar(),
+                        found.cacheTool(),
+                        found.namesAreBytes(),
+                        found.clockAheadSeconds());
+            }
             if (found.freeBytes() != null && found.totalBytes() != null) {
                 out.println(
                         "  free     %s of %s".formatted(Size.text(found.freeBytes()), Size.text(found.totalBytes())));

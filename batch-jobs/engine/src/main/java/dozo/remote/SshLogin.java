@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
 import org.apache.sshd.client.auth.pubkey.UserAuthPublicKeyFactory;
@@ -218,17 +219,32 @@ final class SshLogin implements AutoCloseable {
         String message = String.valueOf(e.getMessage());
         return switch (code) {
             case SshConstants.SSH2_DISCONNECT_NO_MORE_AUTH_METHODS_AVAILABLE,
-                    SshConstants.SSH2_DISCONNECT_ILLEGAL_USER_NAME ->
-                new RemoteException(Reason.LOGIN_REFUSED, site + " does not accept the private key for this user", e);
+                    SshConstants.SSH2_DISCONNECT_ILLEGAL_USER_NAME -> keyRefused(e);
             case SshConstants.SSH2_DISCONNECT_KEY_EXCHANGE_FAILED ->
                 new RemoteException(Reason.PROTOCOL, site + " offers no accepted cipher or key exchange", e);
             default ->
                 message.contains("authentication")
-                        ? new RemoteException(
-                                Reason.LOGIN_REFUSED, site + " does not accept the private key for this user", e)
+                        ? keyRefused(e)
                         : new RemoteException(
                                 Reason.UNREACHABLE, site + " closed the connection before the login was complete", e);
         };
+    }
+
+    private RemoteException keyRefused(IOException e) {
+        String keys;
+        try {
+            keys = identity(site).stream()
+                    .map(pair -> PublicKeyEntry.toString(pair.getPublic()))
+                    .collect(Collectors.joining(" or "));
+        } catch (RemoteException unreadable) {
+            return unreadable;
+        }
+        return new RemoteException(
+                Reason.LOGIN_REFUSED,
+                ("%s does not accept the private key for user %s: add %s to the authorized_keys of this user. If it is there,"
+                                + " the account may be locked, or others may write to its folders; the server's log has the reason")
+                        .formatted(site, site.user(), keys),
+                e);
     }
 
     private static void setAlgorithms(SshClient client, List<PublicKey> pinned) {

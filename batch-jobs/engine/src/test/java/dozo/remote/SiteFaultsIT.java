@@ -98,15 +98,22 @@ class SiteFaultsIT {
     @Test
     void anotherKeyOfOursIsRefusedAtOnce() throws Exception {
         Path otherKey = temp.resolve("other");
+        KeyPair other = freshKey();
         try (var out = Files.newOutputStream(otherKey)) {
-            OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(freshKey(), "other", null, out);
+            OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(other, "other", null, out);
         }
         Path noKey = Files.writeString(temp.resolve("no key"), "nothing of the kind");
         try (LoopbackSite site = site()) {
             SiteAddress right = site.address();
             for (Path identity : List.of(otherKey, noKey, temp.resolve("missing"))) {
                 try (Lanes lanes = Lanes.to(with(right, right.port(), identity, right.hostKey()), 1)) {
-                    assertThat(failureOf(lanes::next).reason()).isEqualTo(Reason.LOGIN_REFUSED);
+                    RemoteException failure = failureOf(lanes::next);
+                    assertThat(failure.reason()).isEqualTo(Reason.LOGIN_REFUSED);
+                    assertThat(failure)
+                            .hasMessageContaining(
+                                    identity.equals(otherKey)
+                                            ? PublicKeyEntry.toString(other.getPublic())
+                                            : identity.toString());
                 }
             }
         }

@@ -213,6 +213,10 @@ class CommandLineTest {
                                 folder.resolve("r3").toString())
                         .code())
                 .isEqualTo(Exit.REFUSED);
+        assertThat(dozo("restore", "P1/S1", folder.resolve("no/where").toString())
+                        .err())
+                .endsWith("dozo: cannot create folder %s: its parent folder does not exist\n"
+                        .formatted(folder.resolve("no/where")));
         assertThat(dozo("restore", "P1/S1", folder.resolve("r1").toString()).err())
                 .contains("is not empty");
         for (String name : List.of("S1", "P1/", "/S1", "P1/S1/x")) {

@@ -53,7 +53,9 @@ public final class RunningService implements AutoCloseable {
                 "dozo.db.url", database.getJdbcUrl(),
                 "dozo.db.user", String.valueOf(database.getUsername()),
                 "dozo.db.password", String.valueOf(database.getPassword()),
-                "dozo.schedule.cron", "-"));
+                // Nothing starts by itself, so that no test depends on how long it takes.
+                "dozo.schedule.cron", "-",
+                "dozo.scrub.window", "-"));
         settings.putAll(more);
         return new RunningService(Application.start(settings), work);
     }

@@ -36,7 +36,7 @@ class StopCommandTest {
         service = RunningService.start(
                 folder.resolve("work"),
                 TestDatabase.fresh(),
-                Map.of("dozo.transfer.bundle", "1MB", "dozo.transfer.large", "2MB", "dozo.scrub.window", "-"));
+                Map.of("dozo.transfer.bundle", "1MB", "dozo.transfer.large", "2MB"));
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
     }
 

@@ -70,12 +70,13 @@ record Destination(Path top) {
         return reason.startsWith("No space left") || reason.startsWith("Disk quota") || reason.startsWith("Read-only");
     }
 
-    private static String reason(IOException e) {
+    /** Says what went wrong; Java says some of it only by the exception's class. */
+    static String reason(IOException e) {
         return switch (e) {
             case AccessDeniedException _ -> "permission denied";
             case AtomicMoveNotSupportedException _ -> "another file system is mounted there";
             case FileAlreadyExistsException _, NotDirectoryException _ -> "exists and is not a folder";
-            case NoSuchFileException _ -> "its parent folder no longer exists";
+            case NoSuchFileException _ -> "its parent folder does not exist";
             case FileSystemException system when system.getReason() != null -> system.getReason();
             default -> String.valueOf(e.getMessage());
         };

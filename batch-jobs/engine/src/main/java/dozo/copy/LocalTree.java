@@ -57,9 +57,10 @@ final class LocalTree {
     static LocalTree open(Path folder, FilePath incoming) throws IOException {
         try {
             Files.createDirectory(folder);
-        } catch (FileAlreadyExistsException e) {
+        } catch (IOException e) {
             if (!Files.isDirectory(folder)) {
-                throw new NotDirectoryException(folder.toString());
+                throw new IOException(
+                        "cannot create folder %s: %s".formatted(folder.toAbsolutePath(), Destination.reason(e)), e);
             }
         }
         Destination destination = new Destination(folder.toRealPath());

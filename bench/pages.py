@@ -190,6 +190,7 @@ def addresses(run, tokens):
         '/runs/{id}/stop': [f'{live}/stop'],
         '/runs/{id}/retry': ['/runs/2/retry'],
         '/findings': ['/findings', '/findings?all=true', '/findings?reason=UNREADABLE&project=P003', '/findings?run=2'],
+        '/findings/acknowledge': [f'/findings/acknowledge?cause=UNREADABLE&experiment={GIANT.removeprefix("/experiments/")}'],
         '/findings/{id}/acknowledge': ['/findings/1/acknowledge'],
         '/audit': ['/audit', '/audit?asOf=2024-10-01&by=scanner', '/audit?by=month&from=2016-01-01&until=2025-12-31'],
         '/audit/proof': ['/audit/proof?experiment=P003/S2&path=folder1/scan1.dcm'],

@@ -37,7 +37,7 @@ class Turns extends OncePerRequestFilter {
      */
     private static final Duration TURN_MAX = Duration.ofSeconds(1);
 
-    private static final Duration WAIT_MAX = Duration.ofSeconds(10);
+    static final Duration WAIT_MAX = Duration.ofSeconds(10);
 
     private final Operations operations;
     private final Answers answers;

@@ -8,11 +8,19 @@ import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
+import dozo.people.Role;
+import dozo.people.Users;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.remote.HungMount;
 import dozo.run.Operations;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -20,10 +28,13 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,40 +45,76 @@ class TurnsTest {
     @TempDir
     Path folder;
 
+    /** What happens while a run is in progress. */
+    @FunctionalInterface
+    private interface Beside {
+        void go(RunningService service, Connection other, ExecutorService people) throws Exception;
+    }
+
     @Test
-    void besideARunRequestsWaitTheirTurnAndTooManyAreRefusedAtOnce() throws Exception {
+    void requestsWaitTheirTurnAndTooManyAreRefusedAtOnce() throws Exception {
+        besideARun(Map.of(), (service, other, people) -> {
+            String token = service.post("/api/v1/me/tokens", "{\"name\": \"test\"}")
+                    .at("/secret")
+                    .asString();
+            other.setAutoCommit(false);
+            try (Statement lock = other.createStatement()) {
+                lock.execute("lock table project in access exclusive mode");
+            }
+            List<CompletableFuture<Answer>> asked = IntStream.range(0, Turns.WAITING_MAX + 100)
+                    .mapToObj(i -> CompletableFuture.supplyAsync(
+                            () -> service.askAs("Bearer " + token, "GET", "/api/v1/projects", null), people))
+                    .toList();
+
+            await().atMost(LIMIT).until(() -> asked.stream().anyMatch(CompletableFuture::isDone));
+            assertThat(asked.stream().filter(CompletableFuture::isDone).map(CompletableFuture::join))
+                    .allSatisfy(TurnsTest::assertRefused);
+            assertThat(service.askAs(null, "GET", "/actuator/health", null).status())
+                    .isEqualTo(200);
+            other.rollback();
+            assertThat(asked.stream().map(CompletableFuture::join).filter(answer -> answer.status() != 200))
+                    .hasSizeLessThanOrEqualTo(100)
+                    .allSatisfy(TurnsTest::assertRefused);
+        });
+    }
+
+    /** Each live page gets its first sample with the next second. If each kept its turn so long, the last gave up. */
+    @Test
+    void aLivePageKeepsNobodyWaiting() throws Exception {
+        int viewers = 2 * Turns.AT_ONCE * (int) Turns.WAIT_MAX.toSeconds();
+        Map<String, String> places = Map.of("dozo.streams.per-user", "500", "dozo.streams.per-address", "500");
+        besideARun(places, (service, _, _) -> {
+            service.bean(Users.class).create("viewer", "a password for tests", Set.of(Role.OPERATOR), "test");
+            HttpClient browser = service.browser("viewer", "a password for tests");
+            HttpRequest events = HttpRequest.newBuilder(URI.create(service.url() + "/runs/1/events"))
+                    .build();
+            List<CompletableFuture<HttpResponse<InputStream>>> opened = Stream.generate(
+                            () -> browser.sendAsync(events, BodyHandlers.ofInputStream()))
+                    .limit(viewers)
+                    .toList();
+
+            for (CompletableFuture<HttpResponse<InputStream>> each : opened) {
+                HttpResponse<InputStream> stream = each.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+                assertThat(stream.statusCode()).isEqualTo(200);
+                stream.body().close();
+            }
+        });
+    }
+
+    /** Does something while a run is in progress that does not end: its source hangs. */
+    private void besideARun(Map<String, String> settings, Beside beside) throws Exception {
         HikariDataSource database = TestDatabase.fresh();
         Path source = Files.createDirectory(folder.resolve("source"));
         try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
                 ExecutorService people = Executors.newVirtualThreadPerTaskExecutor();
-                RunningService service = RunningService.start(folder.resolve("work"), database, Map.of());
+                RunningService service = RunningService.start(folder.resolve("work"), database, settings);
                 Connection other = database.getConnection()) {
             service.bean(Sites.class).save("dr", site.address(), "test");
             service.bean(Projects.class).create("P1", "", "test");
             service.bean(Experiments.class).register("P1", "E1", "", source, "test");
-            String token = service.post("/api/v1/me/tokens", "{\"name\": \"test\"}")
-                    .at("/secret")
-                    .asString();
             try (HungMount _ = new HungMount(source)) {
                 service.bean(Operations.class).start("dr", "test");
-                other.setAutoCommit(false);
-                try (Statement lock = other.createStatement()) {
-                    lock.execute("lock table project in access exclusive mode");
-                }
-                List<CompletableFuture<Answer>> asked = IntStream.range(0, Turns.WAITING_MAX + 100)
-                        .mapToObj(i -> CompletableFuture.supplyAsync(
-                                () -> service.askAs("Bearer " + token, "GET", "/api/v1/projects", null), people))
-                        .toList();
-
-                await().atMost(LIMIT).until(() -> asked.stream().anyMatch(CompletableFuture::isDone));
-                assertThat(asked.stream().filter(CompletableFuture::isDone).map(CompletableFuture::join))
-                        .allSatisfy(TurnsTest::assertRefused);
-                assertThat(service.askAs(null, "GET", "/actuator/health", null).status())
-                        .isEqualTo(200);
-                other.rollback();
-                assertThat(asked.stream().map(CompletableFuture::join).filter(answer -> answer.status() != 200))
-                        .hasSizeLessThanOrEqualTo(100)
-                        .allSatisfy(TurnsTest::assertRefused);
+                beside.go(service, other, people);
             }
         }
     }

@@ -123,11 +123,13 @@ class RunEvents {
         }
     }
 
-    private static void begin(HttpServletResponse response) {
+    /** Sends the head at once. NB: until then, the request would keep its turn beside a run from others (ADR 0058). */
+    private static void begin(HttpServletResponse response) throws IOException {
         response.setContentType("text/event-stream");
         response.setCharacterEncoding(StandardCharsets.UTF_8.name());
         // For a proxy in front of the service, which would otherwise buffer the events.
         response.setHeader("X-Accel-Buffering", "no");
+        response.flushBuffer();
     }
 
     private void follow(Viewing viewing, Format format, Admission admission, HttpServletResponse response)

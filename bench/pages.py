@@ -64,7 +64,7 @@ class Size:
 
 
 FULL = Size(20_000, 10_000_000, 45_000, 5, 1, 1_000, 24, 5, 5, VIEWERS, True)
-SHORT = Size(400, 20_000, 300, 1, 0, 100, 40, 1, 1, 20, False)
+SHORT = Size(400, 20_000, 300, 1, 0, 100, 40, 1, 3, 20, False)
 
 
 def add_options(parser):

@@ -78,9 +78,12 @@ class TurnsTest {
         });
     }
 
-    /** Each live page gets its first sample with the next second. If each kept its turn so long, the last gave up. */
+    /**
+     * A live page gets its first sample up to a second after it is opened. If each kept its turn until then, the last of
+     * these viewers would be refused.
+     */
     @Test
-    void aLivePageKeepsNobodyWaiting() throws Exception {
+    void aLivePageGivesItsTurnBackAtOnce() throws Exception {
         int viewers = 2 * Turns.AT_ONCE * (int) Turns.WAIT_MAX.toSeconds();
         Map<String, String> places = Map.of("dozo.streams.per-user", "500", "dozo.streams.per-address", "500");
         besideARun(places, (service, _, _) -> {

@@ -123,7 +123,7 @@ class RunEvents {
         }
     }
 
-    /** Sends the head at once. NB: until then, the request would keep its turn beside a run from others (ADR 0058). */
+    /** Sends the headers at once. While a run is in progress, other requests wait until then (ADR 0058). */
     private static void begin(HttpServletResponse response) throws IOException {
         response.setContentType("text/event-stream");
         response.setCharacterEncoding(StandardCharsets.UTF_8.name());

@@ -6,7 +6,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.ClosedChannelException;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.common.io.AbstractIoWriteFuture;
@@ -23,13 +26,18 @@ import org.jspecify.annotations.Nullable;
  * One connection of {@link BlockingIo}. A write is complete when {@link #writeBuffer} returns, so the buffer can be
  * reused at once.
  *
- * <p>NB: interrupting a thread that writes closes the connection, as with all interruptible channels. Heavy writing is
- * done by a thread that is never interrupted ({@link Pipeline}).
+ * <p>NB: only platform threads that nobody interrupts write to the socket. An interruption would close it, as with all
+ * interruptible channels; and after the first write by a virtual thread, the JDK no longer blocks in its reads and
+ * writes, but needs three system calls for each (ADR 0062).
  */
 final class BlockingConnection extends AbstractCloseable implements IoSession {
 
     private static final int READ_BYTES = 64 << 10;
     private static final AtomicLong IDS = new AtomicLong();
+
+    /** Write for virtual threads. Those write only small requests; content has a thread for each channel. */
+    private static final ExecutorService WRITERS = Executors.newCachedThreadPool(
+            Thread.ofPlatform().name("write-", 0).daemon().factory());
 
     private final long id = IDS.incrementAndGet();
     private final BlockingIo.Connector connector;
@@ -75,6 +83,14 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
 
     @Override
     public IoWriteFuture writeBuffer(Buffer buffer) {
+        if (Thread.currentThread().isVirtual()) {
+            // NB: join cannot be interrupted; the caller may reuse the buffer afterwards.
+            return CompletableFuture.supplyAsync(() -> write(buffer), WRITERS).join();
+        }
+        return write(buffer);
+    }
+
+    private IoWriteFuture write(Buffer buffer) {
         ByteBuffer bytes = ByteBuffer.wrap(buffer.array(), buffer.rpos(), buffer.available());
         writing.lock();
         try {

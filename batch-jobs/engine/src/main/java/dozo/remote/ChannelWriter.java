@@ -2,25 +2,22 @@ package dozo.remote;
 
 import java.io.IOException;
 import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
 import org.apache.sshd.client.channel.ChannelSession;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.channel.RemoteWindow;
 import org.apache.sshd.common.channel.exception.SshChannelClosedException;
 import org.apache.sshd.common.io.IoWriteFuture;
 import org.apache.sshd.common.util.buffer.Buffer;
+import org.jspecify.annotations.Nullable;
 
-/**
- * Writes to a channel directly into SSH packets as large as the site allows. Used by one thread, which is never
- * interrupted: that would close the whole connection ({@link BlockingConnection}).
- */
+/** Writes to a channel directly into SSH packets as large as the site allows. Used by one thread. */
 final class ChannelWriter {
 
     /** The largest channel packet, whatever the site allows: RFC 4253 requires no more than 32,768 bytes of payload. */
     private static final int PACKET_BYTES_MAX = 32 << 10;
-
-    /** How long a site may accept no data. {@link Lanes} closes a stuck lane earlier. */
-    static final Duration WINDOW_TIMEOUT = Duration.ofMinutes(10);
 
     /** OpenSSH returns window space in steps of three packets; a few more keep both sides busy. */
     private static final long NEAR_BYTES = 13L * PACKET_BYTES_MAX;
@@ -32,11 +29,13 @@ final class ChannelWriter {
     private static final Duration HOLD_TIMEOUT = Duration.ofSeconds(1);
 
     private final ChannelSession channel;
-
-    /** The packet being filled. */
+    private final Duration patience;
+    private final LongAdder bytesMoved;
     private final Buffer packet;
 
-    private boolean filling;
+    /** The packet's room for content, while it is being filled. */
+    private @Nullable ByteBuffer room;
+
     /** How much of the site's window the distance requires; 0: not known yet. */
     private volatile long neededBytes;
 
@@ -44,11 +43,17 @@ final class ChannelWriter {
     private long held;
 
     private boolean holds;
-    private int packetStart;
-    private int packetRoom;
 
-    ChannelWriter(ChannelSession channel) {
+    /**
+     * Creates a writer.
+     *
+     * @param patience how long the site may accept no data
+     * @param bytesMoved counts the bytes sent
+     */
+    ChannelWriter(ChannelSession channel, Duration patience, LongAdder bytesMoved) {
         this.channel = channel;
+        this.patience = patience;
+        this.bytesMoved = bytesMoved;
         this.packet = channel.getSession().createBuffer(SshConstants.SSH_MSG_CHANNEL_DATA, PACKET_BYTES_MAX + 16);
     }
 
@@ -61,34 +66,42 @@ final class ChannelWriter {
         neededBytes = NEAR_BYTES + (long) (nanos * BYTES_PER_NANO);
     }
 
-    /** Writes bytes. Those that do not fill a packet wait for {@link #flush}. The array can be reused at once. */
-    void put(byte[] bytes, int length) throws IOException {
-        int done = 0;
-        while (done < length) {
-            if (!filling) {
-                begin();
-            }
-            int n = Math.min(packetRoom, length - done);
-            packet.putRawBytes(bytes, done, n);
-            done += n;
-            packetRoom -= n;
-            if (packetRoom == 0) {
-                flush();
-            }
+    /**
+     * Returns room for at least one byte in the packet that is sent next. Whatever is put there counts as written, and
+     * is sent when the packet is full, or by {@link #flush}.
+     *
+     * @throws SocketTimeoutException if the site accepts no data for too long
+     */
+    ByteBuffer room() throws IOException, InterruptedException {
+        if (room != null && !room.hasRemaining()) {
+            flush();
+        }
+        if (room == null) {
+            room = begin();
+        }
+        return room;
+    }
+
+    /** Writes bytes. The array can be reused at once. */
+    void put(byte[] bytes, int length) throws IOException, InterruptedException {
+        for (int at = 0; at < length; ) {
+            ByteBuffer into = room();
+            int n = Math.min(into.remaining(), length - at);
+            into.put(bytes, at, n);
+            at += n;
         }
     }
 
     /** Sends what waits in the packet. */
     void flush() throws IOException {
-        if (!filling) {
+        ByteBuffer filled = room;
+        room = null;
+        if (filled == null || filled.position() == 0) {
             return;
         }
-        filling = false;
-        int end = packet.wpos();
-        int length = end - packetStart - Integer.BYTES;
-        packet.wpos(packetStart);
+        int length = filled.position();
         packet.putUInt(length);
-        packet.wpos(end);
+        packet.wpos(packet.wpos() + length);
         channel.getRemoteWindow().consume(length);
         if (!channel.isOpen()) {
             throw new SshChannelClosedException(channel.getChannelId(), "closed");
@@ -97,22 +110,22 @@ final class ChannelWriter {
         if (!written.isWritten()) {
             throw new IOException("not written", written.getException());
         }
+        bytesMoved.add(length);
     }
 
     /** Begins a packet no larger than the free part of the peer's window. No other class takes from that window. */
-    private void begin() throws IOException {
+    private ByteBuffer begin() throws IOException, InterruptedException {
         RemoteWindow window = channel.getRemoteWindow();
         long most = Math.min(window.getPacketSize(), waitForSpace(window));
         // The buffer can be reused: a packet has left when writePacket returns (BlockingConnection).
         var _ = channel.getSession().prepareBuffer(SshConstants.SSH_MSG_CHANNEL_DATA, packet);
         packet.putUInt(channel.getRecipient());
-        packetStart = packet.wpos();
-        packet.putUInt(0);
-        packetRoom = (int) Math.min(most, PACKET_BYTES_MAX);
-        filling = true;
+        // Before the content is its length.
+        return ByteBuffer.wrap(packet.array(), packet.wpos() + Integer.BYTES, (int) Math.min(most, PACKET_BYTES_MAX))
+                .slice();
     }
 
-    private long waitForSpace(RemoteWindow window) throws IOException {
+    private long waitForSpace(RemoteWindow window) throws IOException, InterruptedException {
         if (!holds && neededBytes > 0) {
             holds = true;
             held = Math.max(0, window.getSize() - neededBytes);
@@ -123,12 +136,10 @@ final class ChannelWriter {
             return size;
         }
         try {
-            return window.waitForSpace(held > 0 ? HOLD_TIMEOUT : WINDOW_TIMEOUT);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException("nobody interrupts this thread", e);
+            return window.waitForSpace(held > 0 ? HOLD_TIMEOUT : patience);
         } catch (SocketTimeoutException e) {
             if (held == 0) {
-                throw new IOException("the site took no data for " + WINDOW_TIMEOUT.toSeconds() + " s", e);
+                throw e;
             }
             window.expand(held);
             held = 0;

@@ -4,11 +4,10 @@ import dozo.remote.RemoteException.Reason;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -23,45 +22,29 @@ import org.jspecify.annotations.Nullable;
  * A command at the site with a large standard input. It has a channel of its own, and nothing else reads that input:
  * content is never taken for a command, whatever happens to the command itself (unlike in {@link Shell}).
  *
- * <p>One thread fills buffers and may be interrupted. Another thread, which is never interrupted, opens the channel and
- * sends. Memory: 512 KiB.
+ * <p>Used by one thread; another one may {@linkplain #close close} it.
  */
 final class Feed implements AutoCloseable {
 
-    private static final int CHUNK_BYTES = 128 << 10;
-    private static final int CHUNKS = 4;
     private static final int ERRORS_BYTES_MAX = 4096;
     private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(30);
 
-    /** A part of the input, up to the view's position. An empty one is the end. */
-    private static final class Chunk {
-
-        private final byte[] bytes;
-        private final ByteBuffer view;
-
-        Chunk(int length) {
-            this.bytes = new byte[length];
-            this.view = ByteBuffer.wrap(bytes);
-        }
-    }
-
-    private static final Chunk END = new Chunk(0);
+    /** After a command ended, its exit status follows its last output. */
+    private static final Duration STATUS_TIMEOUT = Duration.ofSeconds(1);
 
     private final SiteAddress site;
     private final ClientSession session;
-    private final Patience patience;
     private final long roundTripNanos;
-    private final LongAdder bytesMoved;
     private final Runnable whenClosed;
     private final Command channel;
-    private final BlockingQueue<Chunk> empty = new ArrayBlockingQueue<>(CHUNKS);
-    private final BlockingQueue<Chunk> full = new ArrayBlockingQueue<>(CHUNKS + 1);
+    private final Duration patience;
+    private final LongAdder bytesMoved;
     private final CompletableFuture<Integer> ended = new CompletableFuture<>();
     private final Errors errors = new Errors();
-    private @Nullable Chunk filling;
+    private @Nullable ChannelWriter writer;
 
     /**
-     * Starts a command, a line for a POSIX {@code sh} in single quotes. Returns at once.
+     * Prepares a command, a line for a POSIX {@code sh} in single quotes.
      *
      * @param patience how long the command may read nothing
      * @param roundTripNanos to the site and back
@@ -78,48 +61,25 @@ final class Feed implements AutoCloseable {
             Runnable whenClosed) {
         this.site = site;
         this.session = session;
-        this.patience = patience;
+        this.patience = patience.of(0, 0);
         this.roundTripNanos = roundTripNanos;
         this.bytesMoved = bytesMoved;
         this.whenClosed = whenClosed;
         this.channel = new Command(command);
-        for (int i = 0; i < CHUNKS; i++) {
-            empty.add(new Chunk(CHUNK_BYTES));
-        }
-        Thread.ofVirtual().name("feed " + site.host()).start(this::sendAll);
     }
 
     /**
-     * Returns room for at least one byte of input. Waits while the site accepts nothing.
+     * Returns room for at least one byte of input; what is put there is fed. Starts the command if necessary. Waits
+     * while the site accepts nothing.
      *
-     * @throws RemoteException REFUSED if the command has ended; STUCK if it has read nothing for too long
+     * @throws RemoteException REFUSED if the command cannot start or has ended; STUCK if it has read nothing for too
+     *     long
      */
     ByteBuffer room() throws RemoteException, InterruptedException {
-        Chunk now = filling;
-        if (now != null && now.view.hasRemaining()) {
-            return now.view;
-        }
-        sendFilled();
-        long end = System.nanoTime() + patience.of(0, 0).toNanos();
-        while (System.nanoTime() - end < 0) {
-            Chunk next = empty.poll(1, TimeUnit.SECONDS);
-            if (ended.isDone()) {
-                throw new RemoteException(
-                        Reason.REFUSED, "a command at %s ended early: %s".formatted(site, errors.text()));
-            }
-            if (next != null) {
-                filling = next;
-                return next.view.clear();
-            }
-        }
-        throw new RemoteException(Reason.STUCK, "a command at %s does not read its input".formatted(site));
-    }
-
-    private void sendFilled() throws InterruptedException {
-        Chunk filled = filling;
-        if (filled != null) {
-            filling = null;
-            full.put(filled);
+        try {
+            return started().room();
+        } catch (IOException | IllegalStateException e) {
+            throw failure(e);
         }
     }
 
@@ -130,11 +90,10 @@ final class Feed implements AutoCloseable {
 
     /** Feeds the first {@code length} of these bytes. */
     void put(byte[] bytes, int length) throws RemoteException, InterruptedException {
-        for (int at = 0; at < length; ) {
-            ByteBuffer room = room();
-            int n = Math.min(room.remaining(), length - at);
-            room.put(bytes, at, n);
-            at += n;
+        try {
+            started().put(bytes, length);
+        } catch (IOException | IllegalStateException e) {
+            throw failure(e);
         }
     }
 
@@ -142,11 +101,15 @@ final class Feed implements AutoCloseable {
      * Ends the input, and waits for the command's end.
      *
      * @return its exit status and its error output
-     * @throws RemoteException STUCK if it does not end in time; LOST if its end is unknown
+     * @throws RemoteException REFUSED if it ended before; STUCK if it does not end in time; LOST if its end is unknown
      */
     CommandResult end(Duration timeout) throws RemoteException, InterruptedException {
-        sendFilled();
-        full.put(END);
+        try {
+            started().flush();
+            channel.endInput();
+        } catch (IOException | IllegalStateException e) {
+            throw failure(e);
+        }
         try {
             int status = ended.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             return new CommandResult(status, "", errors.text());
@@ -158,41 +121,59 @@ final class Feed implements AutoCloseable {
         }
     }
 
-    /** Abandons a command that has not ended: closing the channel makes the site end it. */
+    /** Abandons a command that has not ended: closing the channel makes the site end it. Any thread may call it. */
     @Override
     public void close() {
-        ended.completeExceptionally(new IOException("given up"));
-        // NB: the queue always has room: either the end was not queued before, or the thread has ended.
-        var _ = full.offer(END);
-        channel.close(false);
+        synchronized (this) {
+            ended.completeExceptionally(new IOException("given up"));
+            if (channel.getSession() != null) {
+                channel.close(false);
+            }
+        }
         whenClosed.run();
     }
 
-    private void sendAll() {
-        try {
-            session.getService(ConnectionService.class).registerChannel(channel);
-            channel.setOut(OutputStream.nullOutputStream());
-            channel.setErr(errors);
-            channel.addCloseFutureListener(_ -> over(channel.getExitStatus()));
-            channel.open().verify(OPEN_TIMEOUT);
-            ChannelWriter writer = new ChannelWriter(channel);
-            writer.roundTrip(roundTripNanos);
-            for (Chunk next = full.take(); next.view.position() > 0; next = full.take()) {
-                int length = next.view.position();
-                writer.put(next.bytes, length);
-                bytesMoved.add(length);
-                empty.add(next);
-                if (full.isEmpty()) {
-                    writer.flush();
-                }
-            }
-            writer.flush();
-            channel.endInput();
-        } catch (IOException | IllegalStateException | InterruptedException e) {
-            // If the command ended early, its exit status follows its last output.
-            channel.close(false);
-            var _ = ended.orTimeout(1, TimeUnit.SECONDS);
+    private ChannelWriter started() throws IOException, InterruptedException {
+        ChannelWriter known = writer;
+        if (known != null) {
+            return known;
         }
+        register();
+        try {
+            channel.open().verify(OPEN_TIMEOUT);
+        } catch (IOException e) {
+            Lane.rethrowInterruption(e);
+            throw e;
+        }
+        ChannelWriter fresh = new ChannelWriter(channel, patience, bytesMoved);
+        fresh.roundTrip(roundTripNanos);
+        writer = fresh;
+        return fresh;
+    }
+
+    private synchronized void register() throws IOException {
+        if (ended.isDone()) {
+            throw new IOException("closed before it started");
+        }
+        session.getService(ConnectionService.class).registerChannel(channel);
+        channel.setOut(OutputStream.nullOutputStream());
+        channel.setErr(errors);
+        channel.addCloseFutureListener(_ -> over(channel.getExitStatus()));
+    }
+
+    private RemoteException failure(Exception e) throws InterruptedException {
+        if (e instanceof SocketTimeoutException) {
+            return new RemoteException(Reason.STUCK, "a command at %s does not read its input".formatted(site), e);
+        }
+        if (channel.getSession() != null) {
+            channel.close(false);
+        }
+        try {
+            var _ = ended.get(STATUS_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException unknown) {
+            // Its error output may say enough.
+        }
+        return new RemoteException(Reason.REFUSED, "a command at %s ended early: %s".formatted(site, errors.text()), e);
     }
 
     private void over(@Nullable Integer status) {

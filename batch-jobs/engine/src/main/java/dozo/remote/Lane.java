@@ -217,7 +217,7 @@ public final class Lane implements AutoCloseable {
         return feeds.get();
     }
 
-    /** Starts a command that is to be fed: a line for a POSIX {@code sh} without single quotes. Returns at once. */
+    /** Prepares a command that is to be fed: a line for a POSIX {@code sh} without single quotes. */
     Feed feed(String command, Patience patience) {
         feeds.incrementAndGet();
         return new Feed(site, session, command, patience, roundTripNanos(), bytesFed, feeds::decrementAndGet);

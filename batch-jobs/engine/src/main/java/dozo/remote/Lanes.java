@@ -174,7 +174,7 @@ public final class Lanes implements AutoCloseable {
     }
 
     /**
-     * Starts a tar at the site that unpacks what it is fed into this folder.
+     * Prepares a tar at the site that unpacks what it is fed into this folder.
      *
      * <p>Over a short distance it waits while as many feeds as lanes are in use; more would only cost. Over a longer
      * distance the result is empty then, because SFTP has channels of its own. It is always empty over a distance where
@@ -196,7 +196,7 @@ public final class Lanes implements AutoCloseable {
                     .min(Comparator.comparingInt(Lane::feeds).thenComparingInt(Lane::busy))
                     .orElse(next);
             return Optional.of(TarFeed.into(lane, folder, patience, feeds::release));
-        } catch (RemoteException | InterruptedException | RuntimeException e) {
+        } catch (RuntimeException e) {
             feeds.release();
             throw e;
         }

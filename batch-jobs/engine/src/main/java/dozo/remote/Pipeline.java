@@ -44,6 +44,10 @@ final class Pipeline {
     private static final int ANSWER_BYTES_MAX = (256 << 10) + 1024;
 
     private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+
+    /** How long a site may accept no data. {@link Lanes} closes a stuck lane earlier. */
+    static final Duration WINDOW_TIMEOUT = Duration.ofMinutes(10);
+
     private static final int VERSION_ID = -1;
 
     private final String site;
@@ -78,7 +82,7 @@ final class Pipeline {
     private Pipeline(String site, ChannelSubsystem channel) {
         this.site = site;
         this.channel = channel;
-        this.writer = new ChannelWriter(channel);
+        this.writer = new ChannelWriter(channel, WINDOW_TIMEOUT, bytesMoved);
     }
 
     /** Opens the subsystem. {@link #hello} then returns the server's version. */
@@ -102,7 +106,7 @@ final class Pipeline {
             throw new RemoteException(
                     session.isOpen() ? Reason.NO_SFTP : Reason.LOST, site + " does not open an SFTP channel", e);
         }
-        Thread.ofVirtual().name("send to " + site).start(pipeline::sendAll);
+        Thread.ofPlatform().daemon().name("send to " + site).start(pipeline::sendAll);
         return pipeline;
     }
 
@@ -312,7 +316,7 @@ final class Pipeline {
         return queue.take();
     }
 
-    private void transmit(Request request) throws IOException {
+    private void transmit(Request request) throws IOException, InterruptedException {
         Packet head = request.head;
         Block block = request.block;
         int length = block == null ? 0 : block.length();
@@ -328,7 +332,6 @@ final class Pipeline {
             writer.put(block.bytes(), length);
             giveBack(block);
         }
-        bytesMoved.add((long) prefix.size() + head.size() + length);
     }
 
     /** A channel that closes if the site has no such subsystem; MINA's own keeps waiting. */

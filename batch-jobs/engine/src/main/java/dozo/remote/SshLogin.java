@@ -126,7 +126,7 @@ final class SshLogin implements AutoCloseable {
         // NB: without answers to these, a site that refuses looks like a slow one.
         CoreModuleProperties.REQUEST_EXEC_REPLY.set(client, true);
         CoreModuleProperties.REQUEST_SUBSYSTEM_REPLY.set(client, true);
-        CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(client, ChannelWriter.WINDOW_TIMEOUT);
+        CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(client, Pipeline.WINDOW_TIMEOUT);
         client.start();
         return client;
     }

@@ -9,7 +9,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Sends files to a folder at the site as one archive, which a tar there unpacks as it arrives: no request and no round
- * trip per file. The format is ustar (POSIX.1-1988); names are plain ASCII. Used by one thread.
+ * trip per file. The format is ustar (POSIX.1-1988); names are plain ASCII. Used by one thread; another one may close
+ * it.
  */
 public final class TarFeed implements AutoCloseable {
 
@@ -30,13 +31,15 @@ public final class TarFeed implements AutoCloseable {
     private static final byte[] ZEROS = new byte[2 * BLOCK_BYTES];
 
     private final Feed feed;
+    private final byte[] head;
     private final Patience patience;
     private final Runnable whenClosed;
     private long files;
     private long bytes;
 
-    private TarFeed(Feed feed, Patience patience, Runnable whenClosed) {
+    private TarFeed(Feed feed, byte[] head, Patience patience, Runnable whenClosed) {
         this.feed = feed;
+        this.head = head;
         this.whenClosed = whenClosed;
         this.patience = patience;
     }
@@ -47,27 +50,19 @@ public final class TarFeed implements AutoCloseable {
     }
 
     /**
-     * Starts a tar that unpacks into this existing folder.
+     * Prepares a tar that unpacks into this existing folder. It starts with the first file.
      *
      * @param patience how long tar may read nothing; also the least time for its end, to which time for files and bytes
      *     is added
      * @param whenClosed runs when the feed is closed
      */
-    static TarFeed into(Lane lane, FilePath folder, Patience patience, Runnable whenClosed)
-            throws RemoteException, InterruptedException {
-        Feed feed = lane.feed(COMMAND, patience);
-        try {
-            ByteArrayOutputStream head = new ByteArrayOutputStream();
-            head.writeBytes(AtRoot.line(lane.site()));
-            head.writeBytes("./".getBytes(StandardCharsets.US_ASCII));
-            head.writeBytes(folder.bytes());
-            head.write('\n');
-            feed.put(head.toByteArray());
-            return new TarFeed(feed, patience, whenClosed);
-        } catch (RemoteException | InterruptedException e) {
-            feed.close();
-            throw e;
-        }
+    static TarFeed into(Lane lane, FilePath folder, Patience patience, Runnable whenClosed) {
+        ByteArrayOutputStream head = new ByteArrayOutputStream();
+        head.writeBytes(AtRoot.line(lane.site()));
+        head.writeBytes("./".getBytes(StandardCharsets.US_ASCII));
+        head.writeBytes(folder.bytes());
+        head.write('\n');
+        return new TarFeed(lane.feed(COMMAND, patience), head.toByteArray(), patience, whenClosed);
     }
 
     /**
@@ -79,6 +74,9 @@ public final class TarFeed implements AutoCloseable {
      */
     public void begin(byte[] name, long sizeBytes, int mode, long modifiedSeconds)
             throws RemoteException, InterruptedException {
+        if (files == 0) {
+            feed.put(head);
+        }
         feed.put(header(name, sizeBytes, mode, modifiedSeconds));
         files++;
         bytes += sizeBytes;
@@ -91,7 +89,7 @@ public final class TarFeed implements AutoCloseable {
         endFile(content.length, 0);
     }
 
-    /** Returns room for at least one byte of content. */
+    /** Returns room for at least one byte of content; what is put there is sent. */
     public ByteBuffer room() throws RemoteException, InterruptedException {
         return feed.room();
     }
@@ -114,6 +112,9 @@ public final class TarFeed implements AutoCloseable {
      * @throws RemoteException REFUSED if tar reports an error; STUCK if it does not end in time; LOST if it was cut off
      */
     public void end() throws RemoteException, InterruptedException {
+        if (files == 0) {
+            return;
+        }
         fill(ZEROS.length);
         CommandResult result = feed.end(patience.of(files, bytes));
         if (result.exitStatus() != 0) {
@@ -124,7 +125,7 @@ public final class TarFeed implements AutoCloseable {
         }
     }
 
-    /** Abandons the archive if it has not ended. */
+    /** Abandons the archive if it has not ended. Any thread may call it. */
     @Override
     public void close() {
         feed.close();

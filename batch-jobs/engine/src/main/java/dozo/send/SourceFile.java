@@ -53,6 +53,9 @@ final class SourceFile implements AutoCloseable {
     /** Whether the caller goes on without this file if the source is slow. */
     private final boolean leftWhenSlow;
 
+    /** If not null, requests are made on the caller's thread, and another thread calls this if one is slow. */
+    private final @Nullable Runnable stuck;
+
     // Used by the caller and by the thread that runs the request, never by both at once.
     private @Nullable OpenFile file;
     private @Nullable ByteBuffer ahead;
@@ -125,9 +128,11 @@ final class SourceFile implements AutoCloseable {
             Gauge reading,
             SourcePatience patience,
             @Nullable Semaphore permits,
-            boolean leftWhenSlow) {
+            boolean leftWhenSlow,
+            @Nullable Runnable stuck) {
         this.reading = reading;
         this.leftWhenSlow = leftWhenSlow;
+        this.stuck = stuck;
         this.folder = folder;
         this.sealed = sealed;
         this.patience = patience;
@@ -147,7 +152,7 @@ final class SourceFile implements AutoCloseable {
     static SourceFile open(
             SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, @Nullable Semaphore permits)
             throws SourceProblem, InterruptedException {
-        SourceFile source = new SourceFile(folder, sealed, reading, patience, permits, false);
+        SourceFile source = new SourceFile(folder, sealed, reading, patience, permits, false, null);
         try {
             source.ask(source::begin);
             return source;
@@ -165,7 +170,7 @@ final class SourceFile implements AutoCloseable {
      */
     static void beginOpening(
             SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, Consumer<SourceFile> over) {
-        SourceFile source = new SourceFile(folder, sealed, reading, patience, null, true);
+        SourceFile source = new SourceFile(folder, sealed, reading, patience, null, true, null);
         CompletableFuture<@Nullable Void> asked = source.asking(Turn.NORMAL);
         Stay stay = reading.enter();
         var _ = asked.whenComplete((_, _) -> {
@@ -181,9 +186,24 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
+    /**
+     * Returns a file that is opened and read by the caller's own thread, which saves handing over every request. Only
+     * for a {@linkplain SourceThreads#isFast fast} source, and for a platform thread that nobody else needs.
+     *
+     * @param stuck called by another thread if the source is slow after all: the caller's thread is in the kernel then,
+     *     until the source answers, and gets {@link Slow}
+     */
+    static SourceFile here(SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, Runnable stuck) {
+        return new SourceFile(folder, sealed, reading, patience, null, true, stuck);
+    }
+
     /** Returns when the file is open; at once after {@link #beginOpening} is over. */
     void awaitOpen() throws SourceProblem, InterruptedException {
-        await(answer);
+        if (stuck == null) {
+            await(answer);
+        } else {
+            ask(this::begin);
+        }
     }
 
     Entry entry() {
@@ -341,6 +361,10 @@ final class SourceFile implements AutoCloseable {
     }
 
     private void ask(Question question) throws SourceProblem, InterruptedException {
+        if (stuck != null) {
+            askHere(question);
+            return;
+        }
         Turn mine = threads.turn();
         if (mine == Turn.NONE) {
             throw silent(threads.silence());
@@ -353,6 +377,16 @@ final class SourceFile implements AutoCloseable {
             if (mine == Turn.PROBE) {
                 threads.probed();
             }
+            waitNoMore();
+        }
+    }
+
+    private void askHere(Question question) throws SourceProblem, InterruptedException {
+        CompletableFuture<@Nullable Void> asked = asking(Turn.NORMAL);
+        try (Stay _ = reading.enter()) {
+            answer(question, asked);
+            await(asked);
+        } finally {
             waitNoMore();
         }
     }
@@ -385,16 +419,17 @@ final class SourceFile implements AutoCloseable {
     /** Runs the request, on its thread. */
     private void answer(Question question, CompletableFuture<@Nullable Void> asked) {
         Throwable failure = null;
+        long now = System.nanoTime();
         try {
             // The caller may have gone while all threads were busy.
             if (!isClosed()) {
                 moved();
                 begun = true;
                 question.ask();
-                threads.answered();
+                threads.answered(now);
             }
         } catch (IOException | SourceProblem e) {
-            threads.answered();
+            threads.answered(now);
             failure = e;
         } catch (Throwable e) {
             failure = e;
@@ -425,8 +460,12 @@ final class SourceFile implements AutoCloseable {
         if (!slow && quietNanos > (folder.isSlow() ? SLOW_TOO : SLOW).toNanos()) {
             slow = true;
             folder.slow(1);
+            threads.slow();
             if (leftWhenSlow) {
                 answer.completeExceptionally(new Slow(name));
+                if (stuck != null) {
+                    stuck.run();
+                }
                 return;
             }
             if (permits != null) {

@@ -12,6 +12,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Threads that wait for the file system of one source, shared by all its readers. They are platform threads: a virtual
@@ -35,6 +36,15 @@ final class SourceThreads {
 
     private static final long IDLE_SECONDS_MAX = 10;
 
+    /** A source that answers in less is fast: handing requests over would cost more than waiting here. */
+    private static final long FAST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** A single answer counts as no slower than this: it may be late only because the processors are busy. */
+    private static final long SLOW_NANOS = 4 * FAST_NANOS;
+
+    /** The share of the latest answer in the average is one in this many. */
+    private static final int AVERAGED = 16;
+
     private static final ThreadFactory FACTORY =
             Thread.ofPlatform().name("read-source-", 0).daemon().factory();
 
@@ -49,6 +59,9 @@ final class SourceThreads {
             AT_ONCE_MAX, AT_ONCE_MAX, IDLE_SECONDS_MAX, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), FACTORY);
 
     private final Set<SourceFile> files = new HashSet<>();
+
+    /** The recent answers' average time. A source is slow until some answers were fast. */
+    private final AtomicLong tookNanos = new AtomicLong(SLOW_NANOS);
 
     private volatile long answeredNanos = System.nanoTime();
     private volatile boolean silent;
@@ -83,6 +96,15 @@ final class SourceThreads {
             Thread.ofPlatform().name("watch-sources").daemon().start(SourceThreads::watch);
         }
         return there;
+    }
+
+    /**
+     * Returns whether requests to a source have been answered so fast that whoever needs the answer may wait for it in
+     * the kernel.
+     */
+    static synchronized boolean isFast(Path root) {
+        SourceThreads there = KNOWN.get(root);
+        return there != null && !there.silent && there.tookNanos.get() < FAST_NANOS;
     }
 
     void leave(SourceFile file) {
@@ -127,15 +149,23 @@ final class SourceThreads {
         notifyAll();
     }
 
-    /** Records an answer of the file system, which may be an error. */
-    void answered() {
-        answeredNanos = System.nanoTime();
+    /** Records an answer of the file system, which may be an error, to a request made at this time. */
+    void answered(long askedNanos) {
+        long now = System.nanoTime();
+        answeredNanos = now;
+        long took = Math.min(now - askedNanos, SLOW_NANOS);
+        var _ = tookNanos.accumulateAndGet(took, (average, one) -> average + (one - average) / AVERAGED);
         if (silent) {
             synchronized (this) {
                 silent = false;
                 notifyAll();
             }
         }
+    }
+
+    /** Records that a request has had no answer for some time. */
+    void slow() {
+        tookNanos.set(SLOW_NANOS);
     }
 
     /** Returns when the source last answered anything. */

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -84,22 +85,39 @@ final class TarStream {
             return Map.of();
         }
         FilePath folder = SiteCheck.scratchName("tar-");
-        try (TarFeed tar = feed.get();
-                Opening opening = new Opening(route.source(), files)) {
-            Map<Entry, Arrival> arrivals = new HashMap<>();
-            while (opening.hasNext()) {
-                sendNext(tar, route, folder, opening, arrivals);
+        try (TarFeed tar = feed.get()) {
+            CompletableFuture<Map<Entry, Arrival>> sent = new CompletableFuture<>();
+            Thread.ofPlatform().daemon().name("archive").start(() -> sendAll(tar, route, folder, files, sent));
+            Map<Entry, Arrival> arrivals = Workers.join(sent);
+            if (!arrivals.isEmpty()) {
+                broken.set(0);
+                return arrivals;
             }
-            tar.end();
-            broken.set(0);
-            return arrivals;
         } catch (RemoteException e) {
             if (broken.incrementAndGet() == BROKEN_MAX) {
                 givenUp.accept("%d archives in a row failed, and files are sent by SFTP only: %s"
                         .formatted(BROKEN_MAX, e.getMessage()));
             }
-            clear(route.incoming().resolve(folder));
-            return Map.of();
+        }
+        clear(route.incoming().resolve(folder));
+        return Map.of();
+    }
+
+    /**
+     * Sends all files, on a thread of the archive: it reads, digests, encrypts and sends without handing anything over
+     * (ADR 0062). If it hangs in a source that was fast, the archive has no arrivals, and the thread is left alone.
+     */
+    private void sendAll(
+            TarFeed tar, Route route, FilePath folder, List<Entry> files, CompletableFuture<Map<Entry, Arrival>> sent) {
+        try (Opening opening = new Opening(route.source(), files, () -> sent.complete(Map.of()))) {
+            Map<Entry, Arrival> arrivals = new HashMap<>();
+            while (opening.hasNext()) {
+                sendNext(tar, route, folder, opening, arrivals);
+            }
+            tar.end();
+            sent.complete(arrivals);
+        } catch (Throwable e) {
+            sent.completeExceptionally(e);
         }
     }
 
@@ -163,30 +181,37 @@ final class TarStream {
     private int sendBlock(TarFeed tar, SourceFile source, long offset, long left, MessageDigest read)
             throws SourceProblem, RemoteException, InterruptedException {
         ByteBuffer room = tar.room();
-        int begin = room.position();
-        ByteBuffer content = room.slice(begin, (int) Math.min(room.remaining(), left));
+        ByteBuffer content = room.slice(room.position(), (int) Math.min(room.remaining(), left));
         source.read(content, offset);
         int n = content.position();
         try (Stay _ = gauges.digesting.enter()) {
             read.update(content.flip());
         }
         throttle.pass(n);
-        room.position(begin + n);
+        room.position(room.position() + n);
         gauges.bytesMoved.add(n);
         return n;
     }
 
-    /** Files of a source that are being opened, in the order in which opening ends. */
+    /**
+     * The files of a source: opened one after the other by the caller's thread while the source is fast, otherwise
+     * several ahead by the source's threads, in the order in which opening ends.
+     */
     private final class Opening implements AutoCloseable {
 
         private final SourceFolder folder;
+        private final Runnable stuck;
         private Iterator<Entry> waiting;
         private final BlockingQueue<SourceFile> over = new LinkedBlockingQueue<>();
         private int opening;
         private volatile boolean closed;
 
-        Opening(SourceFolder folder, List<Entry> files) {
+        /**
+         * @param stuck called by another thread if the caller's hangs in the source
+         */
+        Opening(SourceFolder folder, List<Entry> files, Runnable stuck) {
             this.folder = folder;
+            this.stuck = stuck;
             this.waiting = files.iterator();
         }
 
@@ -200,7 +225,11 @@ final class TarStream {
         }
 
         SourceFile next() throws InterruptedException {
-            for (; opening < OPENING_MAX && waiting.hasNext(); opening++) {
+            boolean fast = SourceThreads.isFast(folder.path());
+            if (fast && opening == 0) {
+                return SourceFile.here(folder, waiting.next(), gauges.reading, patience, stuck);
+            }
+            for (; !fast && opening < OPENING_MAX && waiting.hasNext(); opening++) {
                 SourceFile.beginOpening(folder, waiting.next(), gauges.reading, patience, this::isOver);
             }
             SourceFile next = over.take();

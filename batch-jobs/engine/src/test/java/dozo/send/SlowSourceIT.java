@@ -168,6 +168,47 @@ class SlowSourceIT {
         }
     }
 
+    /** Only a busy machine is a reason why the archive's own thread is not the one that hangs; then it is tried again. */
+    @Test
+    void aSourceThatHangsAfterItWasFastEndsTheArchiveAndNoFileIsLost() throws Exception {
+        Path shown = Files.createDirectory(folder.resolve("shown"));
+        List<Entry> entries = files(300, 1_000);
+        Path sub = Files.createDirectory(files.resolve("sub"));
+        Files.write(shown.resolve("f"), new byte[10_000]);
+
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                SlowMount mount = new SlowMount(shown, sub, Duration.ZERO);
+                LoopbackSite site = site();
+                Sender sender = sender(site, Duration.ofMinutes(10))) {
+            entries.add(
+                    new Entry(301, FilePath.between(files, sub.resolve("f")), DirectoryTree.facts(sub.resolve("f"))));
+            boolean hung = false;
+            for (int i = 1; i <= 20 && !hung; i++) {
+                Route route = Route.backup(SourceFolder.of(files), "p/E" + i, 1);
+                mount.hang();
+                Future<List<Outcome>> sent = threads.submit(() -> sender.send(route, new Unit.Bundle(entries)));
+                await().atMost(LIMIT).until(() -> mount.hanging() > 0);
+                hung = isArchiveOpening();
+                if (hung) {
+                    // The archive's thread, and the one that sends the file by SFTP.
+                    await().atMost(LIMIT).until(() -> sender.load().reading() == 2);
+                }
+                mount.comeBack();
+
+                assertThat(sent.get()).hasSize(301).allMatch(Verified.class::isInstance);
+            }
+            assertThat(hung).as("the archive's thread was in the kernel").isTrue();
+            await().atMost(LIMIT).until(() -> mount.open() == 0);
+        }
+    }
+
+    private static boolean isArchiveOpening() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .filter(each -> each.getKey().getName().equals("archive"))
+                .flatMap(each -> Arrays.stream(each.getValue()))
+                .anyMatch(frame -> frame.getClassName().equals("dozo.source.OpenFile"));
+    }
+
     @Test
     void aFileThatHangsWhereOthersAreReadIsGivenUpAlone() throws Exception {
         Entry hung = file(1, SourceBuffers.BYTES + 10_000);

@@ -23,15 +23,15 @@ final class ChannelWriter {
     private static final long NEAR_BYTES = 26L * PACKET_BYTES_MAX;
 
     /**
-     * After using all of that, wait for so much. OpenSSH returns window space in steps of three packets; to send after
-     * each step costs both sides a change of threads for each (ADR 0062).
+     * When that part is used up, the writer waits until this much of it is free. OpenSSH returns window space in steps
+     * of three packets; sending after every step costs both sides a change of threads each time (ADR 0062).
      */
     private static final long BURST_BYTES = 16L * PACKET_BYTES_MAX;
 
     /** 2.4 Gbit/s: four or more lanes share a link of 10 Gbit/s. */
     private static final double BYTES_PER_NANO = 0.3;
 
-    /** If a site does not return so much for this long, all of its window is used. */
+    /** If the site returns less than {@link #BURST_BYTES} in this time, its whole window is used. */
     private static final Duration HOLD_TIMEOUT = Duration.ofSeconds(1);
 
     private final ChannelSession channel;

@@ -53,7 +53,7 @@ final class SourceFile implements AutoCloseable {
     /** Whether the caller goes on without this file if the source is slow. */
     private final boolean leftWhenSlow;
 
-    /** If not null, requests are made on the caller's thread, and another thread calls this if one is slow. */
+    /** If not null, the caller's thread sends the requests, and another thread calls this if one is slow. */
     private final @Nullable Runnable stuck;
 
     // Used by the caller and by the thread that runs the request, never by both at once.

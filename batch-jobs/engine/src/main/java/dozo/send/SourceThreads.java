@@ -36,13 +36,13 @@ final class SourceThreads {
 
     private static final long IDLE_SECONDS_MAX = 10;
 
-    /** A source that answers in less is fast: handing requests over would cost more than waiting here. */
+    /** A source that answers in less time is fast: handing requests over would cost more than waiting for them. */
     private static final long FAST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /** A single answer counts as no slower than this: it may be late only because the processors are busy. */
     private static final long SLOW_NANOS = 4 * FAST_NANOS;
 
-    /** The share of the latest answer in the average is one in this many. */
+    /** The latest answer has a weight of one divided by this in the average. */
     private static final int AVERAGED = 16;
 
     private static final ThreadFactory FACTORY =
@@ -98,10 +98,7 @@ final class SourceThreads {
         return there;
     }
 
-    /**
-     * Returns whether requests to a source have been answered so fast that whoever needs the answer may wait for it in
-     * the kernel.
-     */
+    /** Returns whether a source has answered so fast that its reader may send the requests on its own thread. */
     static synchronized boolean isFast(Path root) {
         SourceThreads there = KNOWN.get(root);
         return there != null && !there.silent && there.tookNanos.get() < FAST_NANOS;

@@ -29,7 +29,7 @@ final class ChannelWriter {
     private static final long BURST_BYTES = 16L * PACKET_BYTES_MAX;
 
     /** 2.4 Gbit/s: four or more lanes share a link of 10 Gbit/s. */
-    private static final double BYTES_PER_NANO = 0.3;
+    static final double BYTES_PER_NANO = 0.3;
 
     /** If the site returns less than {@link #BURST_BYTES} in this time, its whole window is used. */
     private static final Duration HOLD_TIMEOUT = Duration.ofSeconds(1);

@@ -1,5 +1,6 @@
 package dozo.remote;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.file.FilePath;
@@ -11,8 +12,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.server.Environment;
@@ -21,11 +25,16 @@ import org.apache.sshd.server.SshServer;
 import org.apache.sshd.server.channel.ChannelSession;
 import org.apache.sshd.server.command.Command;
 import org.apache.sshd.server.subsystem.SubsystemFactory;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A hostile server is detected: the reason is PROTOCOL, the lane is closed, and none of its answers is used. */
+/**
+ * A hostile server is detected: the reason is PROTOCOL, the lane is closed, and none of its answers is used. One that
+ * does not answer gets no endless content.
+ */
 @Timeout(300)
 class HostileSiteTest {
 
@@ -40,9 +49,15 @@ class HostileSiteTest {
         void to(int id, DataOutputStream out) throws IOException;
     }
 
+    /** Answers every request after the greeting, or does not. */
+    @FunctionalInterface
+    private interface Script {
+        void on(int type, int id, int bytes, DataOutputStream out) throws IOException;
+    }
+
     @Test
     void anAnswerToAnotherRequest() throws Exception {
-        assertThat(reason((id, out) -> status(out, id + 7), sftp -> sftp.lstat(FILE)))
+        assertThat(reason((id, out) -> status(out, id + 7, 2), sftp -> sftp.lstat(FILE)))
                 .isEqualTo(Reason.PROTOCOL);
     }
 
@@ -108,6 +123,76 @@ class HostileSiteTest {
                 .isEqualTo(Reason.PROTOCOL);
     }
 
+    /** OpenSSH's server copies everything that waits for its answers again and again (ADR 0063). */
+    @Test
+    void aServerThatAcknowledgesNoWriteGetsOnlyAsMuchAsItCanHold() throws Exception {
+        byte[] content = new byte[8 << 20];
+        Held held = new Held();
+        try (LoopbackSite keys = LoopbackSite.embedded(temp.resolve("state"), temp.resolve("root"), 0);
+                SshServer server = server(held);
+                Lanes lanes = Lanes.to(address(keys, server), 1)) {
+            RemoteFile file = lanes.next().sftp().create(FILE);
+            Thread writer = Thread.ofPlatform().start(() -> {
+                try {
+                    file.write(0, content, 0, content.length);
+                } catch (RemoteException | InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+
+            Awaitility.await().until(() -> held.content() > 0 && writer.getState() == Thread.State.WAITING);
+            // What it has let go already may still be on its way.
+            Awaitility.await().during(Duration.ofMillis(300)).until(held::content, Predicate.isEqual(held.content()));
+
+            assertThat(held.content())
+                    .isGreaterThan(Pipeline.UNANSWERED_BYTES_NEAR / 2)
+                    .isLessThan(2 * Pipeline.UNANSWERED_BYTES_NEAR);
+
+            held.answer();
+            writer.join();
+            file.finish(false);
+            assertThat(held.content()).isGreaterThanOrEqualTo(content.length);
+        }
+    }
+
+    /** A server that does not answer writes until it is told to. */
+    private static final class Held implements Script {
+
+        private final List<Integer> unanswered = new ArrayList<>();
+        private long content;
+        private @Nullable DataOutputStream out;
+        private boolean answers;
+
+        @Override
+        public synchronized void on(int type, int id, int bytes, DataOutputStream to) throws IOException {
+            out = to;
+            if (type == Packet.WRITE) {
+                content += bytes;
+                if (!answers) {
+                    unanswered.add(id);
+                    return;
+                }
+            }
+            if (type == Packet.OPEN) {
+                handle(to, id, 4);
+            } else {
+                status(to, id, Reply.OK);
+            }
+        }
+
+        synchronized long content() {
+            return content;
+        }
+
+        synchronized void answer() throws IOException {
+            answers = true;
+            for (int id : unanswered) {
+                status(requireNonNull(out), id, Reply.OK);
+            }
+            requireNonNull(out).flush();
+        }
+    }
+
     @FunctionalInterface
     private interface Deed {
         Object on(Sftp sftp) throws Exception;
@@ -115,30 +200,29 @@ class HostileSiteTest {
 
     private Reason reason(Answer answer, Deed deed) throws Exception {
         try (LoopbackSite keys = LoopbackSite.embedded(temp.resolve("state"), temp.resolve("root"), 0);
-                SshServer hostile = hostile(answer)) {
-            SiteAddress honest = keys.address();
-            String hostKey = PublicKeyEntry.toString(hostile.getKeyPairProvider()
-                    .loadKeys(null)
-                    .iterator()
-                    .next()
-                    .getPublic());
-            SiteAddress address = new SiteAddress(
-                    honest.host(), hostile.getPort(), honest.user(), honest.root(), honest.identity(), hostKey);
-            try (Lanes lanes = Lanes.to(address, 1)) {
-                Lane lane = lanes.next();
-                Callable<?> call = () -> deed.on(lane.sftp());
-                try {
-                    call.call();
-                } catch (RemoteException e) {
-                    assertThat(lane.isOpen()).isFalse();
-                    return e.reason();
-                }
-                throw new AssertionError("believed");
+                SshServer hostile = server((type, id, bytes, out) -> answer.to(id, out));
+                Lanes lanes = Lanes.to(address(keys, hostile), 1)) {
+            Lane lane = lanes.next();
+            Callable<?> call = () -> deed.on(lane.sftp());
+            try {
+                call.call();
+            } catch (RemoteException e) {
+                assertThat(lane.isOpen()).isFalse();
+                return e.reason();
             }
+            throw new AssertionError("believed");
         }
     }
 
-    private static SshServer hostile(Answer answer) throws Exception {
+    private static SiteAddress address(LoopbackSite keys, SshServer server) throws Exception {
+        SiteAddress honest = keys.address();
+        String hostKey = PublicKeyEntry.toString(
+                server.getKeyPairProvider().loadKeys(null).iterator().next().getPublic());
+        return new SiteAddress(
+                honest.host(), server.getPort(), honest.user(), honest.root(), honest.identity(), hostKey);
+    }
+
+    private static SshServer server(Script script) throws Exception {
         SshServer server = SshServer.setUpDefaultServer();
         server.setHost("127.0.0.1");
         server.setKeyPairProvider(
@@ -152,18 +236,18 @@ class HostileSiteTest {
 
             @Override
             public Command createSubsystem(ChannelSession channel) {
-                return new Liar(answer);
+                return new Scripted(script);
             }
         }));
         server.start();
         return server;
     }
 
-    private static void status(DataOutputStream out, int id) throws IOException {
+    private static void status(DataOutputStream out, int id, int code) throws IOException {
         out.writeInt(17);
         out.writeByte(Packet.STATUS);
         out.writeInt(id);
-        out.writeInt(2);
+        out.writeInt(code);
         out.writeInt(0);
         out.writeInt(0);
     }
@@ -176,15 +260,15 @@ class HostileSiteTest {
         out.write(new byte[bytes]);
     }
 
-    /** Announces version 3 and then gives the planned answer. */
-    private static final class Liar implements Command {
+    /** Announces version 3 and then answers by the script. */
+    private static final class Scripted implements Command {
 
-        private final Answer answer;
+        private final Script script;
         private InputStream in = InputStream.nullInputStream();
         private OutputStream out = OutputStream.nullOutputStream();
 
-        Liar(Answer answer) {
-            this.answer = answer;
+        Scripted(Script script) {
+            this.script = script;
         }
 
         @Override
@@ -215,10 +299,10 @@ class HostileSiteTest {
                     answers.flush();
                     while (true) {
                         int length = requests.readInt();
-                        requests.readByte();
+                        int type = requests.readByte();
                         int id = requests.readInt();
                         requests.skipNBytes(length - 5);
-                        answer.to(id, answers);
+                        script.on(type, id, length, answers);
                         answers.flush();
                     }
                 } catch (IOException gone) {

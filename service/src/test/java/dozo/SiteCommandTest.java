@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
 import dozo.ledger.Ledger;
+import dozo.loopback.LoopbackSite;
 import dozo.registry.Capacities;
 import dozo.registry.Sites;
+import dozo.remote.HostKey;
 import dozo.remote.SiteAddress;
 import dozo.remote.Space;
 import java.io.IOException;
@@ -41,7 +43,8 @@ class SiteCommandTest {
         site = service.bean(Sites.class)
                 .save(
                         "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
+                        new SiteAddress(
+                                "127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAADDDD"),
                         "test")
                 .id();
     }
@@ -71,22 +74,103 @@ class SiteCommandTest {
     }
 
     @Test
-    void aSiteIsRemovedUnlessARunHasUsedIt() {
+    void aSiteIsRemoved() {
         service.bean(Capacities.class).keep(site, new Space(1_000 * GB, 250 * GB, Long.MAX_VALUE, false));
-        JdbcClient jdbc = service.bean(JdbcClient.class);
-        jdbc.sql(
-                        "insert into run (site_id, kind, state, requested_by, started_at, ended_at) values (?, 'nightlyBackup', 'FAILED', 'x', now(), now())")
-                .param(site)
-                .update();
-        assertThat(dozo(Exit.REFUSED, "remove", "dr")).contains("site dr has been used by runs");
-        assertThat(service.submit(service.browser(), "/sites/dr/remove", "").statusCode())
-                .isEqualTo(422);
-        assertThat(show()).contains("250 GB of 1.0 TB free");
 
-        jdbc.sql("delete from run").update();
         assertThat(dozo(Exit.WELL, "remove", "dr")).isEqualTo("site dr removed\n");
+
         assertThat(dozo(Exit.REFUSED, "remove", "dr")).contains("site \"dr\" does not exist");
         assertThat(service.bean(Sites.class).all()).isEmpty();
+        assertThat(service.bean(JdbcClient.class)
+                        .sql("select count(*) from site")
+                        .query(Long.class)
+                        .single())
+                .as("nothing refers to it")
+                .isZero();
+    }
+
+    @Test
+    void ofASiteThatRunsHaveUsedTheNameStaysTaken() {
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        jdbc.sql(
+                        "insert into run (site_id, kind, state, requested_by, started_at) values (?, 'nightlyBackup', 'RUNNING', 'x', now())")
+                .param(site)
+                .update();
+        assertThat(dozo(Exit.REFUSED, "remove", "dr", "--with-copies"))
+                .contains("a run is using site dr; stop it first");
+        assertThat(service.submit(service.browser(), "/sites/dr/remove", "copies=true")
+                        .body())
+                .contains("a run is using site dr; stop it first");
+        jdbc.sql("update run set state = 'FAILED', ended_at = now()").update();
+        jdbc.sql(
+                        "insert into finding (run_id, reason, message, found_at, last_run_id, last_found_at) select run_id, 'SITE_UNREACHABLE', 'no answer', now(), run_id, now() from run")
+                .update();
+
+        assertThat(dozo(Exit.WELL, "remove", "dr")).isEqualTo("site dr removed\n");
+
+        assertThat(service.bean(Sites.class).all()).isEmpty();
+        assertThat(service.bean(Sites.class).find(site).orElseThrow().name())
+                .as("its runs still have a site")
+                .isEqualTo("dr");
+        assertThat(jdbc.sql("select reason from acknowledgement")
+                        .query(String.class)
+                        .list())
+                .containsExactly("site dr was removed");
+        assertThat(add(Exit.REFUSED, "dr", "u@inner:/r", "--host-key", "ssh-ed25519 AAAACCCC"))
+                .contains("a site dr was removed, and evidence refers to it; choose another name");
+        assertThat(dozo(Exit.REFUSED, "remove", "dr")).contains("site \"dr\" does not exist");
+    }
+
+    @Test
+    void theServiceHasAKeyOfItsOwn() throws IOException {
+        String key = dozo(Exit.WELL, "key").strip();
+
+        assertThat(key).matches("ssh-ed25519 AAAA[A-Za-z0-9+/=]+");
+        assertThat(dozo(Exit.WELL, "key").strip()).as("always the same").isEqualTo(key);
+        assertThat(add(Exit.WELL, "second", "u@inner:/r", "--host-key", "ssh-ed25519 AAAACCCC"))
+                .contains("site second is registered", "add this line to the authorized_keys of u there:", key);
+        assertThat(service.bean(Sites.class)
+                        .find("second")
+                        .orElseThrow()
+                        .address()
+                        .identity())
+                .isEqualTo(service.work().toRealPath().resolve("site-key"));
+    }
+
+    @Test
+    void aHostIsAskedForItsKey() throws IOException {
+        try (LoopbackSite host = LoopbackSite.start(folder.resolve("sshd"), folder, 0)) {
+            int port = host.address().port();
+
+            String answer = add(Exit.USAGE, "second", "u@127.0.0.1:/r", "--port", String.valueOf(port));
+
+            HostKey presented = HostKey.all(host.address().hostKey()).getFirst();
+            assertThat(answer)
+                    .contains("127.0.0.1 presents this host key:", presented.fingerprint())
+                    .contains("--host-key '" + presented.line() + "'");
+        }
+        assertThat(service.bean(Sites.class).find("second")).isEmpty();
+        assertThat(add(Exit.UNAVAILABLE, "second", "u@127.0.0.1:/r", "--port", "1"))
+                .contains("127.0.0.1:1 does not answer as an SSH server");
+        assertThat(add(Exit.REFUSED, "second", "u@127.0.0.1:/r", "--port", "0")).contains("port: expected 1 to 65535");
+        assertThat(add(Exit.REFUSED, "second", "u@-:/r")).contains("host: expected a host name or an address");
+    }
+
+    @Test
+    void whatIsNotGivenStaysAsItIs() throws IOException {
+        Path keys = Files.writeString(folder.resolve("gate.keys"), "gate ssh-ed25519 AAAABBBB\n");
+        SiteAddress before = service.bean(Sites.class).find("dr").orElseThrow().address();
+
+        dozo(Exit.WELL, "change", "dr", "--jump", "u@gate", "--jump-host-key-file", keys.toString(), "--dscp", "le");
+        dozo(Exit.WELL, "change", "dr", "--port", "2222");
+        assertThat(show()).contains("dozo@127.0.0.1:2222:/backup", "through  u@gate:22", "DSCP     1");
+
+        dozo(Exit.WELL, "change", "dr", "other@dr.example.org:/new", "--no-jump", "--dscp", "0");
+        assertThat(service.bean(Sites.class).find("dr").orElseThrow().address())
+                .isEqualTo(
+                        new SiteAddress("dr.example.org", 2222, "other", "/new", before.identity(), before.hostKey()));
+        assertThat(dozo(Exit.REFUSED, "change", "none", "--port", "1")).contains("\"none\" does not exist");
+        assertThat(dozo(Exit.USAGE, "change", "dr", "nowhere")).contains("expected user@host:/root");
     }
 
     @Test
@@ -129,6 +213,10 @@ class SiteCommandTest {
 
     private String site(int code, String[] words, String... more) {
         return dozo(code, Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new));
+    }
+
+    private String add(int code, String... words) {
+        return site(code, new String[] {"add"}, words);
     }
 
     private String show() {

@@ -1,7 +1,5 @@
 package dozo.api;
 
-import com.google.errorprone.annotations.FormatMethod;
-import com.google.errorprone.annotations.FormatString;
 import dozo.api.http.Edited;
 import dozo.api.http.Editions;
 import dozo.api.http.IfMatch;
@@ -11,7 +9,8 @@ import dozo.registry.Capabilities;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacities;
 import dozo.registry.Capacity;
-import dozo.registry.Refusal;
+import dozo.registry.SiteKey;
+import dozo.registry.SiteTerms;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lanes;
@@ -20,20 +19,14 @@ import dozo.remote.SiteAddress;
 import dozo.remote.SiteCache;
 import dozo.remote.SiteCheck;
 import dozo.remote.Space;
-import dozo.remote.Way;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.security.Principal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
@@ -44,6 +37,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -52,17 +46,8 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping("/api/v1/sites")
 public class SiteApi {
 
-    private static final Pattern HOST = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.:_-]{0,252}");
-    private static final Pattern USER = Pattern.compile("[A-Za-z_][A-Za-z0-9._@-]{0,63}");
-
-    /** A public key on its own line, or a {@code known_hosts} line, which begins with names of the host. */
-    private static final Pattern HOST_KEY =
-            Pattern.compile("(?:\\S+\\s+)?((?:ssh-|ecdsa-sha2-)[a-z0-9-]+\\s+AAAA[A-Za-z0-9+/=]+)(?:\\s.*)?");
-
-    private static final int ROOT_LENGTH_MAX = 4_096;
-    private static final int HOST_KEY_LENGTH_MAX = 65_536;
-
     private final Sites sites;
+    private final SiteKey key;
     private final Capabilities capabilities;
     private final Capacities capacities;
     private final Editions editions;
@@ -72,7 +57,8 @@ public class SiteApi {
      *
      * @param port default 22
      * @param root the absolute path of Dozo's folder at the site
-     * @param identity the file with the private key, on the service's machine; the key itself is never sent
+     * @param identity the file with the private key, on the service's machine; the key itself is never sent. Default: the
+     *     service's own key
      * @param hostKey the site's public host keys, one a line
      * @param jump a jump host in front of the site; missing: none
      * @param dscp the DSCP mark of packets, 0 to 63; missing: none
@@ -85,8 +71,7 @@ public class SiteApi {
             @NotBlank(message = "expected the root folder at the site")
             String root,
 
-            @NotBlank(message = "expected the private key's file")
-            String identity,
+            @Nullable String identity,
 
             @NotBlank(message = "expected the site's public host key, obtained from a trusted person")
             String hostKey,
@@ -94,20 +79,14 @@ public class SiteApi {
             @Nullable @Valid NewJump jump,
             @Nullable Integer dscp) {
 
-        SiteAddress checked() {
-            demand(dscp == null || (dscp >= 0 && dscp <= Way.DSCP_MAX), "dscp", "expected 0 to 63");
-            SiteAddress site = new NewHost("", host, port, user, root, identity, hostKey).checked();
-            Optional<SiteAddress> before = Optional.ofNullable(jump)
-                    .map(each -> new NewHost(
-                                    "jump.",
-                                    each.host,
-                                    each.port,
-                                    each.user,
-                                    "/",
-                                    each.identity == null ? identity : each.identity,
-                                    each.hostKey)
-                            .checked());
-            return site.by(new Way(before, dscp == null ? 0 : dscp));
+        SiteTerms terms() {
+            return new SiteTerms(
+                    new SiteTerms.Host(host, port, user, identity, hostKey),
+                    root,
+                    jump == null
+                            ? null
+                            : new SiteTerms.Host(jump.host, jump.port, jump.user, jump.identity, jump.hostKey),
+                    dscp);
         }
     }
 
@@ -126,58 +105,6 @@ public class SiteApi {
 
             @NotBlank(message = "expected the jump host's public host key, obtained from a trusted person")
             String hostKey) {}
-
-    /** A host to log in to. The request's fields for it begin with {@code at}. */
-    private record NewHost(
-            String at, String host, @Nullable Integer port, String user, String root, String identity, String hostKey) {
-
-        SiteAddress checked() {
-            demand(HOST.matcher(host).matches(), at + "host", "expected a host name or an address");
-            demand(USER.matcher(user).matches(), at + "user", "expected a login name");
-            int there = port == null ? 22 : port;
-            demand(there >= 1 && there <= 65_535, at + "port", "expected 1 to 65535");
-            demand(
-                    root.startsWith("/")
-                            && root.length() <= ROOT_LENGTH_MAX
-                            && root.chars().noneMatch(c -> c < ' '),
-                    at + "root",
-                    "expected an absolute path at the site");
-            return new SiteAddress(host, there, user, root, identityFile(), keys());
-        }
-
-        private Path identityFile() {
-            try {
-                Path file = Path.of(identity);
-                demand(file.isAbsolute(), at + "identity", "expected the absolute path of a private key's file");
-                demand(
-                        Files.isRegularFile(file) && Files.isReadable(file),
-                        at + "identity",
-                        "the service cannot read a file of this name on its machine");
-                return file;
-            } catch (InvalidPathException e) {
-                throw new Refusal(at + "identity", "expected the absolute path of a private key's file");
-            }
-        }
-
-        private String keys() {
-            demand(hostKey.length() <= HOST_KEY_LENGTH_MAX, at + "hostKey", "expected at most 64 KiB");
-            List<String> keys = hostKey.lines()
-                    .map(String::strip)
-                    .filter(line -> !line.isEmpty() && !line.startsWith("#"))
-                    .map(line -> {
-                        Matcher key = HOST_KEY.matcher(line);
-                        demand(
-                                key.matches(),
-                                at + "hostKey",
-                                "expected public keys such as ssh-ed25519 AAAA…, one on each line; ssh-keyscan prints them");
-                        return key.group(1);
-                    })
-                    .distinct()
-                    .toList();
-            demand(!keys.isEmpty(), at + "hostKey", "expected at least one public host key");
-            return String.join("\n", keys);
-        }
-    }
 
     /**
      * A site.
@@ -275,8 +202,9 @@ public class SiteApi {
         }
     }
 
-    SiteApi(Sites sites, Capabilities capabilities, Capacities capacities, Editions editions) {
+    SiteApi(Sites sites, SiteKey key, Capabilities capabilities, Capacities capacities, Editions editions) {
         this.sites = sites;
+        this.key = key;
         this.capabilities = capabilities;
         this.capacities = capacities;
         this.editions = editions;
@@ -297,7 +225,7 @@ public class SiteApi {
     /** Registers a site, or replaces the address of an existing one. */
     @PutMapping("/{name}")
     ShownSite save(@PathVariable String name, @Valid @RequestBody NewAddress asked, IfMatch seen, Principal actor) {
-        SiteAddress address = asked.checked();
+        SiteAddress address = asked.terms().address(key.file());
         return shown(editions.change(
                 seen,
                 () -> sites.lock(name),
@@ -305,11 +233,16 @@ public class SiteApi {
                 () -> sites.save(name, address, actor.getName())));
     }
 
-    /** Removes a site that no run has used. 409: a run has used it. */
+    /**
+     * Removes a site; nothing is changed at the site itself. 409: a run or a restore uses it, or it has copies, which
+     * would no longer count as safe.
+     *
+     * @param copies whether it may have copies
+     */
     @DeleteMapping("/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
-    void remove(@PathVariable String name, Principal actor) {
-        if (!sites.remove(name, actor.getName())) {
+    void remove(@PathVariable String name, @RequestParam(defaultValue = "false") boolean copies, Principal actor) {
+        if (!sites.remove(name, copies, actor.getName())) {
             throw Missing.thing("site", name).get();
         }
     }
@@ -333,12 +266,5 @@ public class SiteApi {
 
     private Site find(String name) {
         return sites.find(name).orElseThrow(Missing.thing("site", name));
-    }
-
-    @FormatMethod
-    private static void demand(boolean met, String field, @FormatString String expected, Object... values) {
-        if (!met) {
-            throw new Refusal(field, expected, values);
-        }
     }
 }

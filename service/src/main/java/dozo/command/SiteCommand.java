@@ -1,8 +1,12 @@
 package dozo.command;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.api.SiteApi.CheckedSite;
 import dozo.api.SiteApi.ShownJump;
 import dozo.api.SiteApi.ShownSite;
+import dozo.api.SiteKeyApi.ShownHostKey;
+import dozo.api.SiteKeyApi.ShownSiteKey;
 import dozo.file.Size;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacity;
@@ -24,10 +28,15 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
 /** DR sites. */
-@Command(name = "site", mixinStandardHelpOptions = true, description = "DR sites: add, remove, check, show.")
+@Command(
+        name = "site",
+        mixinStandardHelpOptions = true,
+        description = "DR sites: add, change, remove, check, show, key.")
 final class SiteCommand {
 
     private static final Pattern WHERE = Pattern.compile("([^@]+)@(\\[[^]]+]|[^:]+):(/.*)");
+
+    private static final int PORT_USUAL = 22;
 
     /** The host key, given in one of two ways. */
     static final class HostKey {
@@ -45,7 +54,7 @@ final class SiteCommand {
         private @Nullable Path file;
 
         String text() {
-            return line != null ? line : read("--host-key-file", java.util.Objects.requireNonNull(file));
+            return line != null ? line : read("--host-key-file", requireNonNull(file));
         }
     }
 
@@ -88,66 +97,185 @@ final class SiteCommand {
         }
     }
 
+    /** How a site is reached; what is not given stays as it is. */
+    static final class Access {
+
+        @Option(names = "--port", description = "Its SSH port (default: 22).")
+        private @Nullable Integer port;
+
+        @Option(
+                names = "--identity",
+                paramLabel = "FILE",
+                description = "The private key's file, on the service's machine (default: the service's own key).")
+        private @Nullable Path identity;
+
+        @ArgGroup
+        private @Nullable HostKey hostKey;
+
+        @ArgGroup(exclusive = false)
+        private @Nullable Jump jump;
+
+        @Option(
+                names = "--dscp",
+                paramLabel = "MARK",
+                description = "The DSCP mark of packets: cs0 to cs7, af11 to af43, ef, le, or 0 to 63.")
+        private @Nullable String dscp;
+
+        /** Adds these fields to an address. */
+        void addTo(Map<String, Object> address, @Nullable String where, Connection service) {
+            if (where != null) {
+                Matcher parts = WHERE.matcher(where);
+                if (!parts.matches()) {
+                    throw new ParameterException(
+                            service.commandLine(), "\"%s\": expected user@host:/root".formatted(where));
+                }
+                address.put("user", parts.group(1));
+                address.put("host", parts.group(2).replaceAll("[\\[\\]]", ""));
+                address.put("root", parts.group(3));
+            }
+            if (port != null) {
+                address.put("port", port);
+            }
+            if (identity != null) {
+                address.put("identity", identity.toAbsolutePath().normalize().toString());
+            }
+            if (hostKey != null) {
+                address.put("hostKey", hostKey.text());
+            }
+            if (jump != null) {
+                address.put("jump", jump.fields(service));
+            }
+            if (dscp != null) {
+                address.put("dscp", mark(dscp, service));
+            }
+        }
+
+        private static int mark(String dscp, Connection service) {
+            return Way.dscp(dscp)
+                    .orElseThrow(() -> new ParameterException(
+                            service.commandLine(),
+                            "--dscp \"%s\": expected cs0 to cs7, af11 to af43, ef, le, or 0 to 63".formatted(dscp)));
+        }
+    }
+
     @Command(
             name = "add",
             mixinStandardHelpOptions = true,
-            description =
-                    "Registers a site, or replaces the address of an existing one: without --jump it is reached directly.")
+            description = {
+                "Registers a site, or replaces the address of an existing one: without --jump it is reached directly.",
+                "Without a host key, prints the key that the host presents, for you to compare."
+            })
     int add(
             @Mixin Connection service,
             @Parameters(paramLabel = "NAME", description = "Its name in Dozo.") String name,
             @Parameters(paramLabel = "USER@HOST:/ROOT", description = "The site's address.") String where,
-            @Option(names = "--port", defaultValue = "22", description = "Its SSH port (${DEFAULT-VALUE}).") int port,
-            @Option(
-                            names = "--identity",
-                            required = true,
-                            paramLabel = "FILE",
-                            description = "The private key's file, on the service's machine.")
-                    Path identity,
-            @ArgGroup(multiplicity = "1") HostKey hostKey,
-            @ArgGroup(exclusive = false) @Nullable Jump jump,
-            @Option(
-                            names = "--dscp",
-                            paramLabel = "MARK",
-                            description = "The DSCP mark of packets: cs0 to cs7, af11 to af43, ef, le, or 0 to 63.")
-                    @Nullable
-                    String dscp) {
-        Matcher parts = WHERE.matcher(where);
-        if (!parts.matches()) {
-            throw new ParameterException(service.commandLine(), "\"%s\": expected user@host:/root".formatted(where));
-        }
-        Map<String, Object> address = new HashMap<>(Map.of(
-                "user", parts.group(1),
-                "host", parts.group(2).replaceAll("[\\[\\]]", ""),
-                "root", parts.group(3),
-                "port", port,
-                "identity", identity.toAbsolutePath().normalize().toString(),
-                "hostKey", hostKey.text()));
-        if (jump != null) {
-            address.put("jump", jump.fields(service));
-        }
-        if (dscp != null) {
-            address.put(
-                    "dscp",
-                    Way.dscp(dscp)
-                            .orElseThrow(() -> new ParameterException(
-                                    service.commandLine(),
-                                    "--dscp \"%s\": expected cs0 to cs7, af11 to af43, ef, le, or 0 to 63"
-                                            .formatted(dscp))));
+            @Mixin Access access) {
+        Map<String, Object> address = new HashMap<>(Map.of("port", PORT_USUAL));
+        access.addTo(address, where, service);
+        if (access.hostKey == null) {
+            throw new Failure(
+                    Exit.USAGE,
+                    access.jump == null
+                            ? compare(service, String.valueOf(address.get("host")), address.get("port"))
+                            : "with --jump, give the site's host key, too: --host-key or --host-key-file");
         }
         Answer<ShownSite> site = service.put("/api/v1/sites/" + Connection.encoded(name), address, ShownSite.class);
-        service.say(site, "site %s is registered; check it with `dozo site check %s`".formatted(name, name));
+        String login = access.identity != null
+                ? ""
+                : "%nIt logs in with its own key; add this line to the authorized_keys of %s there:%n%s"
+                        .formatted(address.get("user"), ownKey(service).value().publicKey());
+        service.say(site, "site %s is registered; check it with `dozo site check %s`".formatted(name, name) + login);
         return Exit.WELL;
+    }
+
+    /** Returns what to do if the user has given no host key. */
+    private static String compare(Connection service, String host, @Nullable Object port) {
+        ShownHostKey presented = service.get(
+                        new Query("/api/v1/host-key")
+                                .with("host", host)
+                                .with("port", port)
+                                .toString(),
+                        ShownHostKey.class)
+                .value();
+        return """
+               %s presents this host key:
+                 %s %s
+               Compare it with the one that the site's administrators give you; they get it with `ssh-keygen -l -f /etc/ssh/ssh_host_ed25519_key.pub`.
+               If it is the same, give the same command again, with --host-key '%s'""".formatted(
+                        Connection.visible(host),
+                        Connection.visible(presented.kind()),
+                        Connection.visible(presented.fingerprint()),
+                        Connection.visible(presented.hostKey()));
+    }
+
+    @Command(
+            name = "change",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Changes how a site is reached; what you do not give stays as it is. Copies that are there continue to",
+                "count: for another, empty place add another site."
+            })
+    int change(
+            @Mixin Connection service,
+            @Parameters(paramLabel = "NAME", description = "The site's name.") String name,
+            @Parameters(arity = "0..1", paramLabel = "USER@HOST:/ROOT", description = "Its new address.") @Nullable
+                    String where,
+            @Mixin Access access,
+            @Option(names = "--no-jump", description = "Reaches it directly, without a jump host.") boolean direct) {
+        String resource = "/api/v1/sites/" + Connection.encoded(name);
+        ShownSite before = service.get(resource, ShownSite.class).value();
+        Map<String, Object> address = new HashMap<>(Map.of(
+                "user", before.user(),
+                "host", before.host(),
+                "port", before.port(),
+                "root", before.root(),
+                "identity", before.identity(),
+                "hostKey", before.hostKey(),
+                "dscp", before.dscp()));
+        if (before.jump() != null && !direct) {
+            address.put("jump", before.jump());
+        }
+        access.addTo(address, where, service);
+        service.say(
+                service.put(resource, address, ShownSite.class),
+                "site %s is changed; check it with `dozo site check %s`".formatted(name, name));
+        return Exit.WELL;
+    }
+
+    @Command(
+            name = "key",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Prints the service's own public key, with which it logs in at sites that have no other. Add it to the",
+                "authorized_keys of the user at the site."
+            })
+    int key(@Mixin Connection service) {
+        Answer<ShownSiteKey> key = ownKey(service);
+        service.say(key, key.value().publicKey());
+        return Exit.WELL;
+    }
+
+    private static Answer<ShownSiteKey> ownKey(Connection service) {
+        return service.get("/api/v1/site-key", ShownSiteKey.class);
     }
 
     @Command(
             name = "remove",
             mixinStandardHelpOptions = true,
-            description = "Removes a site that no run has used. Nothing is changed at the site itself.")
+            description = {
+                "Removes a site. Nothing is changed at the site itself. If it has copies, they no longer count as safe,",
+                "and you must say --with-copies."
+            })
     int remove(
-            @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
+            @Mixin Connection service,
+            @Parameters(paramLabel = "NAME", description = "The site's name.") String name,
+            @Option(names = "--with-copies", description = "Also if the site has copies.") boolean withCopies) {
         service.say(
-                service.delete("/api/v1/sites/" + Connection.encoded(name), Void.class),
+                service.delete(
+                        new Query("/api/v1/sites/" + Connection.encoded(name))
+                                .with("copies", withCopies ? true : null)
+                                .toString(),
+                        Void.class),
                 "site %s removed".formatted(name));
         return Exit.WELL;
     }

@@ -6,12 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.Browser.NewContextOptions;
 import com.microsoft.playwright.BrowserContext;
-import com.microsoft.playwright.BrowserType.LaunchOptions;
 import com.microsoft.playwright.Download;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.ScreenshotOptions;
-import com.microsoft.playwright.Playwright;
 import com.microsoft.playwright.Route;
 import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.options.AriaRole;
@@ -54,7 +52,6 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -86,9 +83,6 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  */
 class PagesBrowserIT {
 
-    /** Names of the browser in different distributions. */
-    private static final List<String> BROWSERS = List.of("chromium", "chromium-browser", "google-chrome");
-
     private static final Path SHOTS = Path.of("target", "pages");
 
     private static final int WIDE = 1280;
@@ -111,7 +105,7 @@ class PagesBrowserIT {
 
     private static RunningService service;
     private static LoopbackSite site;
-    private static Playwright playwright;
+    private static Chromium chromium;
     private static Browser browser;
     private static String login = "";
     private static String axe = "";
@@ -132,13 +126,8 @@ class PagesBrowserIT {
                 serve();
                 return null;
             });
-            // A browser is already installed, so none is downloaded.
-            Map<String, String> environment = new HashMap<>(System.getenv());
-            environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
-            playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
-            browser = playwright
-                    .chromium()
-                    .launch(new LaunchOptions().setExecutablePath(chromium()).setArgs(List.of("--no-sandbox")));
+            chromium = Chromium.start();
+            browser = chromium.browser();
             try (InputStream script = PagesBrowserIT.class.getResourceAsStream("/axe.min.js")) {
                 axe = new String(Objects.requireNonNull(script).readAllBytes(), StandardCharsets.UTF_8);
             }
@@ -160,14 +149,6 @@ class PagesBrowserIT {
         service.bean(Tokens.class).create("lab", "sheet of the lab", null, true, 30);
         back();
         plan();
-    }
-
-    private static Path chromium() {
-        return Arrays.stream(System.getenv("PATH").split(java.io.File.pathSeparator, -1))
-                .flatMap(folder -> BROWSERS.stream().map(name -> Path.of(folder, name)))
-                .filter(Files::isExecutable)
-                .findFirst()
-                .orElseThrow(() -> new AssertionError("no Chromium on the PATH: ./dozo test installs it"));
     }
 
     /** Adds booked visits, with one gap of each kind. */
@@ -329,7 +310,7 @@ class PagesBrowserIT {
 
     @AfterAll
     static void stop() throws Exception {
-        playwright.close();
+        chromium.close();
         service.close();
         site.close();
     }
@@ -765,6 +746,8 @@ class PagesBrowserIT {
         pages.put("audit-none", "/audit?asOf=2020-01-01&from=2020-01-01&until=2020-01-02");
         pages.put("sites", "/sites");
         pages.put("check", "/sites/dr/check");
+        pages.put("newsite", "/sites/new");
+        pages.put("changesite", "/sites/dr/change");
         pages.put("removesite", "/sites/dr/remove");
         pages.put("administration", "/administration");
         pages.put("password", "/administration/password");

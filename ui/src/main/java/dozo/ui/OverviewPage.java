@@ -9,9 +9,11 @@ import dozo.ledger.Findings.Reason;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
+import dozo.registry.Capabilities;
 import dozo.registry.Capacities;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Headlines;
@@ -45,6 +47,8 @@ class OverviewPage {
     private final Findings findings;
     private final Capacities capacities;
     private final Headlines headlines;
+    private final Capabilities capabilities;
+    private final Projects projects;
 
     /** A frozen experiment. */
     record Frozen(String project, String code, Freeze freeze) {
@@ -54,6 +58,14 @@ class OverviewPage {
         }
     }
 
+    /**
+     * What has been done on a new installation.
+     *
+     * @param site whether a check has found a usable site
+     * @param project whether the user sees a project
+     */
+    record Steps(boolean site, boolean project) {}
+
     OverviewPage(
             Coverage coverage,
             Freezes freezes,
@@ -61,7 +73,9 @@ class OverviewPage {
             Runs runs,
             Findings findings,
             Capacities capacities,
-            Headlines headlines) {
+            Headlines headlines,
+            Capabilities capabilities,
+            Projects projects) {
         this.coverage = coverage;
         this.freezes = freezes;
         this.experiments = experiments;
@@ -69,6 +83,8 @@ class OverviewPage {
         this.findings = findings;
         this.capacities = capacities;
         this.headlines = headlines;
+        this.capabilities = capabilities;
+        this.projects = projects;
     }
 
     @GetMapping("/")
@@ -90,6 +106,7 @@ class OverviewPage {
         model.addAttribute("headline", headline);
         model.addAttribute("lost", headline.lost());
         addFrozen(sight, model);
+        addSteps(sight, headline, model);
         model.addAttribute("promise", headline.promise());
         model.addAttribute("capacity", capacities.of(siteId).orElse(null));
         model.addAttribute("nextNight", headline.nextNight());
@@ -99,6 +116,18 @@ class OverviewPage {
         runs.latestBackup(sight).ifPresent(run -> addRun(sight, model, run));
         addFindings(sight, headline, siteId, model);
         return "overview";
+    }
+
+    /** Adds the first steps until a backup has run. */
+    private void addSteps(Sight sight, Headline headline, Model model) {
+        Site site = headline.site();
+        if (site == null
+                || headline.all().experiments() == 0
+                || runs.latestBackup(sight).isEmpty()) {
+            boolean checked = site != null && capabilities.of(site.id()).isPresent();
+            model.addAttribute(
+                    "steps", new Steps(checked, !projects.page(sight, "", 1).isEmpty()));
+        }
     }
 
     private void addFrozen(Sight sight, Model model) {

@@ -61,13 +61,14 @@ class ProjectsPage {
     String create(
             @RequestParam(defaultValue = "") String code,
             @RequestParam(defaultValue = "") String title,
+            @RequestParam(defaultValue = "") String roots,
             Principal actor,
             Model model) {
         try {
-            return to(projects.create(code.strip(), title.strip(), actor.getName())
+            return to(projects.create(code.strip(), title.strip(), folders(roots), actor.getName())
                     .code());
         } catch (Refusal refused) {
-            model.addAttribute("form", Form.refused(Map.of("code", code, "title", title), refused));
+            model.addAttribute("form", Form.refused(Map.of("code", code, "title", title, "roots", roots), refused));
             return "newproject";
         }
     }
@@ -116,13 +117,9 @@ class ProjectsPage {
     private String set(
             Project before, String field, String folders, Function<List<Path>, Optional<Project>> set, Model model) {
         try {
-            List<Path> paths = folders.lines()
-                    .map(String::strip)
-                    .filter(line -> !line.isEmpty())
-                    .map(ProjectsPage::path)
-                    .toList();
-            return to(
-                    set.apply(paths).orElseThrow(() -> noProject(before.code())).code());
+            return to(set.apply(folders(folders))
+                    .orElseThrow(() -> noProject(before.code()))
+                    .code());
         } catch (Refusal refused) {
             // Refusals of both lists name the field roots; the form has one field for each list.
             return shown(before, Map.of(field, folders), Map.of(field, refused.message()), model);
@@ -181,6 +178,14 @@ class ProjectsPage {
     private static List<String> shown(List<Path> roots) {
         return roots.stream()
                 .map(root -> FilePath.render(FilePath.rawBytes(root)))
+                .toList();
+    }
+
+    private static List<Path> folders(String lines) {
+        return lines.lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty())
+                .map(ProjectsPage::path)
                 .toList();
     }
 

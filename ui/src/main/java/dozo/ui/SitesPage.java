@@ -4,18 +4,19 @@ import dozo.registry.Capabilities;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacities;
 import dozo.registry.Capacity;
+import dozo.registry.Refusal;
+import dozo.registry.SiteKey;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.remote.HostKey;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
 import dozo.ui.PageProblems.NotThere;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.Principal;
-import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -24,12 +25,14 @@ import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 
-/** The DR sites: their addresses and capabilities, and a check on request. */
+/** The DR sites: their addresses and capabilities; adding, changing, checking and removing them. */
 @Controller
 class SitesPage {
 
     private final Sites sites;
+    private final SiteKey key;
     private final Capabilities capabilities;
     private final Capacities capacities;
 
@@ -48,37 +51,9 @@ class SitesPage {
             @Nullable Capability capability,
             @Nullable Capacity capacity) {}
 
-    /**
-     * A public host key in a form that people can compare.
-     *
-     * @param fingerprint as ssh-keygen prints it; empty for a line without a key
-     */
-    record HostKey(String kind, String fingerprint) {
-
-        static List<HostKey> all(SiteAddress address) {
-            return address.hostKey().lines().map(HostKey::of).toList();
-        }
-
-        private static HostKey of(String line) {
-            String[] words = line.strip().split("\\s+", -1);
-            return new HostKey(words[0], words.length < 2 ? "" : fingerprint(words[1]));
-        }
-
-        private static String fingerprint(String base64) {
-            try {
-                byte[] digest = MessageDigest.getInstance("SHA-256")
-                        .digest(Base64.getDecoder().decode(base64));
-                return "SHA256:" + Base64.getEncoder().withoutPadding().encodeToString(digest);
-            } catch (IllegalArgumentException noKey) {
-                return "";
-            } catch (NoSuchAlgorithmException e) {
-                throw new IllegalStateException(e);
-            }
-        }
-    }
-
-    SitesPage(Sites sites, Capabilities capabilities, Capacities capacities) {
+    SitesPage(Sites sites, SiteKey key, Capabilities capabilities, Capacities capacities) {
         this.sites = sites;
+        this.key = key;
         this.capabilities = capabilities;
         this.capacities = capacities;
     }
@@ -87,6 +62,76 @@ class SitesPage {
     String list(Model model) {
         model.addAttribute("sites", sites.all().stream().map(this::shown).toList());
         return "sites";
+    }
+
+    @GetMapping("/sites/new")
+    String askAdd(Model model) {
+        return form(null, SiteForm.empty(), null, model);
+    }
+
+    /** Adds a site and checks it. If no host key is given, asks the host for its key, and the user to compare it. */
+    @PostMapping("/sites/new")
+    String add(@RequestParam Map<String, String> typed, Principal actor, Model model) throws InterruptedException {
+        SiteForm form = new SiteForm(typed);
+        String name = form.value("name").strip();
+        return entered(null, form, model, () -> sites.requireFree(name), address -> {
+            sites.add(name, address, actor.getName());
+            return check(name, actor, model);
+        });
+    }
+
+    @GetMapping("/sites/{name}/change")
+    String askChange(@PathVariable String name, Model model) {
+        Site site = find(name);
+        return form(site, SiteForm.of(site), null, model);
+    }
+
+    /** Changes how a site is reached, and checks it. */
+    @PostMapping("/sites/{name}/change")
+    String change(@PathVariable String name, @RequestParam Map<String, String> typed, Principal actor, Model model)
+            throws InterruptedException {
+        SiteForm form = new SiteForm(typed);
+        return entered(find(name), form, model, () -> {}, address -> {
+            sites.change(name, form.seen(), address, actor.getName());
+            return check(name, actor, model);
+        });
+    }
+
+    private interface Saving {
+        String save(SiteAddress address) throws InterruptedException;
+    }
+
+    private String entered(@Nullable Site site, SiteForm typed, Model model, Runnable before, Saving saving)
+            throws InterruptedException {
+        try {
+            before.run();
+            if (!typed.lacksOnlyHostKey(key.file())) {
+                return saving.save(typed.terms().address(key.file()));
+            }
+            HostKey presented = HostKey.presentedBy(typed.host(), typed.port());
+            return form(site, typed.withHostKey(presented), presented, model);
+        } catch (RemoteException unreachable) {
+            return form(
+                    site,
+                    typed.refused(
+                            new Refusal(
+                                    "host",
+                                    "the host does not answer as an SSH server; check the address and the port, and that it is up")),
+                    null,
+                    model);
+        } catch (Refusal refused) {
+            return form(site, typed.refused(refused), null, model);
+        }
+    }
+
+    private String form(@Nullable Site site, Form form, @Nullable HostKey presented, Model model) {
+        model.addAttribute("site", site);
+        model.addAttribute("form", form);
+        model.addAttribute("presented", presented);
+        model.addAttribute("further", SiteForm.needsFurther(form, key.file()));
+        model.addAttribute("publicKey", key.publicKey());
+        model.addAttribute("ownKey", key.file().toString());
+        return "site";
     }
 
     @GetMapping("/sites/{name}/check")
@@ -122,23 +167,39 @@ class SitesPage {
 
     @GetMapping("/sites/{name}/remove")
     String askRemoval(@PathVariable String name, Model model) {
-        model.addAttribute("site", find(name));
-        return "removesite";
+        return removal(find(name), Form.EMPTY, model);
     }
 
+    /** @param copies whether the site may have copies, which then no longer count */
     @PostMapping("/sites/{name}/remove")
-    String remove(@PathVariable String name, Principal actor) {
-        sites.remove(find(name).name(), actor.getName());
-        return "redirect:/sites";
+    String remove(
+            @PathVariable String name,
+            @RequestParam(defaultValue = "false") boolean copies,
+            Principal actor,
+            Model model) {
+        Site site = find(name);
+        try {
+            sites.remove(name, copies, actor.getName());
+            return "redirect:/sites";
+        } catch (Refusal refused) {
+            return removal(site, Form.refused(Map.of(), refused), model);
+        }
+    }
+
+    private String removal(Site site, Form form, Model model) {
+        model.addAttribute("site", site);
+        model.addAttribute("copies", sites.experimentsAt(site));
+        model.addAttribute("form", form);
+        return "removesite";
     }
 
     private ShownSite shown(Site site) {
         Optional<SiteAddress> jump = site.address().way().jump();
         return new ShownSite(
                 site,
-                HostKey.all(site.address()),
+                HostKey.all(site.address().hostKey()),
                 jump.orElse(null),
-                jump.map(HostKey::all).orElse(List.of()),
+                jump.map(each -> HostKey.all(each.hostKey())).orElse(List.of()),
                 capabilities.of(site.id()).orElse(null),
                 capacities.of(site.id()).orElse(null));
     }

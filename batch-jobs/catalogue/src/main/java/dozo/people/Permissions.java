@@ -81,6 +81,10 @@ public final class Permissions {
             GET    /audit/proof                                                     own         all      all     all   -
             GET    /audit/waits.csv                                                 own         all      all     all   -
             GET    /sites                                                           -           all      all     all   -
+            GET    /sites/new                                                       -           -        -       all   -
+            POST   /sites/new                                                       -           -        -       all   -
+            GET    /sites/{name}/change                                             -           -        -       all   -
+            POST   /sites/{name}/change                                             -           -        -       all   -
             GET    /sites/{name}/check                                              -           all      -       all   -
             POST   /sites/{name}/check                                              -           all      -       all   -
             GET    /sites/{name}/remove                                             -           -        -       all   -
@@ -183,6 +187,8 @@ public final class Permissions {
             GET    /api/v1/scrubs/plan                                             -           all      all     all   read
             GET    /api/v1/scrubs/promise                                          own         all      all     all   read
             GET    /api/v1/scrubs/promise/experiments                              own         all      all     all   read
+            GET    /api/v1/host-key                                                -           -        -       all   write
+            GET    /api/v1/site-key                                                -           -        -       all   read
             GET    /api/v1/sites                                                   -           all      all     all   read
             GET    /api/v1/sites/{name}                                            -           all      all     all   read
             PUT    /api/v1/sites/{name}                                            -           -        -       all   write

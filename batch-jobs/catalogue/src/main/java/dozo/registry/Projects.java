@@ -110,6 +110,17 @@ public class Projects {
     }
 
     /**
+     * Creates a project with source roots.
+     *
+     * @throws Refusal as {@link #create(String, String, String)} and {@link #setRoots}
+     */
+    @Transactional
+    public Project create(String code, String title, List<Path> roots, String actor) {
+        Project project = create(code, title, actor);
+        return roots.isEmpty() ? project : setRoots(code, roots, actor).orElseThrow();
+    }
+
+    /**
      * Sets the threshold of a project's tripwire, effective from the next look at a source. Frozen experiments stay
      * frozen.
      *

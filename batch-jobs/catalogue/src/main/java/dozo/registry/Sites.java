@@ -18,6 +18,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
+/** The DR sites: their addresses. */
 @Component
 public class Sites {
 
@@ -50,10 +51,60 @@ public class Sites {
         this.clock = clock;
     }
 
+    /**
+     * Registers a new site.
+     *
+     * @throws Refusal if the name is malformed or taken
+     */
+    @Transactional
+    public Site add(String name, SiteAddress address, String actor) {
+        requireFree(name);
+        return save(name, address, actor);
+    }
+
+    /**
+     * Checks that a new site can get this name.
+     *
+     * @throws Refusal if not
+     */
+    public void requireFree(String name) {
+        Code.checked("name", name);
+        requireNotRemoved(name);
+        if (find(name).isPresent()) {
+            throw Refusal.conflict("name", "site %s exists already", name);
+        }
+    }
+
+    private void requireNotRemoved(String name) {
+        if (jdbc.sql("select exists (select from site where name = :name and removed_at is not null)")
+                .param("name", name)
+                .query(Boolean.class)
+                .single()) {
+            throw Refusal.conflict(
+                    "name", "a site %s was removed, and evidence refers to it; choose another name", name);
+        }
+    }
+
+    /**
+     * Changes the address of a site that a user has loaded.
+     *
+     * @param seen the time of its last change when the user loaded it
+     * @throws Refusal if it has been changed since
+     */
+    @Transactional
+    public Site change(String name, Instant seen, SiteAddress address, String actor) {
+        lock(name);
+        if (!find(name).map(Site::changedAt).equals(Optional.of(seen))) {
+            throw Refusal.conflict("seen", "the site was changed after you loaded the page; reload the page");
+        }
+        return save(name, address, actor);
+    }
+
     /** Registers a site, or changes the address of an existing one. */
     @Transactional
     public Site save(String name, SiteAddress address, String actor) {
         Code.checked("name", name);
+        requireNotRemoved(name);
         Optional<Site> before = find(name);
         if (before.isPresent() && before.get().address().equals(address)) {
             return before.get();
@@ -100,41 +151,91 @@ public class Sites {
     }
 
     /**
-     * Removes a site that no run has used, with the results of its checks. Nothing is changed at the site.
+     * Removes a site. Nothing is changed at the site itself. If runs have used it, it gets no more of them, its copies
+     * no longer count, and its open findings are acknowledged; evidence still refers to it, so its name stays taken.
      *
+     * @param withCopies whether copies may be there; they no longer count as safe
      * @return whether the site existed
-     * @throws Refusal if a run has used it: its evidence needs the site
+     * @throws Refusal if copies are there and may not be, or if a run or a restore uses it now
      */
     @Transactional
-    public boolean remove(String name, String actor) {
-        Optional<Site> found = jdbc.sql("select * from site where name = :name for update")
+    public boolean remove(String name, boolean withCopies, String actor) {
+        Optional<Site> found = jdbc.sql("select * from site where name = :name and removed_at is null for update")
                 .param("name", name)
                 .query(SITE)
                 .optional();
         if (found.isEmpty()) {
             return false;
         }
-        int id = found.get().id();
-        if (jdbc.sql("select exists (select from run where site_id = :site)")
-                .param("site", id)
-                .query(Boolean.class)
-                .single()) {
-            throw Refusal.conflict(
-                    "name", "site %s has been used by runs and cannot be removed: their evidence refers to it", name);
+        Site site = found.get();
+        refuseIfInUse(site);
+        if (!withCopies) {
+            refuseIfCopiesAreThere(site);
         }
-        jdbc.sql("delete from site_capability where site_id = :site")
-                .param("site", id)
-                .update();
-        jdbc.sql("delete from site_space where site_id = :site")
-                .param("site", id)
-                .update();
-        jdbc.sql("delete from site where site_id = :site").param("site", id).update();
-        ledger.append(
-                actor,
-                "site.removed",
-                name,
-                Map.of("before", describe(found.get().address()), "after", ""));
+        if (holds("select exists (select from run where site_id = :site)", site)) {
+            retire(site, actor);
+        } else {
+            for (String table : List.of("site_capability", "site_space", "site")) {
+                jdbc.sql("delete from " + table + " where site_id = :site")
+                        .param("site", site.id())
+                        .update();
+            }
+        }
+        ledger.append(actor, "site.removed", name, Map.of("before", describe(site.address()), "after", ""));
         return true;
+    }
+
+    private void refuseIfInUse(Site site) {
+        if (holds("select exists (select from run where site_id = :site and ended_at is null)", site)) {
+            throw Refusal.conflict("name", "a run is using site %s; stop it first", site.name());
+        }
+        if (holds("select exists (select from restore where site_id = :site and ended_at is null)", site)) {
+            throw Refusal.conflict("name", "a restore is using site %s; wait for it, or stop it first", site.name());
+        }
+    }
+
+    private void refuseIfCopiesAreThere(Site site) {
+        long experiments = experimentsAt(site);
+        if (experiments > 0) {
+            throw Refusal.conflict(
+                    "copies",
+                    "site %s has copies of %d experiments, which would no longer count as safe; remove it only if you do not need them",
+                    site.name(),
+                    experiments);
+        }
+    }
+
+    /** Returns the number of experiments that have copies at a site, of their current or earlier manifests. */
+    public long experimentsAt(Site site) {
+        return jdbc.sql("""
+                        select count(*) from experiment e
+                        where exists (select from stored s
+                                      where s.experiment_id = e.experiment_id and s.site_id = :site)
+                        """).param("site", site.id()).query(Long.class).single();
+    }
+
+    private void retire(Site site, String actor) {
+        Timestamp now = Timestamp.from(clock.instant());
+        jdbc.sql("update site set removed_at = :now, updated_at = :now where site_id = :site")
+                .param("now", now)
+                .param("site", site.id())
+                .update();
+        jdbc.sql("""
+                        insert into acknowledgement (finding_id, acknowledged_by, acknowledged_at, reason)
+                        select f.finding_id, :actor, :now, :reason
+                        from finding f join run r using (run_id)
+                        where r.site_id = :site and f.superseded_by is null
+                        on conflict (finding_id) do nothing
+                        """)
+                .param("actor", actor)
+                .param("now", now)
+                .param("reason", "site %s was removed".formatted(site.name()))
+                .param("site", site.id())
+                .update();
+    }
+
+    private boolean holds(String question, Site site) {
+        return jdbc.sql(question).param("site", site.id()).query(Boolean.class).single();
     }
 
     /** Locks a site against other changes until the end of the transaction. */
@@ -147,12 +248,13 @@ public class Sites {
     }
 
     public Optional<Site> find(String name) {
-        return jdbc.sql("select * from site where name = :name")
+        return jdbc.sql("select * from site where name = :name and removed_at is null")
                 .param("name", name)
                 .query(SITE)
                 .optional();
     }
 
+    /** Returns a site by its id, also a removed one. */
     public Optional<Site> find(int id) {
         return jdbc.sql("select * from site where site_id = :id")
                 .param("id", id)
@@ -169,8 +271,11 @@ public class Sites {
         return all.stream().findFirst();
     }
 
+    /** Returns all sites but removed ones, by name. */
     public List<Site> all() {
-        return jdbc.sql("select * from site order by name").query(SITE).list();
+        return jdbc.sql("select * from site where removed_at is null order by name")
+                .query(SITE)
+                .list();
     }
 
     private static Optional<SiteAddress> jump(ResultSet row) throws SQLException {

@@ -1,9 +1,8 @@
 package dozo.loopback;
 
+import dozo.remote.Identity;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -12,9 +11,6 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,13 +22,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.apache.sshd.common.NamedResource;
-import org.apache.sshd.common.config.keys.FilePasswordProvider;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
-import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
-import org.apache.sshd.common.util.security.SecurityUtils;
 import org.apache.sshd.server.SshServer;
 import org.apache.sshd.sftp.SftpModuleProperties;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
@@ -299,29 +291,9 @@ public final class LoopbackSite implements AutoCloseable {
 
     /** Returns the key pair in this file, which is created if missing. */
     private static KeyPair key(Path file) throws IOException {
-        try {
-            if (!Files.exists(file)) {
-                KeyPair fresh = KeyUtils.generateKeyPair(KeyPairProvider.SSH_ED25519, 256);
-                try (OutputStream out = newSecretFile(file)) {
-                    OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(fresh, "loopback site", null, out);
-                }
-                return fresh;
-            }
-            try (InputStream in = Files.newInputStream(file)) {
-                Iterable<KeyPair> pairs = SecurityUtils.loadKeyPairIdentities(
-                        null, NamedResource.ofName("loopback key"), in, FilePasswordProvider.EMPTY);
-                if (pairs == null || !pairs.iterator().hasNext()) {
-                    throw new IOException("no private key in " + file);
-                }
-                return pairs.iterator().next();
-            }
-        } catch (GeneralSecurityException e) {
-            throw new IOException("no usable key in " + file, e);
+        if (!Files.exists(file)) {
+            Identity.create(file, "loopback site");
         }
-    }
-
-    private static OutputStream newSecretFile(Path file) throws IOException {
-        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        return Files.newOutputStream(file, StandardOpenOption.WRITE);
+        return Identity.keyPairs(file).getFirst();
     }
 }

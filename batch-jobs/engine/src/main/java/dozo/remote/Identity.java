@@ -2,10 +2,25 @@ package dozo.remote;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
+import java.util.List;
+import org.apache.sshd.common.NamedResource;
+import org.apache.sshd.common.config.keys.FilePasswordProvider;
+import org.apache.sshd.common.config.keys.KeyUtils;
+import org.apache.sshd.common.config.keys.PublicKeyEntry;
+import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
+import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.common.util.security.SecurityUtils;
 
 /** A file with a private key. */
 public final class Identity {
@@ -19,6 +34,48 @@ public final class Identity {
     private static final byte[] OPENSSH_PLAIN = "openssh-key-v1\0\0\0\0\4none".getBytes(StandardCharsets.ISO_8859_1);
 
     private Identity() {}
+
+    /**
+     * Creates an Ed25519 key without a passphrase, in a file that only its owner may read.
+     *
+     * @param comment describes the key, for example where it is used
+     * @throws java.nio.file.FileAlreadyExistsException if something has this name
+     */
+    public static void create(Path file, String comment) throws IOException {
+        // Under another name first: a process that dies meanwhile must not leave half a key.
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        Files.deleteIfExists(fresh);
+        Files.createFile(fresh, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        try (OutputStream out = Files.newOutputStream(fresh, StandardOpenOption.WRITE, StandardOpenOption.DSYNC)) {
+            KeyPair pair = KeyUtils.generateKeyPair(KeyPairProvider.SSH_ED25519, 256);
+            OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(pair, comment, null, out);
+        } catch (GeneralSecurityException e) {
+            throw new IOException("no key can be created for " + file, e);
+        }
+        Files.move(fresh, file);
+    }
+
+    /** Returns the key pairs in a file; none if all have a passphrase. */
+    public static List<KeyPair> keyPairs(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            Iterable<KeyPair> found = SecurityUtils.loadKeyPairIdentities(
+                    null, NamedResource.ofName("our key"), in, FilePasswordProvider.EMPTY);
+            List<KeyPair> pairs = new ArrayList<>();
+            if (found != null) {
+                found.forEach(pairs::add);
+            }
+            return pairs;
+        } catch (IOException | GeneralSecurityException | RuntimeException e) {
+            throw new IOException("no private key can be read from " + file, e);
+        }
+    }
+
+    /** Returns the public keys of the private keys in a file, as lines for {@code authorized_keys}. */
+    public static List<String> publicKeys(Path file) throws IOException {
+        return keyPairs(file).stream()
+                .map(pair -> PublicKeyEntry.toString(pair.getPublic()))
+                .toList();
+    }
 
     /** Returns whether the key in this file has a passphrase. Dozo cannot use such a key. */
     public static boolean isEncrypted(Path file) throws IOException {
@@ -34,6 +91,6 @@ public final class Identity {
         String body = text.substring(start + OPENSSH.length(), end < 0 ? text.length() : end);
         byte[] key = Base64.getMimeDecoder().decode(body);
         return key.length > OPENSSH_PLAIN.length
-                && !java.util.Arrays.equals(key, 0, OPENSSH_PLAIN.length, OPENSSH_PLAIN, 0, OPENSSH_PLAIN.length);
+                && !Arrays.equals(key, 0, OPENSSH_PLAIN.length, OPENSSH_PLAIN, 0, OPENSSH_PLAIN.length);
     }
 }

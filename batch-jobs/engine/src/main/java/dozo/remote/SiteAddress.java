@@ -79,7 +79,7 @@ public record SiteAddress(String host, int port, String user, String root, Path 
         return root.substring(0, end).getBytes(StandardCharsets.UTF_8);
     }
 
-    private static List<String> hostKeyLines(String hostKey) {
+    static List<String> hostKeyLines(String hostKey) {
         return hostKey.lines()
                 .map(String::strip)
                 .filter(line -> !line.isEmpty() && !line.startsWith("#"))

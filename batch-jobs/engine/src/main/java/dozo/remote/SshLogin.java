@@ -2,14 +2,12 @@ package dozo.remote;
 
 import dozo.remote.RemoteException.Reason;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
-import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.PublicKey;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -17,17 +15,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
 import org.apache.sshd.client.auth.pubkey.UserAuthPublicKeyFactory;
 import org.apache.sshd.client.config.hosts.HostConfigEntryResolver;
+import org.apache.sshd.client.keyverifier.ServerKeyVerifier;
 import org.apache.sshd.client.session.ClientConnectionServiceFactory;
 import org.apache.sshd.client.session.ClientSession;
+import org.apache.sshd.client.session.ClientSession.ClientSessionEvent;
 import org.apache.sshd.common.AttributeRepository;
 import org.apache.sshd.common.AttributeRepository.AttributeKey;
 import org.apache.sshd.common.NamedFactory;
-import org.apache.sshd.common.NamedResource;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.SshException;
 import org.apache.sshd.common.cipher.BuiltinCiphers;
@@ -36,9 +36,9 @@ import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
 import org.apache.sshd.common.kex.BuiltinDHFactories;
 import org.apache.sshd.common.keyprovider.KeyIdentityProvider;
+import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.mac.BuiltinMacs;
 import org.apache.sshd.common.signature.Signature;
-import org.apache.sshd.common.util.security.SecurityUtils;
 import org.apache.sshd.core.CoreModuleProperties;
 
 /**
@@ -101,21 +101,31 @@ final class SshLogin implements AutoCloseable {
 
     private static SshClient client(SiteAddress site, int dscp) throws RemoteException {
         List<PublicKey> pinned = pinnedKeys(site);
+        return client(
+                KeyIdentityProvider.wrapKeyPairs(keyPairs(site)),
+                pinned.stream().map(KeyUtils::getKeyType).toList(),
+                (session, address, key) -> {
+                    boolean known = pinned.stream().anyMatch(pin -> KeyUtils.compareKeys(pin, key));
+                    AtomicBoolean other = session.getConnectionContext().getAttribute(OTHER_HOST_KEY);
+                    if (!known && other != null) {
+                        other.set(true);
+                    }
+                    return known;
+                },
+                dscp);
+    }
+
+    /** Returns a client, started. */
+    private static SshClient client(
+            KeyIdentityProvider keys, List<String> hostKeyKinds, ServerKeyVerifier verifier, int dscp) {
         SshClient client = ClientBuilder.builder().build();
         client.setHostConfigEntryResolver(HostConfigEntryResolver.EMPTY);
         client.setFilePasswordProvider(FilePasswordProvider.EMPTY);
-        client.setKeyIdentityProvider(KeyIdentityProvider.wrapKeyPairs(identity(site)));
+        client.setKeyIdentityProvider(keys);
         client.setUserAuthFactories(List.of(UserAuthPublicKeyFactory.INSTANCE));
         client.setServiceFactories(List.of(FirstTry.FACTORY, ClientConnectionServiceFactory.INSTANCE));
-        client.setServerKeyVerifier((session, address, key) -> {
-            boolean known = pinned.stream().anyMatch(pin -> KeyUtils.compareKeys(pin, key));
-            AtomicBoolean other = session.getConnectionContext().getAttribute(OTHER_HOST_KEY);
-            if (!known && other != null) {
-                other.set(true);
-            }
-            return known;
-        });
-        setAlgorithms(client, pinned);
+        client.setServerKeyVerifier(verifier);
+        setAlgorithms(client, hostKeyKinds);
         client.setIoServiceFactoryFactory(new BlockingIo(dscp));
         CoreModuleProperties.IO_CONNECT_TIMEOUT.set(client, CONNECT_TIMEOUT);
         CoreModuleProperties.AUTH_TIMEOUT.set(client, AUTH_TIMEOUT);
@@ -129,6 +139,42 @@ final class SshLogin implements AutoCloseable {
         CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(client, Pipeline.WINDOW_TIMEOUT);
         client.start();
         return client;
+    }
+
+    /** Returns the key that a host presents, preferably an Ed25519 key; does not log in. */
+    static PublicKey hostKey(String host, int port) throws RemoteException, InterruptedException {
+        AtomicReference<PublicKey> presented = new AtomicReference<>();
+        SshClient client = client(
+                KeyIdentityProvider.EMPTY_KEYS_PROVIDER,
+                List.of(KeyPairProvider.SSH_ED25519),
+                (session, address, key) -> {
+                    presented.set(key);
+                    return false;
+                },
+                0);
+        Exception failure = new IOException("it presented no host key");
+        try {
+            client.connect("dozo", host, port)
+                    .verify(CONNECT_TIMEOUT)
+                    .getSession()
+                    .waitFor(EnumSet.of(ClientSessionEvent.CLOSED), CONNECT_TIMEOUT);
+        } catch (IOException e) {
+            Lane.rethrowInterruption(e);
+            failure = e;
+        } catch (RuntimeException e) {
+            failure = e;
+        } finally {
+            client.stop();
+        }
+        PublicKey key = presented.get();
+        if (key == null) {
+            throw new RemoteException(
+                    Reason.UNREACHABLE,
+                    "%s:%d does not answer as an SSH server; check the address and the port, and that it is up"
+                            .formatted(host, port),
+                    failure);
+        }
+        return key;
     }
 
     /** Returns a new connection, logged in, with its SFTP channels. */
@@ -233,7 +279,7 @@ final class SshLogin implements AutoCloseable {
     private RemoteException keyRefused(IOException e) {
         String keys;
         try {
-            keys = identity(site).stream()
+            keys = keyPairs(site).stream()
                     .map(pair -> PublicKeyEntry.toString(pair.getPublic()))
                     .collect(Collectors.joining(" or "));
         } catch (RemoteException unreadable) {
@@ -247,7 +293,7 @@ final class SshLogin implements AutoCloseable {
                 e);
     }
 
-    private static void setAlgorithms(SshClient client, List<PublicKey> pinned) {
+    private static void setAlgorithms(SshClient client, List<String> hostKeyKinds) {
         client.setCipherFactories(List.of(
                 NativeAesGcm.orJava(BuiltinCiphers.aes128gcm),
                 NativeAesGcm.orJava(BuiltinCiphers.aes256gcm),
@@ -258,10 +304,9 @@ final class SshLogin implements AutoCloseable {
                 .filter(BuiltinDHFactories::isSupported)
                 .map(ClientBuilder.DH2KEX)
                 .toList());
-        // The types of the pinned keys first: a host with keys of several types then presents a known one.
+        // The kinds of the pinned keys first: a host with keys of several types then presents a known one.
         Set<String> known = new HashSet<>();
-        for (PublicKey key : pinned) {
-            String type = KeyUtils.getKeyType(key);
+        for (String type : hostKeyKinds) {
             known.addAll(KeyUtils.getAllEquivalentKeyTypes(type));
             known.add(type);
         }
@@ -274,25 +319,16 @@ final class SshLogin implements AutoCloseable {
     private static List<PublicKey> pinnedKeys(SiteAddress site) throws RemoteException {
         List<PublicKey> keys = new ArrayList<>();
         for (String line : site.hostKeyLines()) {
-            try {
-                keys.add(PublicKeyEntry.parsePublicKeyEntry(line).resolvePublicKey(null, null, null));
-            } catch (IOException | GeneralSecurityException | RuntimeException e) {
-                throw new RemoteException(
-                        Reason.HOST_KEY, "the pinned host key of " + site + " must be an OpenSSH public key line", e);
-            }
+            keys.add(HostKey.key(site, line));
         }
         return keys;
     }
 
-    private static List<KeyPair> identity(SiteAddress site) throws RemoteException {
-        List<KeyPair> pairs = new ArrayList<>();
-        try (InputStream in = Files.newInputStream(site.identity())) {
-            Iterable<KeyPair> found = SecurityUtils.loadKeyPairIdentities(
-                    null, NamedResource.ofName("our key"), in, FilePasswordProvider.EMPTY);
-            if (found != null) {
-                found.forEach(pairs::add);
-            }
-        } catch (IOException | GeneralSecurityException | RuntimeException e) {
+    private static List<KeyPair> keyPairs(SiteAddress site) throws RemoteException {
+        List<KeyPair> pairs;
+        try {
+            pairs = Identity.keyPairs(site.identity());
+        } catch (IOException e) {
             throw new RemoteException(
                     Reason.LOGIN_REFUSED, "the private key for " + site + " cannot be read from " + site.identity(), e);
         }

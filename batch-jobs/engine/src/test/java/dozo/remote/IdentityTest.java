@@ -1,11 +1,16 @@
 package dozo.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyPair;
+import java.util.List;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyEncryptionContext;
 import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
@@ -38,6 +43,31 @@ class IdentityTest {
         assertThat(Identity.isEncrypted(file("-----BEGIN RSA PRIVATE KEY-----\nAAAA\n")))
                 .isFalse();
         assertThat(Identity.isEncrypted(file(""))).isFalse();
+    }
+
+    @Test
+    void aNewKeyIsForItsOwnerAndNeverReplacesAnother() throws Exception {
+        Path file = folder.resolve("site-key");
+        Files.writeString(folder.resolve("site-key.new"), "half a key of a process that died");
+
+        Identity.create(file, "a test");
+        List<String> keys = Identity.publicKeys(file);
+
+        assertThat(keys).singleElement().asString().matches("ssh-ed25519 AAAA[A-Za-z0-9+/=]+");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-------");
+        assertThatThrownBy(() -> Identity.create(file, "another")).isInstanceOf(FileAlreadyExistsException.class);
+        assertThat(Identity.publicKeys(file)).isEqualTo(keys);
+    }
+
+    @Test
+    void aFileWithoutAKeyIsRefused() throws Exception {
+        Path broken = file("-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n");
+
+        assertThatThrownBy(() -> Identity.publicKeys(broken))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("no private key can be read from");
+        assertThat(Identity.publicKeys(file("no key"))).isEmpty();
     }
 
     private Path key(OpenSSHKeyEncryptionContext passphrase) throws Exception {

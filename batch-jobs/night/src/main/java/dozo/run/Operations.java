@@ -97,7 +97,7 @@ public class Operations implements SmartLifecycle {
         Run tried = find(runId);
         // Before a scrub is stopped for it.
         retries.check(runId);
-        Site site = sites.find(tried.siteId()).orElseThrow();
+        Site site = site(tried.site());
         return start(() -> runs.openRetry(site, runId, requestedBy), requestedBy, MAKE_WAY_LIMIT);
     }
 

@@ -1,0 +1,45 @@
+package dozo.ui;
+
+import com.microsoft.playwright.Browser;
+import com.microsoft.playwright.BrowserType.LaunchOptions;
+import com.microsoft.playwright.Playwright;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A running browser. Belongs to the thread that starts it. */
+record Chromium(Playwright playwright, Browser browser) implements AutoCloseable {
+
+    /** Names of the browser in different distributions. */
+    private static final List<String> NAMES = List.of("chromium", "chromium-browser", "google-chrome");
+
+    static Chromium start() {
+        // A browser is already installed, so none is downloaded.
+        Map<String, String> environment = new HashMap<>(System.getenv());
+        environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
+        Playwright playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
+        return new Chromium(
+                playwright,
+                playwright
+                        .chromium()
+                        .launch(new LaunchOptions().setExecutablePath(program()).setArgs(List.of("--no-sandbox"))));
+    }
+
+    private static Path program() {
+        return Arrays.stream(System.getenv("PATH").split(File.pathSeparator, -1))
+                .flatMap(folder -> NAMES.stream().map(name -> Path.of(folder, name)))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no Chromium on the PATH: ./dozo test installs it"));
+    }
+
+    @Override
+    public void close() {
+        browser.close();
+        playwright.close();
+    }
+}

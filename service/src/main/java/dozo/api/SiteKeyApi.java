@@ -47,7 +47,8 @@ public class SiteKeyApi {
      * Asks a host for its public key. Compare the fingerprint with one from a trusted person before you use the key. 502:
      * the host does not answer as an SSH server.
      *
-     * @param port default 22
+     * @param host its name or address
+     * @param port its SSH port
      */
     @GetMapping("/host-key")
     ShownHostKey presented(@RequestParam String host, @RequestParam(defaultValue = "22") int port)

@@ -85,13 +85,14 @@ class FirstRunBrowserIT {
         assertThat(step(4)).containsText("done");
 
         click("Start it now");
-        page.locator("main button.main, article button.main").first().click();
+        page.locator("article button.main").click();
         assertThat(page.locator("article")).containsText("Complete", PATIENTLY);
         overview();
         assertThat(page.locator("h1")).containsText("safe");
         assertThat(steps()).hasCount(0);
 
         removeSite();
+        addItAgain();
     }
 
     /** An entry that is wrong is kept, and nothing is asked from the host before all else is right. */
@@ -148,6 +149,18 @@ class FirstRunBrowserIT {
         assertThat(step(1).getByRole(AriaRole.LINK)).hasText("Add a site…");
         assertThat(folder.resolve("site/P1/E1/data/image")).hasContent("an image");
         assertThat(service.get("/api/v1/runs/1").at("/site").asString()).isEqualTo("dr");
+    }
+
+    /** The same place can be added under another name: what is there is verified again. */
+    private void addItAgain() {
+        service.bean(Sites.class).save("dr2", site.address(), "test");
+        page.navigate(service.url() + "/runs/start");
+        page.locator("article button.main").click();
+        assertThat(page.locator("article")).containsText("Complete", PATIENTLY);
+
+        assertThat(service.get("/api/v1/coverage?site=dr2").at("/headline").asString())
+                .isEqualTo("safe");
+        assertThat(folder.resolve("site/P1/E1/data/image")).hasContent("an image");
     }
 
     @Test

@@ -138,9 +138,9 @@ class FirstRunBrowserIT {
         page.navigate(service.url() + "/sites");
         page.getByLabel("Remove site dr").click();
         click("Remove it");
-        assertThat(page.locator("[role=alert]")).containsText("site dr has copies of 1 experiments");
+        assertThat(page.locator("[role=alert]")).containsText("site dr has copies (experiments: 1)");
         assertThat(service.bean(Sites.class).all()).hasSize(1);
-        page.getByText("Remove it although it has copies").click();
+        page.getByText("Remove it although copies are there").click();
         click("Remove it");
         assertThat(page.locator("article")).containsText("There is no DR site yet");
 

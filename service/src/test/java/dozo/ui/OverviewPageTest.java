@@ -54,8 +54,8 @@ class OverviewPageTest {
     void emptyItSaysWhatToDoNext() {
         assertThat(page("en"))
                 .contains("No experiment is registered yet.")
-                .contains("dozo site add")
-                .contains("dozo register")
+                .contains("/sites/new", "/administration/projects/new")
+                .contains("Register the first experiment")
                 .contains("lang=\"en\"");
         assertThat(page("ja")).contains("実験はまだ登録されていません。").contains("lang=\"ja\"");
     }

@@ -199,7 +199,7 @@ public class Sites {
         if (experiments > 0) {
             throw Refusal.conflict(
                     "copies",
-                    "site %s has copies of %d experiments, which would no longer count as safe; remove it only if you do not need them",
+                    "site %s has copies (experiments: %d), which would no longer count as safe; remove it only if you do not need them",
                     site.name(),
                     experiments);
         }

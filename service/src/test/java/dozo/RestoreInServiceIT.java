@@ -1,15 +1,20 @@
 package dozo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService.Answer;
 import dozo.command.Exit;
+import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
 import dozo.people.Tokens;
 import dozo.people.Users;
+import dozo.ui.Bytes;
+import java.io.IOException;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +27,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * A lab manager uses the service to restore experiments of own projects, into folders that an administrator has
@@ -31,6 +37,9 @@ class RestoreInServiceIT {
 
     private static final String PASSWORD = "a password for tests";
     private static final Duration LIMIT = Duration.ofMinutes(5);
+
+    /** So large that a download has begun before it is read to its end. */
+    private static final int LARGE_BYTES = 3 << 20;
 
     @TempDir
     static Path temporary;
@@ -65,9 +74,25 @@ class RestoreInServiceIT {
             allow(project, allowed);
         }
         service.bean(Users.class).join("OWN", "lab", "test");
+        addFiles();
         String run = service.post("/api/v1/runs", "{}").at("/id").asString();
         await().atMost(LIMIT)
                 .until(() -> service.get("/api/v1/runs/" + run).at("/state").asString(), "COMPLETE"::equals);
+    }
+
+    /** Registers an experiment whose copies tests may damage. */
+    private static void addFiles() throws Exception {
+        Path source = Files.createDirectory(folder.resolve("source-files"));
+        Files.createDirectory(source.resolve("empty"));
+        for (String name : List.of("脳 image", "flipped", "gone")) {
+            Files.writeString(source.resolve(name), "content of " + name);
+        }
+        Files.write(source.resolve("large"), new byte[LARGE_BYTES]);
+        assertThat(service.post(
+                                "/api/v1/experiments",
+                                "{\"project\": \"OWN\", \"code\": \"FILES\", \"source\": \"%s\"}".formatted(source))
+                        .status())
+                .isEqualTo(201);
     }
 
     @AfterAll
@@ -134,6 +159,100 @@ class RestoreInServiceIT {
                         .at("/state")
                         .asString())
                 .isEqualTo("COMPLETE");
+    }
+
+    @Test
+    void aFileIsDownloadedAndTheLedgerSaysByWhom() {
+        HttpResponse<String> file = download("lab", "OWN/FILES", "脳 image");
+
+        assertThat(file.statusCode()).as(file.body()).isEqualTo(200);
+        assertThat(file.body()).isEqualTo("content of 脳 image");
+        assertThat(file.headers().firstValue("Content-Disposition"))
+                .get()
+                .asString()
+                .startsWith("attachment; ")
+                .contains("filename*=UTF-8''%E8%84%B3%20image");
+        assertThat(service.bean(Ledger.class).after(0, 1_000))
+                .anyMatch(row -> row.action().equals("file.downloaded")
+                        && row.actor().equals("lab")
+                        && row.subject().equals("OWN/FILES"));
+        assertThat(download("lab", "OWN/FILES", "large").body()).hasSize(LARGE_BYTES);
+    }
+
+    @Test
+    void aFileIsOfferedWhereItsProofIs() {
+        String address = "/experiments/OWN/FILES/proof?path="
+                + Bytes.of(FilePath.of("脳 image".getBytes(StandardCharsets.UTF_8)));
+
+        assertThat(service.look(service.browser("lab", PASSWORD), address, "en").body())
+                .contains(
+                        "Download this content",
+                        "name=\"entry\" value=\"%d\"".formatted(entry("OWN/FILES", "脳 image")));
+        assertThat(service.look(service.browser("auditor", PASSWORD), address, "en")
+                        .body())
+                .doesNotContain("Download this content");
+    }
+
+    @Test
+    void noFileIsDownloadedByOthersAndNothingThatIsNoFile() {
+        assertThat(download("lab", "ALIEN/E1", "脳 scan").statusCode()).isEqualTo(404);
+        assertThat(download("auditor", "OWN/FILES", "脳 image").statusCode()).isEqualTo(403);
+        HttpResponse<String> folder = download("lab", "OWN/FILES", "empty");
+        assertThat(folder.statusCode()).isEqualTo(422);
+        assertThat(folder.body()).contains("has no verified copy of this file");
+        assertThat(service.submit(
+                                service.browser("lab", PASSWORD),
+                                "/experiments/OWN/FILES/download",
+                                "site=dr&entry=999999")
+                        .statusCode())
+                .isEqualTo(422);
+    }
+
+    @Test
+    void whatIsNotWhatWasVerifiedIsNotDownloaded() throws Exception {
+        Path copies = folder.resolve("dr/OWN/FILES/data");
+        Files.writeString(copies.resolve("flipped"), "c0ntent of flipped");
+        Files.delete(copies.resolve("gone"));
+        byte[] changed = new byte[LARGE_BYTES];
+        changed[LARGE_BYTES / 2] = 1;
+        Path large = copies.resolve("large");
+        byte[] right = Files.readAllBytes(large);
+        Files.write(large, changed);
+
+        HttpResponse<String> flipped = download("lab", "OWN/FILES", "flipped");
+        HttpResponse<String> gone = download("lab", "OWN/FILES", "gone");
+
+        assertThat(flipped.statusCode()).isEqualTo(422);
+        assertThat(flipped.body())
+                .contains("is not what was verified, and was not downloaded")
+                .doesNotContain("c0ntent");
+        assertThat(gone.statusCode()).isEqualTo(422);
+        assertThat(gone.body()).contains("cannot be read now");
+        assertThatThrownBy(() -> download("lab", "OWN/FILES", "large"))
+                .as("it has begun, so it breaks off")
+                .hasRootCauseInstanceOf(IOException.class);
+        Files.write(large, right);
+    }
+
+    /** Submits the form of a proof's page. */
+    private static HttpResponse<String> download(String user, String experiment, String name) {
+        return service.submit(
+                service.browser(user, PASSWORD),
+                "/experiments/" + experiment + "/download",
+                "site=dr&entry=" + entry(experiment, name));
+    }
+
+    private static int entry(String experiment, String name) {
+        return service.bean(JdbcClient.class)
+                .sql("""
+                        select v.entry_no
+                        from entry_version v join experiment e using (experiment_id) join project p using (project_id)
+                        where p.code || '/' || e.code = ? and v.name = ?
+                        """)
+                .param(experiment)
+                .param(name.getBytes(StandardCharsets.UTF_8))
+                .query(Integer.class)
+                .single();
     }
 
     @Test

@@ -5,6 +5,7 @@ import com.google.errorprone.annotations.FormatString;
 import dozo.db.LostDatabase;
 import dozo.file.Message;
 import dozo.registry.Refusal;
+import dozo.ui.DownloadPage.BrokenOff;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +61,12 @@ class PageProblems {
     @ExceptionHandler
     ModelAndView refused(Refusal refusal, HttpServletRequest request, HttpServletResponse response) {
         return page(HttpStatus.UNPROCESSABLE_CONTENT, "refused", refusal.message(), request, response);
+    }
+
+    /** Rethrows the failure, which cuts the connection: a response here would look like part of the file. */
+    @ExceptionHandler
+    void brokenOff(BrokenOff failure) {
+        throw failure;
     }
 
     @ExceptionHandler({

@@ -27,6 +27,7 @@ public final class Permissions {
             GET    /experiments                                                    own         all      all     all   -
             GET    /experiments/{project}/{code}                                   own         all      all     all   -
             GET    /experiments/{project}/{code}/changes                           own         all      all     all   -
+            POST   /experiments/{project}/{code}/download                          own         all      -       all   -
             GET    /experiments/{project}/{code}/manifests/{number}                own         all      all     all   -
             GET    /experiments/{project}/{code}/proof                             own         all      all     all   -
             GET    /experiments/{project}/{code}/release                           -           all      -       all   -

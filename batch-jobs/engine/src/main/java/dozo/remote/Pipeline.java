@@ -151,16 +151,25 @@ final class Pipeline {
     CompletableFuture<Reply> sendBlock(Packet request, Block block) throws RemoteException, InterruptedException {
         int bytes = Math.min(block.length(), UNANSWERED_BYTES_NEAR);
         try {
-            unansweredBytes.acquire(bytes);
-            requests.acquire();
+            acquireFor(bytes);
         } catch (InterruptedException e) {
-            // Permits are lost only with the work, which then closes its lane or ends.
             giveBack(block);
             throw e;
         }
         CompletableFuture<Reply> answer = enqueue(request.uint32(block.length()), block);
         var _ = answer.whenComplete((_, _) -> unansweredBytes.release(bytes));
         return answer;
+    }
+
+    private void acquireFor(int bytes) throws InterruptedException {
+        unansweredBytes.acquire(bytes);
+        try {
+            requests.acquire();
+        } catch (InterruptedException e) {
+            // The channel continues without this request.
+            unansweredBytes.release(bytes);
+            throw e;
+        }
     }
 
     /** Returns an empty block of at least this many bytes. Waits while all blocks are in use. */

@@ -72,13 +72,23 @@ public class FileDownloads {
                     Map.of("site", site.name(), "entry", String.valueOf(copy.entryNumber())));
             read.into(out);
         } catch (Differs e) {
-            LOG.error("a download from {} ended early: {}", site.name(), e.getMessage());
+            // Without the file's name here, too.
+            LOG.error(
+                    "entry {} of {} was not downloaded from {}: its digest is not that of its receipt",
+                    copy.entryNumber(),
+                    experiment.name(),
+                    site.name());
             throw Refusal.conflict(
                     "entry",
                     "the copy at site %s is not what was verified, and was not downloaded; check the site's disks",
                     site.name());
         } catch (RemoteException e) {
-            LOG.warn("a download from {} failed: {}", site.name(), e.getMessage());
+            LOG.warn(
+                    "entry {} of {} could not be downloaded from {}: {}",
+                    copy.entryNumber(),
+                    experiment.name(),
+                    site.name(),
+                    e.reason());
             throw Refusal.conflict(
                     "entry", "the copy at site %s cannot be read now; check the site, then try again", site.name());
         } catch (InterruptedException e) {

@@ -185,6 +185,7 @@ class ExperimentPage {
                         .map(root -> FilePath.render(FilePath.rawBytes(root)))
                         .toList());
         model.addAttribute("sites", sites.all().stream().map(Site::name).toList());
+        model.addAttribute("manifests", manifests.all(experiment.id()));
         model.addAttribute("form", form);
         return "restore";
     }

@@ -356,6 +356,7 @@ class RestoreInServiceIT {
         assertThat(service.look(browser, page + "/restore", "ja").body())
                 .contains(allowed.toString())
                 .contains("OWN/E1 を復元しますか");
+        assertThat(service.look(browser, page + "/manifests/1", "en").body()).contains(page + "/restore?manifest=1");
         assertThat(service.look(browser, page + "/restore", "en").body())
                 .as("states by their time")
                 .containsPattern("<option value=\"1\"[^>]*>As of .*: 1 file, .* \\(manifest 1\\)</option>");

@@ -225,7 +225,7 @@ public class SiteApi {
     /** Registers a site, or replaces the address of an existing one. */
     @PutMapping("/{name}")
     ShownSite save(@PathVariable String name, @Valid @RequestBody NewAddress asked, IfMatch seen, Principal actor) {
-        SiteAddress address = asked.terms().address(key.file());
+        SiteAddress address = asked.terms().address(key);
         return shown(editions.change(
                 seen,
                 () -> sites.lock(name),

@@ -36,8 +36,6 @@ final class SiteCommand {
 
     private static final Pattern WHERE = Pattern.compile("([^@]+)@(\\[[^]]+]|[^:]+):(/.*)");
 
-    private static final int PORT_USUAL = 22;
-
     /** The host key, given in one of two ways. */
     static final class HostKey {
 
@@ -170,7 +168,7 @@ final class SiteCommand {
             @Parameters(paramLabel = "NAME", description = "Its name in Dozo.") String name,
             @Parameters(paramLabel = "USER@HOST:/ROOT", description = "The site's address.") String where,
             @Mixin Access access) {
-        Map<String, Object> address = new HashMap<>(Map.of("port", PORT_USUAL));
+        Map<String, Object> address = new HashMap<>();
         access.addTo(address, where, service);
         if (access.hostKey == null) {
             throw new Failure(

@@ -1,6 +1,7 @@
 package dozo.ui;
 
 import dozo.registry.Refusal;
+import dozo.registry.SiteKey;
 import dozo.registry.SiteTerms;
 import dozo.registry.SiteTerms.Host;
 import dozo.registry.Sites.Site;
@@ -24,8 +25,6 @@ final class SiteForm {
     private static final List<String> FURTHER =
             List.of(JUMP + "host", JUMP + "port", JUMP + "user", JUMP + "identity", JUMP + "hostKey", "dscp");
 
-    private static final int PORT_USUAL = 22;
-
     private final Map<String, String> typed;
 
     SiteForm(Map<String, String> typed) {
@@ -33,7 +32,7 @@ final class SiteForm {
     }
 
     static Form empty() {
-        return new Form(Map.of("port", String.valueOf(PORT_USUAL)), Map.of());
+        return new Form(Map.of("port", String.valueOf(SiteTerms.PORT_USUAL)), Map.of());
     }
 
     /** Returns a site's fields, with the time of its last change. */
@@ -77,12 +76,12 @@ final class SiteForm {
      *
      * @throws Refusal if something else is not as expected
      */
-    boolean lacksOnlyHostKey(Path ownKey) {
+    boolean lacksOnlyHostKey(SiteKey own) {
         if (!isBlank("hostKey") || !isBlank(JUMP + "host")) {
             return false;
         }
         try {
-            var _ = terms().address(ownKey);
+            var _ = terms().address(own);
             return false;
         } catch (Refusal refused) {
             if (refused.field().equals("hostKey")) {
@@ -108,7 +107,7 @@ final class SiteForm {
 
     int port() {
         Integer port = number("port");
-        return port == null ? PORT_USUAL : port;
+        return port == null ? SiteTerms.PORT_USUAL : port;
     }
 
     SiteTerms terms() {

@@ -105,8 +105,8 @@ class SitesPage {
             throws InterruptedException {
         try {
             before.run();
-            if (!typed.lacksOnlyHostKey(key.file())) {
-                return saving.save(typed.terms().address(key.file()));
+            if (!typed.lacksOnlyHostKey(key)) {
+                return saving.save(typed.terms().address(key));
             }
             HostKey presented = HostKey.presentedBy(typed.host(), typed.port());
             return form(site, typed.withHostKey(presented), presented, model);

@@ -9,6 +9,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,9 @@ public record SiteTerms(
         @Nullable Host jump,
         @Nullable Integer dscp) {
 
+    /** SSH's port. */
+    public static final int PORT_USUAL = 22;
+
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.:_-]{0,252}");
     private static final Pattern USER = Pattern.compile("[A-Za-z_][A-Za-z0-9._@-]{0,63}");
 
@@ -35,7 +39,6 @@ public record SiteTerms(
 
     private static final int ROOT_LENGTH_MAX = 4_096;
     private static final int HOST_KEY_LENGTH_MAX = 65_536;
-    private static final int PORT_USUAL = 22;
 
     /**
      * A host to log in to.
@@ -55,19 +58,19 @@ public record SiteTerms(
     /**
      * Returns the address.
      *
-     * @param ownKey the file with the service's own key
+     * @param own the service's own key, which is asked for only if the site has no other
      * @throws Refusal if something is not as expected; fields of the jump host begin with {@code jump.}
      */
-    public SiteAddress address(Path ownKey) {
+    public SiteAddress address(SiteKey own) {
         demand(dscp == null || (dscp >= 0 && dscp <= Way.DSCP_MAX), "dscp", "expected 0 to 63");
-        SiteAddress address = address(site, "", root, ownKey);
+        SiteAddress address = address(site, "", root, own::file);
         return address.by(new Way(
-                Optional.ofNullable(jump).map(host -> address(host, "jump.", "/", address.identity())),
+                Optional.ofNullable(jump).map(host -> address(host, "jump.", "/", address::identity)),
                 dscp == null ? 0 : dscp));
     }
 
     /** @param at what the names of the host's fields begin with */
-    private static SiteAddress address(Host host, String at, String root, Path otherwise) {
+    private static SiteAddress address(Host host, String at, String root, Supplier<Path> otherwise) {
         demand(isHost(host.host), at + "host", "expected a host name or an address");
         demand(USER.matcher(host.user).matches(), at + "user", "expected a login name");
         int port = host.port == null ? PORT_USUAL : host.port;
@@ -79,7 +82,7 @@ public record SiteTerms(
                 at + "root",
                 "expected an absolute path at the site");
         String identity = host.identity;
-        Path key = identity == null || identity.isEmpty() ? otherwise : identityFile(identity, at + "identity");
+        Path key = identity == null || identity.isEmpty() ? otherwise.get() : identityFile(identity, at + "identity");
         return new SiteAddress(host.host, port, host.user, root, key, keys(host.hostKey, at + "hostKey"));
     }
 

@@ -183,6 +183,8 @@ def addresses(run, tokens):
             f'{USUAL}/proof?path={coded("folder1/scan1.dcm")}',
         ],
         '/experiments/{project}/{code}/restore': [f'{GIANT}/restore', f'{USUAL}/restore'],
+        # Restores are not in the catalogue.
+        '/experiments/{project}/{code}/restores/{id}': [],
         '/runs/{id}': [live, '/runs/2'],
         '/runs/{id}/reconciliation': ['/runs/2/reconciliation'],
         '/runs/{id}/pause': [f'{live}/pause'],

@@ -14,11 +14,17 @@ import dozo.people.Tokens;
 import dozo.people.Users;
 import dozo.ui.Bytes;
 import java.io.IOException;
+import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.List;
 import java.util.Set;
@@ -75,6 +81,7 @@ class RestoreInServiceIT {
         }
         service.bean(Users.class).join("OWN", "lab", "test");
         addFiles();
+        addTree();
         String run = service.post("/api/v1/runs", "{}").at("/id").asString();
         await().atMost(LIMIT)
                 .until(() -> service.get("/api/v1/runs/" + run).at("/state").asString(), "COMPLETE"::equals);
@@ -91,6 +98,30 @@ class RestoreInServiceIT {
         assertThat(service.post(
                                 "/api/v1/experiments",
                                 "{\"project\": \"OWN\", \"code\": \"FILES\", \"source\": \"%s\"}".formatted(source))
+                        .status())
+                .isEqualTo(201);
+    }
+
+    /** Registers an experiment with names and facts that archives tend to lose. */
+    private static void addTree() throws Exception {
+        Path source = Files.createDirectory(folder.resolve("source-tree"));
+        Path deep = Files.createDirectories(
+                source.resolve("研究").resolve("n".repeat(250)).resolve("m".repeat(250)));
+        Files.writeString(deep.resolve("file"), "in the deep");
+        Files.writeString(source.resolve("beside"), "not in it");
+        Files.createSymbolicLink(source.resolve("研究/link"), Path.of("/nowhere/" + "t".repeat(200)));
+        Files.createFile(source.resolve("研究/empty"));
+        Files.writeString(
+                FilePath.of("研究")
+                        .resolve(new byte[] {(byte) 0x94, (byte) 0x5c, (byte) 0xff, '\\', '\n'})
+                        .under(source),
+                "no text");
+        Path old = Files.writeString(source.resolve("研究/old"), "old");
+        Files.setPosixFilePermissions(old, PosixFilePermissions.fromString("r-x--x---"));
+        Files.setLastModifiedTime(old, FileTime.from(Instant.parse("1969-07-20T20:17:40.5Z")));
+        assertThat(service.post(
+                                "/api/v1/experiments",
+                                "{\"project\": \"OWN\", \"code\": \"TREE\", \"source\": \"%s\"}".formatted(source))
                         .status())
                 .isEqualTo(201);
     }
@@ -231,7 +262,160 @@ class RestoreInServiceIT {
         assertThatThrownBy(() -> download("lab", "OWN/FILES", "large"))
                 .as("it has begun, so it breaks off")
                 .hasRootCauseInstanceOf(IOException.class);
+        assertThatThrownBy(() -> download("lab", "OWN/FILES", FilePath.of("large")))
+                .as("an archive breaks off, too")
+                .hasRootCauseInstanceOf(IOException.class);
+        HttpResponse<byte[]> folder = download("lab", "OWN/FILES", FilePath.ROOT);
+        assertThat(folder.statusCode()).isEqualTo(422);
+        assertThat(text(folder)).contains("is not what was verified, and was not downloaded");
         Files.write(large, right);
+    }
+
+    @Test
+    void aFolderIsDownloadedAsAnArchiveThatTarUnpacks() throws Exception {
+        Path source = folder.resolve("source-tree");
+
+        HttpResponse<byte[]> archive = download("lab", "OWN/TREE", FilePath.of("研究"));
+
+        assertThat(archive.statusCode()).isEqualTo(200);
+        assertThat(archive.headers().firstValue("Content-Disposition"))
+                .get()
+                .asString()
+                .contains("filename*=UTF-8''%E7%A0%94%E7%A9%B6.tar");
+        Path unpacked = Files.createDirectory(folder.resolve("unpacked"));
+        Path file = Files.write(folder.resolve("archive.tar"), archive.body());
+        assertThat(output("tar", "-C", unpacked.toString(), "-xf", file.toString()))
+                .isEmpty();
+        assertThat(output("diff", "-r", "--no-dereference", source.resolve("研究").toString(), unpacked + "/研究"))
+                .isEmpty();
+        assertThat(names(unpacked)).containsExactly("研究");
+        for (String each : List.of("研究", "研究/old")) {
+            assertThat(Files.getPosixFilePermissions(unpacked.resolve(each)))
+                    .isEqualTo(Files.getPosixFilePermissions(source.resolve(each)));
+            assertThat(Files.getLastModifiedTime(unpacked.resolve(each)).toInstant())
+                    .isEqualTo(Files.getLastModifiedTime(source.resolve(each))
+                            .toInstant()
+                            .truncatedTo(ChronoUnit.SECONDS));
+        }
+        assertThat(new String(archive.body(), StandardCharsets.ISO_8859_1))
+                .doesNotContain(System.getProperty("user.name"));
+        assertThat(service.bean(Ledger.class).after(0, 1_000))
+                .anyMatch(row -> row.action().equals("folder.downloaded")
+                        && row.actor().equals("lab")
+                        && row.subject().equals("OWN/TREE")
+                        && !row.detail().contains("研究"));
+    }
+
+    @Test
+    void aWholeExperimentIsDownloadedUnderItsCode() throws Exception {
+        HttpResponse<byte[]> archive = download("lab", "OWN/TREE", FilePath.ROOT);
+
+        assertThat(archive.headers().firstValue("Content-Disposition"))
+                .get()
+                .asString()
+                .contains("\"TREE.tar\"");
+        assertThat(output(
+                        "tar",
+                        "-tf",
+                        Files.write(folder.resolve("whole.tar"), archive.body()).toString()))
+                .contains("beside\n");
+    }
+
+    @Test
+    void noFolderIsDownloadedByOthersAndNothingThatIsNotThere() {
+        assertThat(download("lab", "ALIEN/E1", FilePath.ROOT).statusCode()).isEqualTo(404);
+        assertThat(download("auditor", "OWN/TREE", FilePath.ROOT).statusCode()).isEqualTo(403);
+        assertThat(text(download("lab", "OWN/TREE", FilePath.of("nothing")))).contains("has nothing with this path");
+        assertThat(service.submit(
+                                service.browser("lab", PASSWORD),
+                                "/experiments/OWN/TREE/manifests/7/download",
+                                "site=dr")
+                        .statusCode())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void aFolderComesBackFromItsPageAndThePageOfTheRestoreFollowsIt() {
+        HttpClient lab = service.browser("lab", PASSWORD);
+        String page = service.look(lab, "/experiments/OWN/TREE/manifests/1?folder=" + Bytes.of(FilePath.of("研究")), "en")
+                .body();
+        assertThat(page)
+                .contains("Restore this folder…", "/restore?manifest=1&amp;path=" + Bytes.of(FilePath.of("研究")));
+        String form = "manifest=1&site=dr&path=%s&folder=%s".formatted(Bytes.of(FilePath.of("研究")), allowed);
+
+        HttpResponse<String> requested = service.submit(lab, "/experiments/OWN/TREE/restore", form + "/tree");
+
+        assertThat(requested.statusCode()).as(requested.body()).isEqualTo(200);
+        String address = requested.uri().getPath();
+        assertThat(address).matches("/experiments/OWN/TREE/restores/[0-9]+");
+        await().atMost(LIMIT)
+                .until(() -> service.look(lab, address, "en").body().contains("Everything is restored"));
+        assertThat(service.look(lab, address, "en").body())
+                .contains(allowed + "/tree", "研究", "manifest 1")
+                .doesNotContain("Stop this restore", "hx-get=\"" + address);
+        assertThat(allowed.resolve("tree/研究/old")).hasContent("old");
+        assertThat(allowed.resolve("tree/beside")).doesNotExist();
+        assertThat(service.look(service.browser("auditor", PASSWORD), address, "en")
+                        .statusCode())
+                .isEqualTo(200);
+        assertThat(service.look(lab, address.replace("OWN/TREE", "OWN/E1"), "en")
+                        .statusCode())
+                .isEqualTo(404);
+        assertThat(service.submit(lab, "/experiments/OWN/TREE/restore", form + "/tree")
+                        .body())
+                .contains("is not empty", "value=\"" + allowed + "/tree\"");
+    }
+
+    @Test
+    void aPartComesBackByRestAndByTheCommand() throws Exception {
+        Answer asked = service.askAs(
+                as("lab"),
+                "POST",
+                "/api/v1/experiments/OWN/TREE/restores",
+                "{\"folder\": \"%s\", \"path\": \"beside\"}".formatted(allowed.resolve("by-rest")));
+
+        assertThat(asked.status()).as(asked.text()).isEqualTo(202);
+        assertThat(ended("lab", String.valueOf(asked.location())).at("/path").asString())
+                .isEqualTo("beside");
+        assertThat(names(allowed.resolve("by-rest"))).containsExactly("beside");
+        Ended done = command("restore", "OWN/TREE", folder.resolve("by-command").toString(), "--path", "研究/");
+        assertThat(done.code()).as(done.err()).isEqualTo(Exit.WELL);
+        assertThat(names(folder.resolve("by-command"))).containsExactly("研究");
+        assertThat(folder.resolve("by-command/研究/old")).hasContent("old");
+        Ended nothing = command("restore", "OWN/TREE", folder.resolve("never").toString(), "--path", "nothing");
+        assertThat(nothing.code()).isEqualTo(Exit.REFUSED);
+        assertThat(nothing.err()).contains("has nothing with this path");
+        assertThat(folder.resolve("never")).doesNotExist();
+        for (String path : List.of("../beside", "/beside", "a//b")) {
+            Answer refused = service.askAs(
+                    as("lab"),
+                    "POST",
+                    "/api/v1/experiments/OWN/TREE/restores",
+                    "{\"folder\": \"%s\", \"path\": \"%s\"}".formatted(allowed.resolve("never"), path));
+            assertThat(refused.status()).isEqualTo(422);
+            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("path");
+        }
+    }
+
+    /** Submits the form of a manifest's page. */
+    private static HttpResponse<byte[]> download(String user, String experiment, FilePath path) {
+        return service.submit(
+                service.browser(user, PASSWORD),
+                "/experiments/" + experiment + "/manifests/1/download",
+                "site=dr&folder=" + Bytes.of(path),
+                BodyHandlers.ofByteArray());
+    }
+
+    private static String text(HttpResponse<byte[]> response) {
+        return new String(response.body(), StandardCharsets.UTF_8);
+    }
+
+    /** Returns what a program prints; fails if its exit code is not 0. */
+    private static String output(String... command) throws Exception {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isZero();
+        return output;
     }
 
     /** Submits the form of a proof's page. */

@@ -12,6 +12,7 @@ import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -229,6 +230,11 @@ public final class RunningService implements AutoCloseable {
 
     /** Submits a form as a page in this browser would: with the CSRF token. */
     public HttpResponse<String> submit(HttpClient browser, String path, String form) {
+        return submit(browser, path, form, BodyHandlers.ofString());
+    }
+
+    /** Submits a form whose response is not text. */
+    public <T> HttpResponse<T> submit(HttpClient browser, String path, String form, BodyHandler<T> handler) {
         String body = form + (form.isEmpty() ? "" : "&") + "_csrf=" + encoded(token(browser));
         return send(
                 browser,
@@ -237,7 +243,8 @@ public final class RunningService implements AutoCloseable {
                         .header("Accept-Language", "en")
                         .header("Content-Type", "application/x-www-form-urlencoded")
                         .POST(BodyPublishers.ofString(body))
-                        .build());
+                        .build(),
+                handler);
     }
 
     private String token(HttpClient browser) {
@@ -276,8 +283,12 @@ public final class RunningService implements AutoCloseable {
     }
 
     private static HttpResponse<String> send(HttpClient http, HttpRequest request) {
+        return send(http, request, BodyHandlers.ofString());
+    }
+
+    private static <T> HttpResponse<T> send(HttpClient http, HttpRequest request, BodyHandler<T> handler) {
         try {
-            return http.send(request, BodyHandlers.ofString());
+            return http.send(request, handler);
         } catch (IOException e) {
             throw new IllegalStateException(request.uri() + ": " + e, e);
         } catch (InterruptedException e) {

@@ -1,6 +1,5 @@
 package dozo.api;
 
-import dozo.api.http.Download;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.copy.Inventory.Item;
@@ -14,6 +13,7 @@ import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import dozo.restore.Inventories;
 import dozo.transfer.Sha256Sums;
+import dozo.web.Download;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.nio.charset.StandardCharsets;
@@ -191,7 +191,7 @@ public class ManifestApi {
         }
         response.setHeader(FILES_MISSING, String.valueOf(missing));
         String name = "%s.%s.manifest-%d.sha256".formatted(project, code, number);
-        Download.send(request, response, MediaType.APPLICATION_OCTET_STREAM, name, out -> {
+        new Download(MediaType.APPLICATION_OCTET_STREAM, name).send(request, response, out -> {
             if (missing > 0) {
                 out.write("# NOT WHOLE: %s\n".formatted(lacks).getBytes(StandardCharsets.UTF_8));
             }

@@ -50,6 +50,8 @@ public class RestoreApi {
      *
      * @param folder the folder's absolute path on the service's machine
      * @param folderBytes the same in base64, instead of {@code folder}
+     * @param path a folder or file of the manifest, which keeps its path below {@code folder}; default: everything
+     * @param pathBytes the same in base64, instead of {@code path}
      * @param manifest the manifest's number; default: the latest
      * @param asOf the latest manifest at this time, instead of {@code manifest}: a day, or a time as 2026-10-01T15:00:00Z
      * @param site optional if there is only one
@@ -58,21 +60,36 @@ public class RestoreApi {
     record NewRestore(
             @Nullable String folder,
             byte @Nullable [] folderBytes,
+            @Nullable String path,
+            byte @Nullable [] pathBytes,
             @Nullable Integer manifest,
             @Nullable String asOf,
             @Nullable String site) {
 
-        Path path() {
+        Path target() {
             if ((folder == null) == (folderBytes == null)) {
                 throw new Refusal("folder", "expected either folder or folderBytes: the folder's absolute path");
             }
             return ExperimentApi.path("folder", folder, folderBytes);
+        }
+
+        FilePath part() {
+            if (path != null && pathBytes != null) {
+                throw new Refusal("path", "expected either path or pathBytes");
+            }
+            try {
+                return pathBytes != null ? FilePath.of(pathBytes) : path != null ? FilePath.of(path) : FilePath.ROOT;
+            } catch (IllegalArgumentException e) {
+                throw new Refusal("path", "expected a path below the experiment's folder, such as anat/T1w.nii");
+            }
         }
     }
 
     /**
      * A restore and its progress.
      *
+     * @param path the folder or file of the manifest that is restored, empty for everything; {@code pathBytes} is the exact
+     *     name
      * @param folder the resolved path; {@code folderBytes} is the exact name
      * @param state {@code COMPLETE}: every file is verified; {@code FINDINGS}: incomplete
      * @param entries files, folders and links read from the manifest so far
@@ -86,6 +103,8 @@ public class RestoreApi {
             long id,
             String experiment,
             int manifest,
+            String path,
+            byte[] pathBytes,
             String site,
             String folder,
             byte[] folderBytes,
@@ -107,6 +126,8 @@ public class RestoreApi {
                     restore.id(),
                     restore.experiment(),
                     restore.manifest(),
+                    restore.part().toString(),
+                    restore.part().bytes(),
                     restore.site(),
                     FilePath.render(folder),
                     folder,
@@ -167,7 +188,7 @@ public class RestoreApi {
     }
 
     /**
-     * Restores a manifest into a folder of the service's machine. 409: another restore fills the folder, or too many wait. 422:
+     * Restores a manifest, or a part of it, into a folder of the service's machine. 409: another restore fills the folder, or too many wait. 422:
      * the folder is not allowed.
      */
     @PostMapping
@@ -175,11 +196,11 @@ public class RestoreApi {
     ResponseEntity<ShownRestore> request(
             @PathVariable String project, @PathVariable String code, @RequestBody NewRestore asked, Principal actor) {
         Experiment experiment = experiment(project, code);
-        Path folder = asked.path();
+        Path folder = asked.target();
         Manifest manifest = manifest(experiment, asked);
         Site site = sites.of(asked.site())
                 .orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
-        KeptRestore added = queue.request(experiment, manifest, site, folder, actor.getName());
+        KeptRestore added = queue.request(experiment, manifest, asked.part(), site, folder, actor.getName());
         return ResponseEntity.accepted()
                 .location(URI.create("/api/v1/experiments/%s/restores/%d".formatted(experiment.name(), added.id())))
                 .body(ShownRestore.of(added));

@@ -18,6 +18,7 @@
             "restore",
             "suggest",
             "verify",
+            "web",
             "worklist",
             "security"
         })

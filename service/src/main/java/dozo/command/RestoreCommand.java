@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
@@ -68,6 +69,12 @@ final class RestoreCommand implements Callable<Integer> {
 
     @ArgGroup
     private @Nullable Version version;
+
+    @Option(
+            names = "--path",
+            paramLabel = "PATH",
+            description = "Only this folder or file of the experiment; it keeps its path below TARGET.")
+    private String part = "";
 
     @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
     private @Nullable String site;
@@ -121,6 +128,7 @@ final class RestoreCommand implements Callable<Integer> {
                         .with("after", Base64.getEncoder().encodeToString(after.bytes()))),
                 experiment,
                 manifest.number(),
+                part(),
                 address(from),
                 FilePath.pathOf(RawArgument.path(target)),
                 new Options(0, 0, false))) {
@@ -132,12 +140,26 @@ final class RestoreCommand implements Callable<Integer> {
         }
     }
 
+    private FilePath part() {
+        byte[] path = RawArgument.typed(part);
+        int length = path.length > 0 && path[path.length - 1] == '/' ? path.length - 1 : path.length;
+        try {
+            return FilePath.of(Arrays.copyOf(path, length));
+        } catch (IllegalArgumentException e) {
+            throw new Failure(
+                    Exit.USAGE, "--path: expected a path below the experiment's folder, such as anat/T1w.nii");
+        }
+    }
+
     private int inService(String restores) throws InterruptedException {
         if (identity != null) {
             throw new Failure(Exit.USAGE, "--identity: with --in-service the service uses its own key");
         }
         Map<String, Object> wanted = new HashMap<>();
         wanted.put("folderBytes", RawArgument.path(target));
+        if (!part.isEmpty()) {
+            wanted.put("pathBytes", part().bytes());
+        }
         if (site != null) {
             wanted.put("site", site);
         }

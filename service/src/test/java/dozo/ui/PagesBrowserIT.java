@@ -23,16 +23,22 @@ import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
 import dozo.people.Role;
 import dozo.people.Tokens;
 import dozo.people.Users;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
+import dozo.registry.RestorePlaces;
 import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
 import dozo.remote.Ports;
+import dozo.restore.RestoreQueue;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
@@ -103,6 +109,9 @@ class PagesBrowserIT {
     @TempDir
     static Path folder;
 
+    @TempDir
+    static Path allowed;
+
     private static RunningService service;
     private static LoopbackSite site;
     private static Chromium chromium;
@@ -148,7 +157,23 @@ class PagesBrowserIT {
         service.bean(Projects.class).setRoots("P001", List.of(folder), "test");
         service.bean(Tokens.class).create("lab", "sheet of the lab", null, true, 30);
         back();
+        restore();
         plan();
+    }
+
+    private static void restore() throws Exception {
+        service.bean(RestorePlaces.class).setRoots("P001", List.of(allowed.toRealPath()), "test");
+        Experiment experiment =
+                service.bean(Experiments.class).find("P001", "S0001").orElseThrow();
+        Manifest manifest =
+                service.bean(Manifests.class).current(experiment.id()).orElseThrow();
+        Site dr = service.bean(Sites.class).find("dr").orElseThrow();
+        RestoreQueue queue = service.bean(RestoreQueue.class);
+        Path target = allowed.toRealPath().resolve("研究");
+        long id = queue.request(experiment, manifest, FilePath.of("protocol.txt"), dr, target, "lab")
+                .id();
+        Awaitility.await()
+                .until(() -> !queue.find(experiment, id).orElseThrow().state().goesOn());
     }
 
     /** Adds booked visits, with one gap of each kind. */
@@ -717,7 +742,8 @@ class PagesBrowserIT {
         pages.put("manifest", experiment + "/manifests/2");
         pages.put("changes", experiment + "/changes?from=1&to=2");
         pages.put("proof", experiment + "/proof?path=" + Bytes.of(FilePath.of("protocol.txt")));
-        pages.put("restore", experiment + "/restore");
+        pages.put("restore", experiment + "/restore?path=" + Bytes.of(FilePath.of("protocol.txt")));
+        pages.put("restored", experiment + "/restores/1");
         pages.put("register", "/register");
         pages.put("csv", "/register/csv");
         pages.put("gaps", "/gaps?all=true");

@@ -12,7 +12,6 @@ import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
-import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -25,7 +24,6 @@ import java.security.Principal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +33,6 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RequestParam;
 
 /** One experiment: its progress at each site, its findings and its manifests. */
 @Controller
@@ -54,7 +51,6 @@ class ExperimentPage {
     private final Freezes freezes;
     private final Findings findings;
     private final Manifests manifests;
-    private final Projects projects;
     private final RestoreQueue restores;
 
     /** The state of the experiment at a site. */
@@ -72,7 +68,6 @@ class ExperimentPage {
             Freezes freezes,
             Findings findings,
             Manifests manifests,
-            Projects projects,
             RestoreQueue restores) {
         this.experiments = experiments;
         this.search = search;
@@ -82,7 +77,6 @@ class ExperimentPage {
         this.freezes = freezes;
         this.findings = findings;
         this.manifests = manifests;
-        this.projects = projects;
         this.restores = restores;
     }
 
@@ -139,73 +133,6 @@ class ExperimentPage {
     String release(@PathVariable String project, @PathVariable String code, Principal actor) {
         freezes.release(found(experiments, project, code), actor.getName());
         return "redirect:/experiments/{project}/{code}";
-    }
-
-    /** Shows what a restore does, and asks for the folder. */
-    @GetMapping("/restore")
-    String askRestore(
-            @PathVariable String project,
-            @PathVariable String code,
-            @RequestParam(defaultValue = "") String manifest,
-            Model model) {
-        return askRestore(found(experiments, project, code), new Form(Map.of("manifest", manifest), Map.of()), model);
-    }
-
-    @PostMapping("/restore")
-    String restore(
-            @PathVariable String project,
-            @PathVariable String code,
-            @RequestParam(defaultValue = "") String folder,
-            @RequestParam(defaultValue = "") String manifest,
-            @RequestParam(defaultValue = "") String site,
-            Principal actor,
-            Model model) {
-        Experiment experiment = found(experiments, project, code);
-        try {
-            restores.request(
-                    experiment,
-                    sealed(experiment, manifest.strip()),
-                    site(site.strip()),
-                    RegistrationPage.path("folder", folder),
-                    actor.getName());
-            return "redirect:/experiments/{project}/{code}";
-        } catch (Refusal refused) {
-            return askRestore(
-                    experiment,
-                    Form.refused(Map.of("folder", folder, "manifest", manifest, "site", site), refused),
-                    model);
-        }
-    }
-
-    private String askRestore(Experiment experiment, Form form, Model model) {
-        model.addAttribute("experiment", experiment);
-        model.addAttribute(
-                "roots",
-                projects.find(experiment.project()).orElseThrow().restoreRoots().stream()
-                        .map(root -> FilePath.render(FilePath.rawBytes(root)))
-                        .toList());
-        model.addAttribute("sites", sites.all().stream().map(Site::name).toList());
-        model.addAttribute("manifests", manifests.all(experiment.id()));
-        model.addAttribute("form", form);
-        return "restore";
-    }
-
-    private Manifest sealed(Experiment experiment, String number) {
-        Optional<Manifest> found;
-        try {
-            found = number.isEmpty()
-                    ? manifests.all(experiment.id()).stream().findFirst()
-                    : manifests.find(experiment.id(), Integer.parseInt(number));
-        } catch (NumberFormatException noNumber) {
-            found = Optional.empty();
-        }
-        return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest", experiment.name()));
-    }
-
-    private Site site(String name) {
-        return name.isEmpty()
-                ? sites.only().orElseThrow(() -> new Refusal("site", "no site is registered; register one first"))
-                : sites.find(name).orElseThrow(() -> new Refusal("site", "site \"%s\" does not exist", name));
     }
 
     private Optional<Freeze> frozen(Experiment experiment) {

@@ -206,6 +206,10 @@ class ManifestPage {
     }
 
     private Manifest manifest(Experiment experiment, int number) {
+        return found(manifests, experiment, number);
+    }
+
+    static Manifest found(Manifests manifests, Experiment experiment, int number) {
         return manifests
                 .find(experiment.id(), number)
                 .orElseThrow(() -> new NotThere("%s has no manifest with the number %d", experiment.name(), number));

@@ -5,7 +5,7 @@ import com.google.errorprone.annotations.FormatString;
 import dozo.db.LostDatabase;
 import dozo.file.Message;
 import dozo.registry.Refusal;
-import dozo.ui.DownloadPage.BrokenOff;
+import dozo.web.Download.BrokenOff;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;

@@ -17,6 +17,7 @@
             "suggest",
             "transfer",
             "verify",
+            "web",
             "worklist"
         })
 package dozo.ui;

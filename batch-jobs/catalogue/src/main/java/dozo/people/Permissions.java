@@ -29,11 +29,14 @@ public final class Permissions {
             GET    /experiments/{project}/{code}/changes                           own         all      all     all   -
             POST   /experiments/{project}/{code}/download                          own         all      -       all   -
             GET    /experiments/{project}/{code}/manifests/{number}                own         all      all     all   -
+            POST   /experiments/{project}/{code}/manifests/{number}/download       own         all      -       all   -
             GET    /experiments/{project}/{code}/proof                             own         all      all     all   -
             GET    /experiments/{project}/{code}/release                           -           all      -       all   -
             POST   /experiments/{project}/{code}/release                           -           all      -       all   -
             GET    /experiments/{project}/{code}/restore                           own         all      -       all   -
             POST   /experiments/{project}/{code}/restore                           own         all      -       all   -
+            GET    /experiments/{project}/{code}/restores/{id}                     own         all      all     all   -
+            POST   /experiments/{project}/{code}/restores/{id}/stop                own         all      -       all   -
             GET    /register                                                       own         all      -       all   -
             POST   /register                                                       own         all      -       all   -
             GET    /register/suggestions                                           own         all      -       all   -

@@ -8,12 +8,10 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.security.MessageDigest;
 
-/** Reads one file from a site, and proves it while it passes on to somebody who waits for it. */
+/** Reads files from a site, and proves each while it passes on to somebody who waits for it. */
 public final class ProvenRead implements AutoCloseable {
 
     private final Lanes lanes;
-    private final FilePath place;
-    private final Digest expected;
 
     /** The file's content is not the expected one, and was not passed on to its end. */
     public static final class Differs extends IOException {
@@ -25,24 +23,19 @@ public final class ProvenRead implements AutoCloseable {
         }
     }
 
-    /**
-     * Creates it without opening a connection.
-     *
-     * @param place the file, below the site's root
-     * @param expected the digest of its content
-     */
-    public ProvenRead(SiteAddress site, FilePath place, Digest expected) {
+    /** Creates it without opening a connection. */
+    public ProvenRead(SiteAddress site) {
         this.lanes = Lanes.to(site, 1);
-        this.place = place;
-        this.expected = expected;
     }
 
     /**
-     * Passes the content on, the last part of it only after the digest of all of it is right.
+     * Passes a file's content on, the last part of it only after the digest of all of it is right.
      *
+     * @param place the file, below the site's root
+     * @param expected the digest of its content
      * @throws Differs if it is not right
      */
-    public void into(OutputStream out) throws IOException, InterruptedException {
+    public void into(OutputStream out, FilePath place, Digest expected) throws IOException, InterruptedException {
         MessageDigest digest = Digest.algorithm();
         Last last = new Last(out);
         lanes.next().sftp().read(place, 0, Long.MAX_VALUE, (bytes, from, length) -> {

@@ -12,10 +12,10 @@ import dozo.send.SiteFolders;
 import dozo.source.OpenFolder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
@@ -23,8 +23,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Restores one manifest of an experiment into a folder: its content is then what the source contained when the manifest
- * was sealed, byte for byte, with names, modes, times to the nanosecond and hard links. Entries that cannot be restored
+ * Restores one manifest of an experiment, or a part of it, into a folder: its content is then what the source contained
+ * when the manifest was sealed, byte for byte, with names, modes, times to the nanosecond and hard links. Entries that cannot be restored
  * are reported by name. A restore that was interrupted is completed by running it again.
  *
  * <p>The inventory is read three times, a page at a time: folders and files; then links, so that nothing is ever
@@ -40,14 +40,13 @@ public final class Restore implements Copy {
 
     private static final int KEY_BYTES = 8;
 
-    /** No file system supports longer names. */
-    private static final int NAME_BYTES_MAX = 255;
-
     /** The mode of a folder whose owner may read, write and enter it. */
     private static final int OPEN = 0700;
 
+    private final Inventory whole;
     private final Inventory inventory;
     private final String name;
+    private final FilePath part;
     private final Path target;
     private final Options options;
     private final Retrieval retrieval;
@@ -61,12 +60,21 @@ public final class Restore implements Copy {
     /**
      * Creates a restore of a manifest of {@code project/experiment} from a site.
      *
+     * @param part a folder, or a file, which keeps its path below the target; {@link FilePath#ROOT} for everything
      * @param target a folder that does not exist or is empty, or that an earlier run of the same restore left
      */
     public Restore(
-            Inventory inventory, String experiment, int manifest, SiteAddress site, Path target, Options options) {
-        this.inventory = inventory;
+            Inventory inventory,
+            String experiment,
+            int manifest,
+            FilePath part,
+            SiteAddress site,
+            Path target,
+            Options options) {
+        this.whole = inventory;
+        this.inventory = inventory.part(part);
         this.name = experiment + "#" + manifest;
+        this.part = part;
         this.target = target.toAbsolutePath().normalize();
         this.options = options;
         this.retrieval = new Retrieval(site, SiteFolders.of(experiment), options);
@@ -74,6 +82,7 @@ public final class Restore implements Copy {
 
     @Override
     public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
+        demandPart();
         if (options.dryRun()) {
             each(item -> retrieval.count(item.entry()));
             retrieval.counted();
@@ -89,6 +98,7 @@ public final class Restore implements Copy {
      * @param held may be filled: {@link #mayFill}
      */
     public Progress run(OpenFolder held, Consumer<Finding> findings) throws IOException, InterruptedException {
+        demandPart();
         retrieval.begin(held, key(), this::isTopName, findings);
         return bringBack();
     }
@@ -96,6 +106,17 @@ public final class Restore implements Copy {
     /** Returns whether a folder may be the target: it does not exist, is empty, or this restore left it. */
     public boolean mayFill(Path folder) throws IOException {
         return Retrieval.mayFill(folder, key(), this::isTopName);
+    }
+
+    /** Returns whether the manifest has the part. */
+    public boolean hasPart() {
+        return part.isRoot() || whole.find(part).isPresent();
+    }
+
+    private void demandPart() throws IOException {
+        if (!hasPart()) {
+            throw new NoSuchFileException(part.toString(), null, name + " has nothing with this path");
+        }
     }
 
     private Progress bringBack() throws IOException, InterruptedException {
@@ -219,20 +240,18 @@ public final class Restore implements Copy {
 
     /** Returns whether the manifest has an entry with this name at its top. */
     private boolean isTopName(FilePath name) {
-        byte[] before = name.bytes();
-        int length = before.length;
-        before = Arrays.copyOf(before, NAME_BYTES_MAX);
-        before[length - 1]--;
-        Arrays.fill(before, length, NAME_BYTES_MAX, (byte) 0xff);
-        // No name sorts between the two: the next entry has the name, or none has.
-        return inventory.page(FilePath.of(before), 1).stream()
-                .anyMatch(item -> item.entry().path().equals(name));
+        return whole.find(name).isPresent();
     }
 
     /** Returns a key that is the same for the same restore, and different for any other. */
     private String key() {
         MessageDigest digest = Digest.algorithm();
         digest.update((name + "\0").getBytes(StandardCharsets.UTF_8));
+        if (!part.isRoot()) {
+            digest.update((byte) 0);
+            digest.update(part.bytes());
+            digest.update((byte) 0);
+        }
         digest.update(FilePath.rawBytes(target));
         return HexFormat.of().formatHex(digest.digest(), 0, KEY_BYTES);
     }

@@ -25,6 +25,9 @@ public final class FilePath implements Comparable<FilePath> {
     /** The root. */
     public static final FilePath ROOT = new FilePath(new byte[0]);
 
+    /** No file system supports longer names. */
+    private static final int NAME_BYTES_MAX = 255;
+
     private static final List<Charset> READABLE_AS =
             List.of(StandardCharsets.UTF_8, Charset.forName("EUC-JP"), Charset.forName("windows-31j"));
 
@@ -172,6 +175,22 @@ public final class FilePath implements Comparable<FilePath> {
     /** Returns the last name; empty for the root. */
     public byte[] name() {
         return Arrays.copyOfRange(bytes, lastSlash() + 1, bytes.length);
+    }
+
+    /**
+     * Returns the path that comes just before this one in its folder: in between is no name that a file system can have.
+     */
+    public FilePath justBefore() {
+        int last = bytes[bytes.length - 1] & 0xff;
+        if (last == 1) {
+            return new FilePath(Arrays.copyOf(bytes, bytes.length - 1));
+        }
+        int nameBytes = bytes.length - lastSlash() - 1;
+        byte[] before = Arrays.copyOf(bytes, bytes.length + NAME_BYTES_MAX - nameBytes);
+        // No name contains the byte between the two.
+        before[bytes.length - 1] = (byte) (last == '0' ? '.' : last - 1);
+        Arrays.fill(before, bytes.length, before.length, (byte) 0xff);
+        return new FilePath(before);
     }
 
     /** Returns a copy of the bytes. */

@@ -8,6 +8,7 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -91,6 +92,22 @@ class FilePathTest {
         assertThat(path.startsWith(FilePath.of("a/b"))).isTrue();
         assertThat(FilePath.of("a/bc").startsWith(FilePath.of("a/b"))).isFalse();
         assertThat(path.startsWith(FilePath.ROOT)).isTrue();
+    }
+
+    @Test
+    void noNameLiesBetweenAPathAndTheOneJustBefore() {
+        for (String text : List.of("b", "a/b", "data0", "a/0", "x\u0001", "a/\u0001", "脳")) {
+            FilePath path = FilePath.of(text);
+            FilePath before = path.justBefore();
+
+            assertThat(before).isLessThan(path);
+            assertThat(before.parent()).as(text).isEqualTo(path.parent());
+            byte[] next = before.name();
+            // The greatest name that is smaller than the path's own: as long as a name can be.
+            assertThat(next.length == 255 || path.name()[path.name().length - 1] == 1)
+                    .as(text)
+                    .isTrue();
+        }
     }
 
     @Test

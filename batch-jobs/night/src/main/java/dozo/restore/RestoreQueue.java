@@ -112,13 +112,17 @@ public class RestoreQueue implements SmartLifecycle {
     /**
      * Requests the restore of an experiment's manifest into a folder of this machine, and returns before it is done.
      *
+     * @param part a folder or file of it, {@link FilePath#ROOT} for everything
      * @param folder missing, or empty and the service user's own, or the result of an earlier restore of this manifest
      * @throws Refusal if nothing may be restored into this folder, or too many restores wait
      */
     public synchronized KeptRestore request(
-            Experiment experiment, Manifest manifest, Site site, Path folder, String actor) {
+            Experiment experiment, Manifest manifest, FilePath part, Site site, Path folder, String actor) {
         Path target = places.find(experiment.project(), folder);
-        try (Restore restore = restore(experiment.name(), manifest, site, target)) {
+        try (Restore restore = restore(experiment.name(), manifest, part, site, target)) {
+            if (!restore.hasPart()) {
+                throw new Refusal("path", "%s has nothing with this path in the requested state", experiment.name());
+            }
             Optional<Refusal> unfit = new FileQuestion<>(path -> unfit(restore, target, path, false))
                     .about("folder", target, FileQuestion.PERSON);
             if (unfit.isPresent()) {
@@ -127,7 +131,7 @@ public class RestoreQueue implements SmartLifecycle {
         } catch (IOException e) {
             throw new Refusal("folder", "%s cannot be read: %s", shown(target), String.valueOf(e.getMessage()));
         }
-        KeptRestore added = restores.add(experiment, manifest, site, target, actor);
+        KeptRestore added = restores.add(experiment, manifest, part, site, target, actor);
         look();
         return added;
     }
@@ -219,7 +223,7 @@ public class RestoreQueue implements SmartLifecycle {
     private void work(KeptRestore kept) {
         Manifest manifest = manifests.find(kept.experimentId(), kept.manifest()).orElseThrow();
         Site site = sites.find(kept.siteId()).orElseThrow();
-        try (Restore restore = restore(kept.experiment(), manifest, site, kept.folder())) {
+        try (Restore restore = restore(kept.experiment(), manifest, kept.part(), site, kept.folder())) {
             UnderWay now = new UnderWay(kept.id(), restore);
             synchronized (this) {
                 if (leaving || !restores.begin(kept.id())) {
@@ -329,11 +333,12 @@ public class RestoreQueue implements SmartLifecycle {
         return FilePath.render(FilePath.rawText(path));
     }
 
-    private Restore restore(String experiment, Manifest manifest, Site site, Path target) {
+    private Restore restore(String experiment, Manifest manifest, FilePath part, Site site, Path target) {
         return new Restore(
                 inventories.of(manifest, site.id()),
                 experiment,
                 manifest.number(),
+                part,
                 site.address(),
                 target,
                 new Options(0, 0, false));

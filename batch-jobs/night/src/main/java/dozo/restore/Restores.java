@@ -70,6 +70,7 @@ public class Restores {
     /**
      * A restore. Its counts are zero until it has ended; {@link RestoreQueue#find} knows its progress.
      *
+     * @param part the folder or file that is restored, {@link FilePath#ROOT} for everything
      * @param folder without links
      * @param entries files, folders and links that were found in the manifest
      * @param bytes the size of its files
@@ -81,6 +82,7 @@ public class Restores {
             String project,
             String experiment,
             int manifest,
+            FilePath part,
             int siteId,
             String site,
             Path folder,
@@ -103,6 +105,7 @@ public class Restores {
                     project,
                     experiment,
                     manifest,
+                    part,
                     siteId,
                     site,
                     folder,
@@ -136,7 +139,7 @@ public class Restores {
      * @throws Refusal if too many wait, or an open restore fills this folder, one inside it or one above it
      */
     @Transactional
-    KeptRestore add(Experiment experiment, Manifest manifest, Site site, Path folder, String actor) {
+    KeptRestore add(Experiment experiment, Manifest manifest, FilePath part, Site site, Path folder, String actor) {
         List<KeptRestore> open = jdbc.sql(SELECT + "where r.ended_at is null order by r.restore_id")
                 .query(RESTORE)
                 .list();
@@ -153,11 +156,12 @@ public class Restores {
                             other.id());
                 });
         long id = jdbc.sql("""
-                        insert into restore (experiment_id, manifest_no, site_id, folder, requested_by, requested_at)
-                        values (:experiment, :manifest, :site, :folder, :actor, :now) returning restore_id
+                        insert into restore (experiment_id, manifest_no, part, site_id, folder, requested_by, requested_at)
+                        values (:experiment, :manifest, :part, :site, :folder, :actor, :now) returning restore_id
                         """)
                 .param("experiment", experiment.id())
                 .param("manifest", manifest.number())
+                .param("part", part.bytes())
                 .param("site", site.id())
                 .param("folder", FilePath.rawBytes(folder))
                 .param("actor", actor)
@@ -290,10 +294,14 @@ public class Restores {
      * are permanent.
      */
     private static Map<String, Object> told(KeptRestore restore) {
-        return new HashMap<>(Map.of(
+        Map<String, Object> told = new HashMap<>(Map.of(
                 "restore", restore.id(),
                 "manifest", restore.manifest(),
                 "site", restore.site(),
                 "folder", Digest.ofContent(FilePath.rawBytes(restore.folder()))));
+        if (!restore.part().isRoot()) {
+            told.put("part", Digest.ofContent(restore.part().bytes()));
+        }
+        return told;
     }
 }

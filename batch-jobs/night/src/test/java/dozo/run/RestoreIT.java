@@ -449,6 +449,7 @@ class RestoreIT extends NightAtSite {
                         .of(night.get(Manifests.class).find(1, manifest).orElseThrow(), 1),
                 "p/E1",
                 manifest,
+                FilePath.ROOT,
                 site.address(),
                 target,
                 options);

@@ -79,6 +79,35 @@ class RestoreQueueIT extends NightAtSite {
     }
 
     @Test
+    void aFolderComesBackAloneBelowItsOwnPath() throws Exception {
+        Night.write(source, Map.of("a0", "1", "a/b/c", "2", "a/b/d/e", "3", "a/b0", "4", "a/b-x/f", "5", "z/y", "6"));
+        Files.createSymbolicLink(source.resolve("a/b/link"), Path.of("c"));
+        Files.createLink(source.resolve("a/b/hard"), source.resolve("z/y"));
+        night.complete();
+        Path target = allowed.resolve("part");
+
+        KeptRestore ended = ended(request(target, FilePath.of("a/b")));
+
+        assertThat(ended.state()).as(ended.message()).isEqualTo(RestoreState.COMPLETE);
+        assertThat(ended.part()).isEqualTo(FilePath.of("a/b"));
+        assertThat(ended.entries()).isEqualTo(7).isEqualTo(ended.entriesVerified());
+        NightlyBackupIT.assertSame(source.resolve("a/b"), target.resolve("a/b"));
+        assertThat(names(target)).containsExactly("a");
+        assertThat(names(target.resolve("a"))).containsExactly("b");
+        assertThat(Files.getLastModifiedTime(target.resolve("a")))
+                .isEqualTo(Files.getLastModifiedTime(source.resolve("a")));
+
+        assertThat(ended(request(allowed.resolve("one"), FilePath.of("a/b0"))).state())
+                .isEqualTo(RestoreState.COMPLETE);
+        assertThat(allowed.resolve("one/a/b0")).hasContent("4");
+        assertThat(names(allowed.resolve("one/a"))).containsExactly("b0");
+
+        assertThatThrownBy(() -> request(allowed.resolve("never"), FilePath.of("a/nothing")))
+                .hasMessage("p/E1 has nothing with this path in the requested state");
+        assertThat(allowed.resolve("never")).doesNotExist();
+    }
+
+    @Test
     void aFolderThatIsNotBelowAnAllowedOneIsRefused() throws Exception {
         Night.write(source, Map.of("f", "1"));
         night.complete();
@@ -292,11 +321,16 @@ class RestoreQueueIT extends NightAtSite {
     }
 
     private long request(Path target) {
+        return request(target, FilePath.ROOT);
+    }
+
+    private long request(Path target, FilePath part) {
         Experiment experiment = experiment();
         return night.get(RestoreQueue.class)
                 .request(
                         experiment,
                         night.get(Manifests.class).find(experiment.id(), 1).orElseThrow(),
+                        part,
                         night.get(Sites.class).find("dr").orElseThrow(),
                         target,
                         "lab")

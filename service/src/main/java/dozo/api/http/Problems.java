@@ -1,10 +1,10 @@
 package dozo.api.http;
 
-import dozo.api.http.Download.BrokenOff;
 import dozo.db.LostDatabase;
 import dozo.file.Message;
 import dozo.registry.Refusal;
 import dozo.remote.RemoteException;
+import dozo.web.Download.BrokenOff;
 import dozo.worklist.WorklistException;
 import io.swagger.v3.oas.annotations.OpenAPIDefinition;
 import io.swagger.v3.oas.annotations.info.Info;

@@ -3,6 +3,7 @@ package dozo.api.http;
 import dozo.export.Columns;
 import dozo.export.CsvLines;
 import dozo.registry.Refusal;
+import dozo.web.Download;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.OutputStreamWriter;
@@ -87,7 +88,7 @@ public final class Sheet {
     /** Sends headings and lines. {@code name} is the file's name without its extension. */
     public <T> void send(String name, Columns<T> columns, Lines<T> lines) {
         boolean marked = marked();
-        Download.send(request, response, CSV_UTF8, name + END, out -> {
+        new Download(CSV_UTF8, name + END).send(request, response, out -> {
             Writer writer = new OutputStreamWriter(out, StandardCharsets.UTF_8);
             if (marked) {
                 writer.write(BYTE_ORDER_MARK);

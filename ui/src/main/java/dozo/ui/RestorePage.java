@@ -1,0 +1,158 @@
+package dozo.ui;
+
+import dozo.file.FilePath;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Projects;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.restore.RestoreQueue;
+import dozo.restore.Restores;
+import dozo.restore.Restores.KeptFinding;
+import dozo.restore.Restores.KeptRestore;
+import dozo.ui.ManifestPage.Shown;
+import dozo.ui.PageProblems.NotThere;
+import java.security.Principal;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/** Restores by the service into a folder of its machine: requesting, following and stopping them. */
+@Controller
+@RequestMapping("/experiments/{project}/{code}")
+class RestorePage {
+
+    private static final int FINDINGS_SHOWN = 100;
+
+    private final Experiments experiments;
+    private final Projects projects;
+    private final Manifests manifests;
+    private final Sites sites;
+    private final RestoreQueue queue;
+    private final Restores restores;
+
+    RestorePage(
+            Experiments experiments,
+            Projects projects,
+            Manifests manifests,
+            Sites sites,
+            RestoreQueue queue,
+            Restores restores) {
+        this.experiments = experiments;
+        this.projects = projects;
+        this.manifests = manifests;
+        this.sites = sites;
+        this.queue = queue;
+        this.restores = restores;
+    }
+
+    /**
+     * Shows what a restore does, and asks for the folder.
+     *
+     * @param typed may have a manifest, a path in it, and a site
+     */
+    @GetMapping("/restore")
+    String ask(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestParam Map<String, String> typed,
+            Model model) {
+        return ask(ExperimentPage.found(experiments, project, code), new Form(typed, Map.of()), model);
+    }
+
+    @PostMapping("/restore")
+    String request(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestParam Map<String, String> typed,
+            Principal actor,
+            Model model) {
+        Experiment experiment = ExperimentPage.found(experiments, project, code);
+        Form form = new Form(typed, Map.of());
+        try {
+            KeptRestore requested = queue.request(
+                    experiment,
+                    sealed(experiment, form.value("manifest").strip()),
+                    Bytes.path("path", form.value("path")),
+                    site(form.value("site").strip()),
+                    RegistrationPage.path("folder", form.value("folder")),
+                    actor.getName());
+            return "redirect:/experiments/%s/restores/%d".formatted(experiment.name(), requested.id());
+        } catch (Refusal refused) {
+            return ask(experiment, Form.refused(typed, refused), model);
+        }
+    }
+
+    private String ask(Experiment experiment, Form form, Model model) {
+        FilePath part = Bytes.path("path", form.value("path"));
+        model.addAttribute("experiment", experiment);
+        model.addAttribute("part", part.isRoot() ? null : Shown.path(part));
+        model.addAttribute(
+                "roots",
+                projects.find(experiment.project()).orElseThrow().restoreRoots().stream()
+                        .map(root -> FilePath.render(FilePath.rawBytes(root)))
+                        .toList());
+        model.addAttribute("sites", sites.all().stream().map(Site::name).toList());
+        model.addAttribute("manifests", manifests.all(experiment.id()));
+        model.addAttribute("form", form);
+        return "restore";
+    }
+
+    private Manifest sealed(Experiment experiment, String number) {
+        Optional<Manifest> found;
+        try {
+            found = number.isEmpty()
+                    ? manifests.all(experiment.id()).stream().findFirst()
+                    : manifests.find(experiment.id(), Integer.parseInt(number));
+        } catch (NumberFormatException noNumber) {
+            found = Optional.empty();
+        }
+        return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest", experiment.name()));
+    }
+
+    private Site site(String name) {
+        return name.isEmpty()
+                ? sites.only().orElseThrow(() -> new Refusal("site", "no site is registered; register one first"))
+                : sites.find(name).orElseThrow(() -> new Refusal("site", "site \"%s\" does not exist", name));
+    }
+
+    /** Shows one restore: its progress, and what it could not bring. */
+    @GetMapping("/restores/{id}")
+    String restore(@PathVariable String project, @PathVariable String code, @PathVariable long id, Model model) {
+        Experiment experiment = ExperimentPage.found(experiments, project, code);
+        KeptRestore restore = found(experiment, id);
+        List<KeptFinding> findings = restores.findings(id, 0, FINDINGS_SHOWN);
+        model.addAttribute("experiment", experiment);
+        model.addAttribute("restore", restore);
+        model.addAttribute("folder", FilePath.render(FilePath.rawBytes(restore.folder())));
+        model.addAttribute("part", restore.part().isRoot() ? null : Shown.path(restore.part()));
+        model.addAttribute(
+                "manifest", manifests.find(experiment.id(), restore.manifest()).orElseThrow());
+        model.addAttribute("findings", findings);
+        return "restored";
+    }
+
+    @PostMapping("/restores/{id}/stop")
+    String stop(@PathVariable String project, @PathVariable String code, @PathVariable long id, Principal actor) {
+        KeptRestore restore = found(ExperimentPage.found(experiments, project, code), id);
+        if (restore.state().goesOn()) {
+            queue.stop(id, actor.getName());
+        }
+        return "redirect:/experiments/{project}/{code}/restores/{id}";
+    }
+
+    private KeptRestore found(Experiment experiment, long id) {
+        return queue.find(experiment, id)
+                .orElseThrow(() -> new NotThere("%s has no restore with the number %d", experiment.name(), id));
+    }
+}

@@ -1,0 +1,7 @@
+/** What pages and REST share in their responses. */
+@NullMarked
+@ApplicationModule(allowedDependencies = {})
+package dozo.web;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

@@ -228,6 +228,15 @@ public final class RunningService implements AutoCloseable {
         return send(browser, page(path, language));
     }
 
+    /** Requests a part of a page, as its script does. */
+    public HttpResponse<String> part(HttpClient browser, String path) {
+        return send(
+                browser,
+                HttpRequest.newBuilder(page(path, "en"), (name, value) -> true)
+                        .header("HX-Request", "true")
+                        .build());
+    }
+
     /** Submits a form as a page in this browser would: with the CSRF token. */
     public HttpResponse<String> submit(HttpClient browser, String path, String form) {
         return submit(browser, path, form, BodyHandlers.ofString());

@@ -117,6 +117,60 @@ class OverviewPageTest {
     }
 
     @Test
+    void whatFollowsARunIsOnlyTheNight() throws Exception {
+        fill();
+
+        HttpResponse<String> ended = service.part(service.browser(), "/");
+
+        assertThat(ended.headers().firstValue("HX-Refresh")).hasValue("true");
+        assertThat(ended.body()).contains("id=\"night\"", "Ended with findings").doesNotContain("<h1", "hx-get");
+        synchronized (service.bean(Operations.class)) {
+            service.bean(Runs.class)
+                    .open(
+                            RunKind.NIGHTLY_BACKUP,
+                            service.bean(Sites.class).find("dr").orElseThrow(),
+                            "test");
+
+            HttpResponse<String> running = service.part(service.browser(), "/");
+
+            assertThat(running.headers().firstValue("HX-Refresh")).isEmpty();
+            assertThat(running.body()).contains("id=\"night\"", "hx-trigger=\"every 5s\"");
+        }
+    }
+
+    @Test
+    void ofManyProjectsTheWorstAreShownAndAllAreOneClickAway() throws Exception {
+        fill();
+        for (int i = 10; i < 22; i++) {
+            String project = "Q" + i;
+            service.bean(Projects.class).create(project, "", "test");
+            Path source = Files.createDirectories(folder.resolve(project));
+            service.bean(Experiments.class).register(project, "S1", "", source, "test");
+        }
+        service.bean(Experiments.class)
+                .register("Q21", "S2", "", Files.createDirectories(folder.resolve("second")), "test");
+
+        String page = page("en");
+
+        assertThat(page)
+                .contains("The 10 projects with the most unprotected data", "All 13 projects", "/audit?by=project")
+                .contains("href=\"/experiments?project=Q21\"")
+                .doesNotContain("href=\"/experiments?project=Q20\"");
+    }
+
+    @Test
+    void everyNumberLeadsToItsList() throws Exception {
+        fill();
+
+        assertThat(page("en"))
+                .contains(
+                        "href=\"/experiments?state=verified\"",
+                        "href=\"/findings?reason=",
+                        "href=\"/findings?run=",
+                        "href=\"/audit\"");
+    }
+
+    @Test
     void aPausedRunSaysWhoPausedItAndHowItGoesOn() throws Exception {
         fill();
         Run run = service.bean(Runs.class)

@@ -29,6 +29,8 @@ class ArrivalsPage {
 
     private static final int SHOWN = 100;
 
+    private static final Arrivals.Filter DISMISSED = new Arrivals.Filter(null, null, null, true);
+
     private final Arrivals arrivals;
     private final Dismissals dismissals;
     private final Choices choices;
@@ -158,7 +160,7 @@ class ArrivalsPage {
         choices.addTo(model, sight);
         model.addAttribute("project", project);
         model.addAttribute("dismissed", dismissed);
-        model.addAttribute("dismissedCount", arrivals.dismissed(sight));
+        model.addAttribute("dismissedCount", arrivals.count(sight, DISMISSED));
         model.addAttribute("refused", refused);
         model.addAttribute("accepted", accepted);
         model.addAttribute("first", after == null ? null : "");

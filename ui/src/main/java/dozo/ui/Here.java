@@ -2,8 +2,11 @@ package dozo.ui;
 
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.springframework.web.util.UriComponentsBuilder;
+import org.springframework.web.util.UriUtils;
 
 /**
  * The current page, for links to itself.
@@ -33,6 +36,22 @@ public record Here(String path, String query) {
         UriComponentsBuilder builder = builder();
         for (String name : names) {
             builder.replaceQueryParam(name);
+        }
+        return builder.build().toUriString();
+    }
+
+    /**
+     * Returns the address of another page.
+     *
+     * @param parameters names and values, in turn; one with a null or empty value is left out
+     */
+    public String to(String page, @Nullable String... parameters) {
+        UriComponentsBuilder builder = UriComponentsBuilder.fromPath(page);
+        for (int i = 0; i < parameters.length; i += 2) {
+            String value = parameters[i + 1];
+            if (value != null && !value.isEmpty()) {
+                builder.queryParam(String.valueOf(parameters[i]), UriUtils.encode(value, StandardCharsets.UTF_8));
+            }
         }
         return builder.build().toUriString();
     }

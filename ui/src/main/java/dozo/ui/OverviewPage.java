@@ -2,7 +2,9 @@ package dozo.ui;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.collect.Arrivals;
 import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.Reason;
@@ -21,6 +23,9 @@ import dozo.run.Headlines.Headline;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
+import dozo.worklist.Gaps;
+import jakarta.servlet.http.HttpServletResponse;
+import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +44,7 @@ class OverviewPage {
     private static final int CAUSES_SHOWN = 5;
     private static final int FROZEN_SHOWN = 10;
     private static final int OLDEST_SHOWN = 5;
+    private static final int PROJECTS_SHOWN = 10;
 
     private final Coverage coverage;
     private final Freezes freezes;
@@ -49,6 +55,11 @@ class OverviewPage {
     private final Headlines headlines;
     private final Capabilities capabilities;
     private final Projects projects;
+    private final Arrivals arrivals;
+    private final Gaps gaps;
+    private final InstantSource clock;
+
+    private static final Arrivals.Filter PROPOSED = new Arrivals.Filter(null, null, true, null);
 
     /** A frozen experiment. */
     record Frozen(String project, String code, Freeze freeze) {
@@ -75,7 +86,10 @@ class OverviewPage {
             Capacities capacities,
             Headlines headlines,
             Capabilities capabilities,
-            Projects projects) {
+            Projects projects,
+            Arrivals arrivals,
+            Gaps gaps,
+            InstantSource clock) {
         this.coverage = coverage;
         this.freezes = freezes;
         this.experiments = experiments;
@@ -85,6 +99,9 @@ class OverviewPage {
         this.headlines = headlines;
         this.capabilities = capabilities;
         this.projects = projects;
+        this.arrivals = arrivals;
+        this.gaps = gaps;
+        this.clock = clock;
     }
 
     @GetMapping("/")
@@ -101,7 +118,7 @@ class OverviewPage {
         model.addAttribute("site", site);
         model.addAttribute("headlines", all);
         model.addAttribute("all", headline.all());
-        model.addAttribute("projects", coverage.projects(sight, siteId, null));
+        addProjects(coverage.projects(sight, siteId, null), model);
         model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, OLDEST_SHOWN));
         model.addAttribute("headline", headline);
         model.addAttribute("lost", headline.lost());
@@ -111,11 +128,42 @@ class OverviewPage {
         model.addAttribute("capacity", capacities.of(siteId).orElse(null));
         model.addAttribute("nextNight", headline.nextNight());
         model.addAttribute("running", runs.goingOn().isPresent());
+        model.addAttribute("proposals", arrivals.count(sight, PROPOSED));
+        Gaps.Filter open = new Gaps.Filter(null, null, clock.instant(), null, null, false);
+        model.addAttribute(
+                "gaps",
+                gaps.page(sight, open, siteId, "", Findings.COUNTED_MAX + 1).size());
         // A scrub does not replace the last backup on the page, whose findings must stay visible.
         runs.latest(sight, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
         runs.latestBackup(sight).ifPresent(run -> addRun(sight, model, run));
         addFindings(sight, headline, siteId, model);
         return "overview";
+    }
+
+    /** Follows the last night while a run goes on. Nothing else of the page is needed for that. */
+    @GetMapping(value = "/", headers = "HX-Request")
+    String night(Sight sight, Model model, HttpServletResponse response) {
+        boolean running = runs.goingOn().isPresent();
+        if (!running) {
+            // The rest of the page has changed, too.
+            response.setHeader("HX-Refresh", "true");
+        }
+        model.addAttribute("running", running);
+        model.addAttribute("run", null);
+        runs.latestBackup(sight).ifPresent(run -> addRun(sight, model, run));
+        return "overview :: night";
+    }
+
+    /** Adds the projects with the most unprotected data. */
+    private static void addProjects(List<Totals> all, Model model) {
+        model.addAttribute("projectsCount", all.size());
+        model.addAttribute(
+                "projects",
+                all.stream()
+                        .sorted(Comparator.comparingLong((Totals each) -> each.bytesSafe() - each.bytes())
+                                .thenComparingLong(each -> each.experimentsSafe() - each.experiments()))
+                        .limit(PROJECTS_SHOWN)
+                        .toList());
     }
 
     /** Adds the first steps until a backup has run. */

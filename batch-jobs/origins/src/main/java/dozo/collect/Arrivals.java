@@ -25,6 +25,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -35,13 +36,15 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Arrivals {
 
-    private static final String SELECT = """
-            select a.*, o.name as origin, p.code as project, p.code || '/' || e.code as experiment
-            from arrival a
+    private static final String FROM = """
+             from arrival a
             join origin o using (origin_id)
             left join project p on p.project_id = a.project_id
             left join experiment e on e.experiment_id = a.experiment_id
             """;
+
+    private static final String SELECT =
+            "select a.*, o.name as origin, p.code as project, p.code || '/' || e.code as experiment" + FROM;
 
     private static final String MAPPED = """
             coalesce((select m.project_id from origin_project m where m.origin_id = o.origin_id and m.theirs = t.theirs),
@@ -264,24 +267,33 @@ public class Arrivals {
 
     /** Returns at most {@code limit} arrivals of all origins with an id above {@code after}, by id. */
     public List<Arrival> page(Sight sight, Filter wanted, long after, int limit) {
-        return jdbc.sql(SELECT + """
-                        where a.arrival_id > :after
-                          and in_sight(:seen, p.code)
+        return wanted(SELECT, " and a.arrival_id > :after order by a.arrival_id limit :limit", sight, wanted)
+                .param("after", after)
+                .param("limit", limit)
+                .query(ARRIVAL)
+                .list();
+    }
+
+    /** Returns the number of arrivals of all origins. */
+    public long count(Sight sight, Filter wanted) {
+        return wanted("select count(*)" + FROM, "", sight, wanted)
+                .query(Long.class)
+                .single();
+    }
+
+    private StatementSpec wanted(String before, String behind, Sight sight, Filter wanted) {
+        return jdbc.sql(before + """
+                        where in_sight(:seen, p.code)
                           and (:origin::text is null or o.name = :origin)
                           and (:project::text is null or p.code = :project)
                           and (:proposed::boolean is null or (a.experiment_id is null and a.dismissed_at is null) = :proposed)
                           and (:dismissed::boolean is null or (a.dismissed_at is not null) = :dismissed)
-                        order by a.arrival_id limit :limit
-                        """)
-                .param("after", after)
+                        """ + behind)
                 .param("seen", sight.seen())
                 .param("origin", wanted.origin(), Types.VARCHAR)
                 .param("project", wanted.project(), Types.VARCHAR)
                 .param("proposed", wanted.proposed(), Types.BOOLEAN)
-                .param("dismissed", wanted.dismissed(), Types.BOOLEAN)
-                .param("limit", limit)
-                .query(ARRIVAL)
-                .list();
+                .param("dismissed", wanted.dismissed(), Types.BOOLEAN);
     }
 
     /**
@@ -297,17 +309,6 @@ public class Arrivals {
             @Nullable Boolean dismissed) {
 
         public static final Filter ALL = new Filter(null, null, null, null);
-    }
-
-    /** Returns how many arrivals in sight are dismissed. */
-    public long dismissed(Sight sight) {
-        return jdbc.sql("""
-                        select count(*) from arrival a left join project p using (project_id)
-                        where a.dismissed_at is not null and in_sight(:seen, p.code)
-                        """)
-                .param("seen", sight.seen())
-                .query((row, n) -> row.getLong(1))
-                .single();
     }
 
     /** Returns how many arrivals of an origin are dismissed and still listed. */

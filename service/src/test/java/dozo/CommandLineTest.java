@@ -766,7 +766,12 @@ class CommandLineTest {
             Ended report = dozo("origin", "report", "2");
             assertThat(report.code()).isZero();
             assertThat(report.out())
-                    .contains("fw: empty; 8 items", "1 complete", "1 dismissed", "6 of 6 files are here");
+                    .contains(
+                            "fw: nothing is missing\n",
+                            "items: 8 listed",
+                            "1 complete",
+                            "1 dismissed",
+                            "files: 6 listed, 6 here");
         }
     }
 

@@ -278,20 +278,28 @@ final class OriginCommand {
     }
 
     private static String words(ShownReconciliation origin) {
-        return "%s: %s; %s items, %s changed, %s looked into, %s complete, %s gone, %s dismissed; %s of %s files are here, %s missing%s"
-                .formatted(
+        String state = switch (origin.state()) {
+            case "empty" -> "nothing is missing";
+            case "differs" -> "something is missing";
+            case "late" -> "ran out of time";
+            default -> text(origin.state());
+        };
+        return """
+               %s: %s%s
+                 items: %,d listed, %,d of them new or changed, %,d looked into, %,d complete; %,d gone, %,d dismissed
+                 files: %,d listed, %,d here, %,d missing""".formatted(
                         text(origin.origin()),
-                        text(origin.state()),
+                        state,
+                        origin.message().isEmpty() ? "" : ": " + text(origin.message()),
                         origin.itemsTold(),
                         origin.itemsChanged(),
                         origin.itemsTried(),
                         origin.itemsComplete(),
                         origin.itemsGone(),
                         origin.itemsDismissed(),
-                        origin.filesHere(),
                         origin.filesTold(),
-                        origin.missing(),
-                        origin.message().isEmpty() ? "" : "; " + text(origin.message()));
+                        origin.filesHere(),
+                        origin.missing());
     }
 
     private <T> int listed(Connection service, Answer<List<T>> all, Table table, String none, Consumer<T> row) {

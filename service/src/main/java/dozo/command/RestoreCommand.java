@@ -208,11 +208,12 @@ final class RestoreCommand implements Callable<Integer> {
     }
 
     private static String line(ShownRestore restore) {
-        return "restore %d of %s, manifest %d, into %s: %s, %,d of %,d entries, %s of %s, findings: %d"
+        return "restore %d of %s, manifest %d%s, into %s: %s, %,d of %,d entries, %s of %s, findings: %d"
                 .formatted(
                         restore.id(),
                         restore.experiment(),
                         restore.manifest(),
+                        restore.path().isEmpty() ? "" : ", only " + Connection.visible(restore.path()),
                         Connection.visible(restore.folder()),
                         restore.state().name().toLowerCase(Locale.ROOT),
                         restore.entriesVerified(),

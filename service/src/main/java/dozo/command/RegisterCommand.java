@@ -235,6 +235,12 @@ final class RegisterCommand implements Callable<Integer> {
         if (line.message() != null) {
             remarks.add(Connection.text(line.message()));
         }
+        if (line.errors() != null) {
+            line.errors().stream()
+                    .skip(1)
+                    .map(wrong -> "%s: %s".formatted(wrong.field(), Connection.text(wrong.message())))
+                    .forEach(remarks::add);
+        }
         if (line.suggested() != null) {
             remarks.add("suggested: "
                     + line.suggested().stream()

@@ -2,7 +2,11 @@ package dozo.ui;
 
 import dozo.file.Message;
 import dozo.registry.Refusal;
+import dozo.registry.Verdict;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The values of a form, and the errors by field. */
@@ -11,9 +15,27 @@ record Form(Map<String, String> values, Map<String, Message> errors) {
     /** A form without values. */
     static final Form EMPTY = new Form(Map.of(), Map.of());
 
-    /** Returns a submitted form with the error of a refusal. */
+    /** Returns a submitted form with all errors of a refusal, the first of each field. */
     static Form refused(Map<String, String> values, Refusal refusal) {
-        return new Form(values, Map.of(refusal.field(), refusal.message()));
+        Map<String, Message> errors = new LinkedHashMap<>();
+        refusal.all().forEach(each -> errors.putIfAbsent(each.field(), each.message()));
+        return new Form(values, errors);
+    }
+
+    /**
+     * Returns a submitted form with the errors of all its experiments.
+     *
+     * @param field returns the name of an experiment's field in the form, from the field's own name
+     */
+    static Form judged(Map<String, String> values, List<Verdict> verdicts, BiFunction<Verdict, String, String> field) {
+        Map<String, Message> errors = new LinkedHashMap<>();
+        for (Verdict verdict : verdicts) {
+            if (verdict.errors() != null) {
+                verdict.errors()
+                        .forEach(each -> errors.putIfAbsent(field.apply(verdict, each.field()), each.message()));
+            }
+        }
+        return new Form(values, errors);
     }
 
     /** Returns a field's value; empty if it has none. */

@@ -24,18 +24,20 @@ public record Acquisition(
 
     /** Refuses malformed codes and days that are too long ago ({@link Refusal}). */
     public Acquisition {
+        Refusals refusals = new Refusals();
         if (modality != null && !MODALITY.matcher(modality).matches()) {
-            throw new Refusal(
+            refusals.add(new Refusal(
                     "modality",
                     "\"%s\": expected a modality such as MR or MEG: 1 to 16 letters A-Z, digits and _",
-                    modality);
+                    modality));
         }
         if (scanner != null) {
-            Code.checked("scanner", scanner);
+            refusals.tried(() -> Code.checked("scanner", scanner));
         }
         if (day != null && day.isBefore(EARLIEST)) {
-            throw new Refusal("acquired", "%s: expected a date from %s on", day, EARLIEST);
+            refusals.add(new Refusal("acquired", "%s: expected a date from %s on", day, EARLIEST));
         }
+        refusals.refuse();
     }
 
     /** Returns this with its unknown values taken from the other. */

@@ -7,6 +7,7 @@ import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Subject;
 import dozo.ledger.Sight;
 import dozo.registry.CsvFile.Row;
+import dozo.registry.FileQuestion.Unanswered;
 import dozo.registry.Verdict.Filling;
 import dozo.registry.Verdict.Outcome;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.time.InstantSource;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -24,6 +26,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -97,6 +100,26 @@ public class BulkRegistration {
         }
     }
 
+    /**
+     * An experiment to register, as it was typed.
+     *
+     * @param source its folder; null: it is the field {@code source}
+     * @param fields by their names in REST; an empty one is unknown
+     */
+    public record Typed(@Nullable Path source, Map<String, String> fields) {
+
+        private Row<RegistrationColumn> row(int number) {
+            Map<RegistrationColumn, String> cells = new EnumMap<>(RegistrationColumn.class);
+            for (RegistrationColumn column : RegistrationColumn.values()) {
+                String value = fields.getOrDefault(column.field(), "");
+                if (!value.isBlank()) {
+                    cells.put(column, value);
+                }
+            }
+            return new Row<>(number, cells, null);
+        }
+    }
+
     public BulkRegistration(
             JdbcClient jdbc, Ledger ledger, InstantSource clock, PlatformTransactionManager transactions) {
         this.jdbc = jdbc;
@@ -141,22 +164,44 @@ public class BulkRegistration {
                 encoding,
                 List.of(RegistrationColumn.values()),
                 row -> Wish.of(guesses == null ? row : filled(row, guesses, fillings), clock));
-        List<JudgedLine> lines = judged(sight, file);
-        boolean refused = lines.stream().anyMatch(line -> line instanceof Verdict verdict && verdict.refused());
-        if (!dryRun && !(refused && mode == Mode.ALL)) {
-            lines = registered(lines, mode, actor);
-        }
-        List<Verdict> verdicts = lines.stream()
-                .map(line -> switch (line) {
-                    case Verdict verdict -> verdict;
-                    case Wish wish -> wish.verdict(Outcome.ACCEPTED, null);
-                })
+        List<Verdict> verdicts = verdicts(sight, file.lines(), mode, dryRun, actor).stream()
                 .map(verdict -> {
                     Filling filling = fillings.get(verdict.line());
                     return filling == null ? verdict : verdict.with(filling);
                 })
                 .toList();
         return new Answer(file.encoding(), file.separator(), verdicts);
+    }
+
+    /**
+     * Registers experiments as they were typed into a form, all or none. There is a verdict for each, numbered from 1.
+     *
+     * @param sight as for a file
+     * @param dryRun nothing is registered; the verdicts are those of a registration
+     * @throws Unanswered if a folder does not respond
+     */
+    public List<Verdict> register(Sight sight, List<Typed> typed, boolean dryRun, String actor) {
+        List<JudgedLine> lines = IntStream.range(0, typed.size())
+                .mapToObj(n -> {
+                    Typed each = typed.get(n);
+                    return Wish.of(each.row(n + 1), each.source, clock);
+                })
+                .toList();
+        return verdicts(sight, lines, Mode.ALL, dryRun, actor);
+    }
+
+    private List<Verdict> verdicts(Sight sight, List<JudgedLine> read, Mode mode, boolean dryRun, String actor) {
+        List<JudgedLine> lines = judged(sight, read);
+        boolean refused = lines.stream().anyMatch(line -> line instanceof Verdict verdict && verdict.refused());
+        if (!dryRun && !(refused && mode == Mode.ALL)) {
+            lines = registered(lines, mode, actor);
+        }
+        return lines.stream()
+                .map(line -> switch (line) {
+                    case Verdict verdict -> verdict;
+                    case Wish wish -> wish.verdict(Outcome.ACCEPTED, null);
+                })
+                .toList();
     }
 
     /** Returns the row with its empty cells filled from the content of its folder. */
@@ -177,8 +222,8 @@ public class BulkRegistration {
         return new Row<>(row.line(), cells, null);
     }
 
-    private List<JudgedLine> judged(Sight sight, CsvFile<JudgedLine> file) {
-        List<JudgedLine> lines = placed(sight, file.lines());
+    private List<JudgedLine> judged(Sight sight, List<JudgedLine> read) {
+        List<JudgedLine> lines = placed(sight, read);
         TakenExperiments taken =
                 requireNonNull(transaction.execute(status -> new TakenExperiments(jdbc, sight, wishes(lines))));
         return lines.stream()
@@ -229,7 +274,8 @@ public class BulkRegistration {
                     case Verdict verdict -> verdict;
                     case Wish wish
                     when !free.contains(wish.source()) ->
-                        wish.refused(new Refusal("code", "the experiment or its folder has just been registered"));
+                        wish.refused(
+                                List.of(new Refusal("code", "the experiment or its folder has just been registered")));
                     case Wish wish -> kept ? wish.verdict(Outcome.REGISTERED, null) : wish;
                 })
                 .toList();

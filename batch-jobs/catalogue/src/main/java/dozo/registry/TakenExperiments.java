@@ -4,7 +4,6 @@ import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Message;
 import dozo.ledger.Sight;
-import dozo.registry.FileQuestion.Unanswered;
 import dozo.registry.Verdict.Outcome;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -72,7 +71,12 @@ final class TakenExperiments {
                         join experiment e on e.source_kind = 'filesystem' and sha256(e.source_root) = w.digest
                         join project p using (project_id)
                         """)
-                .param("digests", wishes.stream().map(TakenExperiments::digest).toArray(byte[][]::new)));
+                .param(
+                        "digests",
+                        wishes.stream()
+                                .flatMap(wish -> Stream.ofNullable(wish.folder()))
+                                .map(TakenExperiments::digest)
+                                .toArray(byte[][]::new)));
     }
 
     private void addAll(StatementSpec question) {
@@ -84,37 +88,30 @@ final class TakenExperiments {
 
     /** Returns the wish if nothing registered and no earlier line contradicts it; otherwise its verdict. */
     JudgedLine judged(Wish wish) {
-        if (!projects.contains(wish.project()) || !sight.sees(wish.project())) {
-            return wish.refused(Experiments.noProject(wish.project()));
+        boolean known = projects.contains(wish.project()) && sight.sees(wish.project());
+        Taken same = known ? byName.get(wish.name()) : null;
+        if (same != null && wish.malformed().isEmpty() && same.source.equals(wish.source())) {
+            return wish.verdict(Outcome.UNCHANGED, difference(same, wish));
         }
-        Taken same = byName.get(wish.name());
+        Refusals refusals = new Refusals();
+        wish.malformed().forEach(refusals::add);
+        if (!known && !wish.project().isEmpty()) {
+            refusals.add(Experiments.noProject(wish.project()));
+        }
         if (same != null) {
-            return same.source.equals(wish.source())
-                    ? wish.verdict(Outcome.UNCHANGED, difference(same, wish))
-                    : wish.refused(new Refusal(
-                            "code",
-                            "experiment %s %s, with the folder %s",
-                            wish.name(),
-                            same.where,
-                            Experiments.shown(same.source)));
+            refusals.add(new Refusal(
+                    "code",
+                    "experiment %s %s, with the folder %s",
+                    wish.name(),
+                    same.where,
+                    Experiments.shown(same.source)));
         }
-        if (wish.outside() != null) {
-            return wish.refused(wish.outside());
+        // NB: who may not register everything learns nothing about a folder without a project of theirs.
+        if (wish.folder() != null && (known || sight.ofEverything())) {
+            checkFolder(wish, wish.folder(), refusals);
         }
-        Taken other = bySource.get(wish.source());
-        if (other != null && !sight.sees(other.project())) {
-            return wish.refused(new Refusal("source", Experiments.FOREIGN_SOURCE));
-        }
-        if (other != null) {
-            return wish.refused(new Refusal(
-                    "source", "the folder is the source of experiment %s, which %s", other.name, other.where));
-        }
-        try {
-            Experiments.checkedFolder(RegistrationColumn.SOURCE.field(), wish.source());
-        } catch (Unanswered ofAllLines) {
-            throw ofAllLines;
-        } catch (Refusal refusal) {
-            return wish.refused(refusal);
+        if (!refusals.all().isEmpty()) {
+            return wish.refused(refusals.all());
         }
         add(new Taken(
                 wish.name(),
@@ -123,6 +120,20 @@ final class TakenExperiments {
                 wish.acquisition(),
                 Message.of("is in line %d", wish.line())));
         return wish;
+    }
+
+    private void checkFolder(Wish wish, Path folder, Refusals refusals) {
+        Taken other = bySource.get(folder);
+        if (wish.outside() != null) {
+            refusals.add(wish.outside());
+        } else if (other != null && !sight.sees(other.project())) {
+            refusals.add(new Refusal("source", Experiments.FOREIGN_SOURCE));
+        } else if (other != null) {
+            refusals.add(new Refusal(
+                    "source", "the folder is the source of experiment %s, which %s", other.name, other.where));
+        } else {
+            refusals.tried(() -> Experiments.checkedFolder(RegistrationColumn.SOURCE.field(), folder));
+        }
     }
 
     private void add(Taken taken) {
@@ -145,7 +156,7 @@ final class TakenExperiments {
         return Message.of("it %s with another %s; nothing was changed", taken.where, other);
     }
 
-    private static byte[] digest(Wish wish) {
-        return Digest.ofContent(FilePath.rawBytes(wish.source())).bytes();
+    private static byte[] digest(Path folder) {
+        return Digest.ofContent(FilePath.rawBytes(folder)).bytes();
     }
 }

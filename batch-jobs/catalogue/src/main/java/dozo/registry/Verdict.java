@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param line where it begins in the file; the heading is usually line 1
  * @param source the folder, rendered for people
- * @param field of a refused line: the wrong field
- * @param message of a refused line: what is expected; of an unchanged line: how it differs
+ * @param field of a refused line: the first wrong field
+ * @param message of a refused line: what is expected there; of an unchanged line: how it differs
+ * @param errors of a refused line: all wrong fields, the first one too; null: it is not refused
  * @param suggested the fields that were filled from the folder's content; null: not requested, or none
  * @param hints notes on the folder; null: not requested, or none
  */
@@ -27,6 +28,7 @@ public record Verdict(
         @Nullable LocalDate acquired,
         @Nullable String field,
         @Nullable Message message,
+        @Nullable List<Wrong> errors,
         @Nullable List<String> suggested,
         @Nullable List<Hint> hints)
         implements JudgedLine {
@@ -41,7 +43,17 @@ public record Verdict(
         REFUSED
     }
 
-    /** Creates a verdict without suggestions. */
+    /** A wrong field, and what is expected there. */
+    public record Wrong(String field, Message message) {
+
+        static List<Wrong> of(List<Refusal> refusals) {
+            return refusals.stream()
+                    .map(each -> new Wrong(each.field(), each.message()))
+                    .toList();
+        }
+    }
+
+    /** Creates a verdict on a line that is not refused, without suggestions. */
     Verdict(
             int line,
             Outcome outcome,
@@ -52,9 +64,27 @@ public record Verdict(
             @Nullable String modality,
             @Nullable String scanner,
             @Nullable LocalDate acquired,
-            @Nullable String field,
             @Nullable Message message) {
-        this(line, outcome, project, code, title, source, modality, scanner, acquired, field, message, null, null);
+        this(line, outcome, project, code, title, source, modality, scanner, acquired, null, message, null, null, null);
+    }
+
+    /** Returns the same verdict as a refusal. */
+    Verdict refused(List<Refusal> refusals) {
+        return new Verdict(
+                line,
+                Outcome.REFUSED,
+                project,
+                code,
+                title,
+                source,
+                modality,
+                scanner,
+                acquired,
+                refusals.getFirst().field(),
+                refusals.getFirst().message(),
+                Wrong.of(refusals),
+                suggested,
+                hints);
     }
 
     /** Returns the same verdict with the suggestions from the folder. */
@@ -71,6 +101,7 @@ public record Verdict(
                 acquired,
                 field,
                 message,
+                errors,
                 filling.fields().isEmpty() ? null : filling.fields(),
                 filling.hints().isEmpty() ? null : filling.hints());
     }

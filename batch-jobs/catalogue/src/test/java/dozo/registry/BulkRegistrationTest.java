@@ -16,8 +16,10 @@ import dozo.ledger.Ledger.LedgerEntry;
 import dozo.ledger.Sight;
 import dozo.registry.BulkRegistration.Answer;
 import dozo.registry.BulkRegistration.Mode;
+import dozo.registry.BulkRegistration.Typed;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Verdict.Outcome;
+import dozo.registry.Verdict.Wrong;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -30,6 +32,9 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -83,7 +88,6 @@ class BulkRegistrationTest {
                         "MR",
                         "T7-1",
                         LocalDate.of(2026, 10, 1),
-                        null,
                         null));
         Experiment registered = experiments.find("P1", "E1").orElseThrow();
         assertThat(registered.title()).isEqualTo("First visit");
@@ -457,6 +461,62 @@ class BulkRegistrationTest {
         return jdbc.sql("select count(*) from pg_stat_activity where datname = current_database()")
                 .query((row, n) -> row.getInt(1))
                 .single();
+    }
+
+    @Test
+    void everyWrongFieldOfALineIsTold() throws IOException {
+        Verdict wrong =
+                each("project,code,source,modality,scanner,acquired\nNOWHERE,no code,%s/never,mr,7 T,tomorrow\n")
+                        .lines()
+                        .getFirst();
+
+        assertThat(fields(wrong)).containsExactly("acquired", "modality", "scanner", "code", "project", "source");
+        assertThat(wrong.field()).isEqualTo("acquired");
+        assertThat(wrong.message()).isEqualTo(wrong.errors().getFirst().message());
+        assertThat(wrong.code()).isEqualTo("no code");
+    }
+
+    @Test
+    void aFolderIsNotProbedWithoutAProjectOfOnesOwn() {
+        Typed there = new Typed(sources.resolve("a"), Map.of("project", "P1", "code", "no code"));
+        Typed never = new Typed(sources.resolve("never"), Map.of("project", "P1", "code", "no code"));
+
+        assertThat(bulk.register(Sight.of(Set.of("P2")), List.of(there, never), false, "lab"))
+                .allSatisfy(verdict -> assertThat(fields(verdict)).containsExactly("code", "project"));
+        assertThat(bulk.register(Sight.EVERYTHING, List.of(there, never), false, "lab"))
+                .extracting(BulkRegistrationTest::fields)
+                .containsExactly(List.of("code"), List.of("code", "source"));
+    }
+
+    @Test
+    void whatIsTypedIsRegisteredTogetherOrNotAtAllWhateverTheFoldersName() throws IOException {
+        byte[] bytes = FilePath.rawBytes(sources.resolve("x"));
+        bytes[bytes.length - 1] = (byte) 0xff;
+        Path noText = Files.createDirectory(FilePath.pathOf(bytes));
+        Typed good = new Typed(noText, Map.of("project", " P1", "code", "E1 ", "title", "", "acquired", "2026-10-01"));
+        Typed wrong = new Typed(sources.resolve("b"), Map.of("project", "P1", "code", "E1"));
+
+        assertThat(bulk.register(Sight.EVERYTHING, List.of(good, wrong), false, "lab"))
+                .extracting(Verdict::outcome)
+                .containsExactly(Outcome.ACCEPTED, Outcome.REFUSED);
+        assertThat(experiments.page(0, 10)).isEmpty();
+        assertThat(bulk.register(Sight.EVERYTHING, List.of(good), true, "lab"))
+                .extracting(Verdict::outcome)
+                .containsExactly(Outcome.ACCEPTED);
+        assertThat(bulk.register(Sight.EVERYTHING, List.of(good), false, "lab"))
+                .extracting(Verdict::outcome)
+                .containsExactly(Outcome.REGISTERED);
+        assertThat(experiments.withSource(noText).orElseThrow().name()).isEqualTo("P1/E1");
+        assertThat(told()).hasSize(1);
+        assertThat(bulk.register(Sight.EVERYTHING, List.of(good), false, "lab"))
+                .extracting(Verdict::outcome)
+                .containsExactly(Outcome.UNCHANGED);
+    }
+
+    private static List<String> fields(Verdict verdict) {
+        return Objects.requireNonNull(verdict.errors()).stream()
+                .map(Wrong::field)
+                .toList();
     }
 
     private Answer each(String csv) throws IOException {

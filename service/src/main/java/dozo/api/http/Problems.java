@@ -295,7 +295,11 @@ class Problems extends ResponseEntityExceptionHandler {
     }
 
     private static ProblemDetail refused(HttpStatus status, Refusal refusal) {
-        return refused(status, List.of(new FieldError(refusal.field(), String.valueOf(refusal.getMessage()))));
+        return refused(
+                status,
+                refusal.all().stream()
+                        .map(each -> new FieldError(each.field(), String.valueOf(each.getMessage())))
+                        .toList());
     }
 
     private static ProblemDetail refused(HttpStatus status, List<FieldError> errors) {

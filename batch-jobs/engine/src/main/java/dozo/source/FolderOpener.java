@@ -1,6 +1,8 @@
 package dozo.source;
 
 import dozo.file.FilePath;
+import java.io.IOException;
+import java.nio.file.Path;
 
 /**
  * Opens folders below an open root by paths of any length, without following links. A path that is too long for one
@@ -9,6 +11,12 @@ import dozo.file.FilePath;
 final class FolderOpener {
 
     private static final byte[] ROOT_ITSELF = {'.'};
+
+    /** Uses an open folder. */
+    @FunctionalInterface
+    interface Use<T> {
+        T of(Kernel kernel, int opened) throws IOException;
+    }
 
     private final Kernel kernel;
     private final int root;
@@ -33,6 +41,32 @@ final class FolderOpener {
     /** Opens a folder only to open what is in it: it need not be readable. */
     int openToPass(FilePath path) {
         return open(path, false);
+    }
+
+    /**
+     * Opens a folder for reading while it is used.
+     *
+     * @param folder absolute; no link on its path is followed
+     * @throws IOException if it does not exist, is not a folder, is behind a link, or cannot be read
+     */
+    static <T> T reading(Path folder, Use<T> use) throws IOException {
+        if (!Kernel.isHere()) {
+            throw new IOException("reading a folder requires Linux on x86-64 or aarch64");
+        }
+        FilePath path = FilePath.between(OpenFile.TOP, folder);
+        try (Kernel kernel = new Kernel()) {
+            int top = Errno.checked(kernel.openTop(), path);
+            try {
+                int opened = Errno.checked(new FolderOpener(kernel, top).open(path), path);
+                try {
+                    return use.of(kernel, opened);
+                } finally {
+                    kernel.close(opened);
+                }
+            } finally {
+                kernel.close(top);
+            }
+        }
     }
 
     private int open(FilePath path, boolean toRead) {

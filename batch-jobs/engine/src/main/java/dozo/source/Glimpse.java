@@ -17,8 +17,6 @@ import java.util.List;
  */
 public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
 
-    private static final Path TOP = Path.of("/");
-
     /**
      * Looks into a folder.
      *
@@ -28,24 +26,7 @@ public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
      * @throws IOException if it does not exist, is not a folder, is behind a link, or cannot be read
      */
     public static Glimpse of(Path root, FilePath folder, int namesMax) throws IOException {
-        if (!Kernel.isHere()) {
-            throw new IOException("reading a folder requires Linux on x86-64 or aarch64");
-        }
-        try (Kernel kernel = new Kernel()) {
-            int top = Errno.checked(kernel.openTop(), folder);
-            try {
-                FilePath way = FilePath.between(TOP, root);
-                FilePath path = folder.isRoot() ? way : way.resolve(folder);
-                int opened = Errno.checked(new FolderOpener(kernel, top).open(path), folder);
-                try {
-                    return read(kernel, opened, folder, namesMax);
-                } finally {
-                    kernel.close(opened);
-                }
-            } finally {
-                kernel.close(top);
-            }
-        }
+        return FolderOpener.reading(folder.under(root), (kernel, opened) -> read(kernel, opened, folder, namesMax));
     }
 
     private static Glimpse read(Kernel kernel, int opened, FilePath folder, int namesMax) throws IOException {

@@ -56,7 +56,12 @@ final class Kernel implements AutoCloseable {
 
     private static final int BLOCK_BYTES = 512;
 
+    private static final int TYPE_IN_RECORD = 18;
     private static final int NAME_IN_RECORD = 19;
+
+    private static final byte UNKNOWN_TYPE = 0;
+    private static final byte DIRECTORY_TYPE = 4;
+    private static final byte LINK_TYPE = 10;
 
     private static final int TYPE_MASK = 0170000;
     private static final int REGULAR = 0100000;
@@ -178,6 +183,17 @@ final class Kernel implements AutoCloseable {
         byte[] name = new byte[end - start];
         MemorySegment.copy(names, ValueLayout.JAVA_BYTE, start, name, 0, name.length);
         return name;
+    }
+
+    /** Returns whether that record is of a folder, without a look at it; true if the file system does not tell. */
+    boolean mayBeFolder(int at) {
+        byte type = names.get(ValueLayout.JAVA_BYTE, at + TYPE_IN_RECORD);
+        return type == DIRECTORY_TYPE || type == UNKNOWN_TYPE;
+    }
+
+    /** Returns whether that record is of a link, as far as the file system tells. */
+    boolean isLink(int at) {
+        return names.get(ValueLayout.JAVA_BYTE, at + TYPE_IN_RECORD) == LINK_TYPE;
     }
 
     /** Looks up the name of that record in its folder, without following a link. */

@@ -678,7 +678,7 @@ class CommandLineTest {
         Ended told = dozo("register", "--suggest", "--project", "P1", visit.toString());
         assertThat(told.out())
                 .containsPattern("project +P1\n")
-                .containsPattern("code +dcm-[0-9a-f]{32}\n")
+                .containsPattern("code +20261001-MR-[0-9a-f]{4}\n")
                 .contains("2026-10-01");
         assertThat(dozo("experiments").out()).contains("No such experiment");
         assertThat(dozo("register", "--fill", visit.toString()).err()).contains("--project is required");
@@ -694,7 +694,7 @@ class CommandLineTest {
                 "project,code,source\nP1,,%s\n".formatted(Files.createDirectories(folder.resolve("other"))));
         assertThat(dozo("register", "--csv", csv.toString(), "--suggest").out())
                 .contains(
-                        "suggested: code fs-",
+                        "suggested: code folder-",
                         "its content does not identify it",
                         "0 registered, 1 valid but not registered");
         assertThat(dozo("register", "--csv", csv.toString(), "--fill").out()).contains("1 registered");

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -21,10 +22,11 @@ public class SourcePlaces {
      *
      * @param path as it would be registered
      * @param opened the same without links
-     * @param projects the visible projects with the deepest root above the folder: none, one, or several with the same
-     * root
+     * @param root the deepest root of a visible project above the folder, without links; null: there is none
+     * @param projects the visible projects with this root
      */
-    public record SourceFolder(Path path, Path opened, List<String> projects) {}
+    public record SourceFolder(
+            Path path, Path opened, @Nullable Path root, List<String> projects) {}
 
     public SourcePlaces(JdbcClient jdbc) {
         this.jdbc = jdbc;
@@ -62,10 +64,16 @@ public class SourcePlaces {
                     "source", "%s is not below a source root of one of your projects", Experiments.shown(path));
         }
         Experiments.checkedFolder("source", path);
-        return new SourceFolder(projects.isEmpty() ? path : opened, opened, List.copyOf(projects));
+        Path root = projects.isEmpty() ? null : above(opened, deepest);
+        return new SourceFolder(projects.isEmpty() ? path : opened, opened, root, List.copyOf(projects));
     }
 
-    private Map<String, List<Path>> roots(Sight sight) {
+    private static Path above(Path path, int names) {
+        return names == 0 ? path.getRoot() : path.getRoot().resolve(path.subpath(0, names));
+    }
+
+    /** Returns the source roots of the visible projects that have any, by project, as they were entered. */
+    public Map<String, List<Path>> roots(Sight sight) {
         Map<String, List<Path>> roots = new LinkedHashMap<>();
         jdbc.sql("""
                         select code, source_roots from project

@@ -249,6 +249,27 @@ public class Arrivals {
         return experiment;
     }
 
+    /**
+     * Accepts an arrival as proposed, without a person.
+     *
+     * @throws Refusal also if it is a study that was registered from a folder: only a person decides whether there are
+     *     two experiments of it
+     */
+    void acceptAutomatically(Arrival arrival) {
+        jdbc.sql("""
+                        select p.code || '/' || e.code
+                        from experiment_study s join experiment e using (experiment_id) join project p using (project_id)
+                        where s.study_uid = :item limit 1
+                        """)
+                .param("item", arrival.item())
+                .query((row, n) -> row.getString(1))
+                .optional()
+                .ifPresent(name -> {
+                    throw Refusal.conflict("arrival", "it is registered from a folder already: %s", name);
+                });
+        accept(Sight.EVERYTHING, arrival.id(), Acceptance.AS_PROPOSED, Ledger.SYSTEM);
+    }
+
     private static <T> @Nullable T or(@Nullable T wanted, @Nullable T proposed) {
         return wanted == null ? proposed : wanted;
     }

@@ -1,11 +1,8 @@
 package dozo.collect;
 
-import dozo.collect.Arrivals.Acceptance;
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Reconciliations.State;
-import dozo.ledger.Ledger;
-import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.run.Collecting;
 import java.io.IOException;
@@ -219,7 +216,7 @@ public class Collection implements Collecting {
         try {
             transactions.executeWithoutResult(transaction -> {
                 arrivals.described(runId, arrival, told, true);
-                arrivals.accept(Sight.EVERYTHING, arrival.id(), Acceptance.AS_PROPOSED, Ledger.SYSTEM);
+                arrivals.acceptAutomatically(arrival);
                 arrivals.again(arrival);
             });
         } catch (Refusal refusal) {

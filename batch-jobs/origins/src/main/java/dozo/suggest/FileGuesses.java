@@ -12,23 +12,25 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Cached guesses for the lines of one file: a folder whose guess a user has seen is not read again. */
+/** Cached guesses for the folders of one file or form: a folder whose guess a user has seen is not read again. */
 public final class FileGuesses implements Function<Path, Guess> {
 
     static final int FOLDERS_MAX = 1_000;
 
-    private static final Duration TIME_MAX = Duration.ofMinutes(1);
     private static final Guess NOT_LOOKED =
             new Guess(null, null, null, null, null, null, List.of(Hint.of(Kind.NOT_LOOKED)));
     private static final Guess NONE = new Guess(null, null, null, null, null, null, List.of());
 
     private final Function<Path, Suggestion> look;
+    private final Duration timeMax;
     private final Map<Path, Guess> known = new HashMap<>();
     private final List<Suggestion> seen = new ArrayList<>();
     private long nanos;
 
-    FileGuesses(Function<Path, Suggestion> look) {
+    /** @param timeMax after it, folders are not read any more */
+    FileGuesses(Function<Path, Suggestion> look, Duration timeMax) {
         this.look = look;
+        this.timeMax = timeMax;
     }
 
     @Override
@@ -37,7 +39,7 @@ public final class FileGuesses implements Function<Path, Guess> {
         if (before != null) {
             return before;
         }
-        if (known.size() >= FOLDERS_MAX || nanos > TIME_MAX.toNanos()) {
+        if (known.size() >= FOLDERS_MAX || nanos > timeMax.toNanos()) {
             return NOT_LOOKED;
         }
         long began = System.nanoTime();

@@ -29,6 +29,11 @@ final class FolderLook {
     record Limits(int names, int namesOfFolder, int folders, int headers, Duration time) {
 
         static final Limits USUAL = new Limits(50_000, 5_000, 2_000, 5_000, Duration.ofSeconds(5));
+
+        /** Returns the same limits with at most this time. */
+        Limits within(Duration most) {
+            return time.compareTo(most) <= 0 ? this : new Limits(names, namesOfFolder, folders, headers, most);
+        }
     }
 
     /** How many files of each folder are read before the remaining files of any folder. */

@@ -17,20 +17,27 @@ import dozo.registry.SourcePlaces.SourceFolder;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicomweb.Spool;
 import dozo.source.dicomweb.Uid;
+import dozo.suggest.FolderLook.Limits;
 import java.nio.file.Path;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.text.Normalizer;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +55,9 @@ public class Suggestions {
 
     /** How many of several values a hint names; the user finds the others in the folder. */
     private static final int NAMED_MAX = 5;
+
+    private static final Duration FILE_TIME_MAX = Duration.ofMinutes(1);
+    private static final Duration FOLDERS_TIME_MAX = Duration.ofSeconds(10);
 
     private static final Pattern NOT_IN_CODES = Pattern.compile("[^A-Za-z0-9_-]+");
     private static final Pattern EDGES = Pattern.compile("^[-_]+|-+$");
@@ -90,8 +100,12 @@ public class Suggestions {
      * too many folders are being read
      */
     public Suggestion of(Sight sight, Path source) {
+        return of(sight, source, Limits.USUAL);
+    }
+
+    private Suggestion of(Sight sight, Path source, Limits limits) {
         SourceFolder place = places.find(sight, source);
-        FolderFacts evidence = looks.into(place.opened(), codes, zone);
+        FolderFacts evidence = looks.into(place.opened(), limits, codes, zone);
         List<Hint> hints = new ArrayList<>(known(sight, place));
         hints.addAll(duplicates(sight, place.path(), evidence.studies()));
         String project = project(sight, place, evidence, hints);
@@ -103,7 +117,11 @@ public class Suggestions {
         hints.addAll(remarks(evidence));
         Guess guess = new Guess(
                 project,
-                study == null ? "fs-" + digest(place.path()).substring(0, 16) : "dcm-" + studyCode(study),
+                code(
+                        sight,
+                        project,
+                        place.path(),
+                        words(day, modality, study == null ? digest(place.path()) : studyDigest(study))),
                 title(modality, day, subject),
                 modality,
                 scanner,
@@ -124,7 +142,7 @@ public class Suggestions {
      */
     public Acquisition acquisition(Path folder) {
         try {
-            FolderFacts evidence = looks.into(folder, codes, zone);
+            FolderFacts evidence = looks.into(folder, Limits.USUAL, codes, zone);
             List<Hint> nobodyAsks = new ArrayList<>();
             return new Acquisition(
                     one(evidence.mainModalities(), Kind.SEVERAL_MODALITIES, nobodyAsks),
@@ -141,7 +159,17 @@ public class Suggestions {
      * minute. Each folder is read once. A folder that must not be read has no guess.
      */
     public FileGuesses forFile(Sight sight) {
-        return new FileGuesses(source -> of(sight, source));
+        return new FileGuesses(source -> of(sight, source), FILE_TIME_MAX);
+    }
+
+    /**
+     * Returns guesses for folders that a person has chosen and waits for: the more folders, the less time for each. A
+     * folder that must not be read has no guess.
+     */
+    public FileGuesses forFolders(Sight sight, int count) {
+        Duration each = FOLDERS_TIME_MAX.dividedBy(Math.max(1, count));
+        Limits limits = Limits.USUAL.within(each);
+        return new FileGuesses(source -> of(sight, source, limits), FOLDERS_TIME_MAX);
     }
 
     /**
@@ -152,7 +180,7 @@ public class Suggestions {
         try {
             note(
                     experiment.source(),
-                    looks.into(experiment.opened(), codes, zone).studies());
+                    looks.into(experiment.opened(), Limits.USUAL, codes, zone).studies());
         } catch (Refusal notNow) {
             LOG.info("studies of experiment {} were not recorded: {}", experiment.name(), notNow.getMessage());
         }
@@ -363,8 +391,57 @@ public class Suggestions {
         return words.isEmpty() ? null : String.join(" ", words);
     }
 
-    /** Returns the same code as the collector of an Orthanc: a study has one code, wherever it comes from. */
-    private static String studyCode(String study) {
+    /**
+     * Returns a code that a person could have typed: {@code 20261001-MR-3f2a}. The last part is from the study, so that
+     * a study has the same code in every folder; for a folder without exactly one study, from its path. A folder that
+     * is registered keeps its code. If the code is taken in the project, a number follows.
+     */
+    private String code(Sight sight, @Nullable String project, Path source, String words) {
+        Map<String, Boolean> taken = taken(sight, project, source, words);
+        return taken.entrySet().stream()
+                .filter(Map.Entry::getValue)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElseGet(() -> IntStream.iterate(1, n -> n + 1)
+                        .mapToObj(n -> n == 1 ? words : words + "-" + n)
+                        .filter(code -> !taken.containsKey(code))
+                        .findFirst()
+                        .orElseThrow());
+    }
+
+    private static String words(@Nullable LocalDate day, @Nullable String modality, String digest) {
+        List<String> words = new ArrayList<>();
+        if (day != null) {
+            words.add(day.format(DateTimeFormatter.BASIC_ISO_DATE));
+        }
+        words.add(modality == null ? "folder" : modality);
+        // Without a day, many folders have the same words.
+        words.add(digest.substring(0, day == null ? 8 : 4));
+        return String.join("-", words);
+    }
+
+    /** Returns the project's codes that begin so, and any of this folder, with whether it is of this folder. */
+    private Map<String, Boolean> taken(Sight sight, @Nullable String project, Path source, String begin) {
+        Map<String, Boolean> taken = new HashMap<>();
+        jdbc.sql("""
+                        select e.code, e.source_kind = 'filesystem' and sha256(e.source_root) = sha256(:source) as same
+                        from experiment e join project p using (project_id)
+                        where in_sight(:seen, p.code)
+                          and (p.code = :project and starts_with(e.code, :begin)
+                               or (e.source_kind = 'filesystem' and sha256(e.source_root) = sha256(:source)))
+                        """)
+                .param("seen", sight.seen())
+                .param("project", project, Types.VARCHAR)
+                .param("source", FilePath.rawBytes(source))
+                .param("begin", begin)
+                .query(row -> {
+                    taken.put(row.getString("code"), row.getBoolean("same"));
+                });
+        return taken;
+    }
+
+    /** Returns hexadecimal digits, the same as in the code that the collector of an Orthanc gives. */
+    private static String studyDigest(String study) {
         return Uid.isPlain(study) ? Spool.folder(study) : study.substring(1);
     }
 

@@ -137,6 +137,27 @@ class DismissalsTest {
                 .hasMessageContaining("has already been dismissed by lab");
     }
 
+    /** Whoever registered it may dismiss it, or accept it as a second experiment. */
+    @Test
+    void whatWasRegisteredFromAFolderIsNotAcceptedAutomatically() {
+        ARRIVALS.told(origin, List.of(offer("c", "c")), Set.of("c"));
+        JDBC.sql("""
+                with own as (
+                    insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                    select project_id, 'from-folder', 'filesystem', '/data/x', now(), 'lab' from project where code = 'p'
+                    returning experiment_id)
+                insert into experiment_study (experiment_id, study_uid, noted_at) select experiment_id, 'c', now() from own
+                """).update();
+
+        assertThatThrownBy(() -> ARRIVALS.acceptAutomatically(find("c")))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("p/from-folder");
+        assertThat(find("c").experiment()).isNull();
+        JDBC.sql("delete from experiment_study").update();
+        ARRIVALS.acceptAutomatically(find("c"));
+        assertThat(find("c").experiment()).startsWith("p/");
+    }
+
     @Test
     void ofAForeignProjectItIsAsIfItWereNotThere() {
         Sight foreign = Sight.of(List.of("q"));

@@ -55,6 +55,7 @@ class SuggestionsTest {
     private static final Sight LAB = Sight.of(Set.of("P1"));
     private static final String PATIENT = "Yamada^Tarou";
     private static final String STUDY = "1.2.392.1";
+    private static final String CODE = "20261001-MR-" + Spool.folder(STUDY).substring(0, 4);
 
     @TempDir
     Path temporary;
@@ -94,13 +95,7 @@ class SuggestionsTest {
         String subject = codes.of("0123").orElseThrow();
         assertThat(suggestion.guess())
                 .isEqualTo(new Guess(
-                        "P1",
-                        "dcm-" + Spool.folder(STUDY),
-                        "MR 2026-10-01 " + subject,
-                        "MR",
-                        "S7T",
-                        LocalDate.of(2026, 10, 1),
-                        List.of()));
+                        "P1", CODE, "MR 2026-10-01 " + subject, "MR", "S7T", LocalDate.of(2026, 10, 1), List.of()));
         assertThat(suggestion.subject()).isEqualTo(subject);
         assertThat(suggestion.studies()).containsExactly(STUDY);
         assertThat(suggestion.whole()).isTrue();
@@ -193,7 +188,7 @@ class SuggestionsTest {
                         Kind.SEVERAL_MODALITIES,
                         Kind.SEVERAL_SCANNERS);
         Guess guess = suggestion.guess();
-        assertThat(guess.code()).startsWith("fs-");
+        assertThat(guess.code()).matches("folder-[0-9a-f]{8}");
         assertThat(guess.title()).isNull();
         assertThat(guess.modality()).isNull();
         assertThat(guess.scanner()).isNull();
@@ -224,6 +219,33 @@ class SuggestionsTest {
                 .contains(new Hint(Kind.SAME_FOLDER, "P2/E1"))
                 .doesNotContain(new Hint(Kind.DUPLICATE, "P2/E1"));
         assertThat(suggestions.of(LAB, visit).hints()).contains(new Hint(Kind.SAME_FOLDER, "of another project"));
+    }
+
+    /** So that the same file of registrations again changes nothing. */
+    @Test
+    void aRegisteredFolderKeepsItsCodeAndATakenCodeGetsANumber() throws IOException {
+        image(visit.resolve("1"), STUDY, "0123", "20261001", "MR", "AWP7", "A1");
+        Path copy = Files.createDirectory(root.resolve("copy"));
+        image(copy.resolve("1"), STUDY, "0123", "20261001", "MR", "AWP7", "A1");
+        assertThat(suggestions.of(LAB, copy).guess().code()).isEqualTo(CODE);
+        experiments.register("P1", CODE, "", visit, "test");
+
+        assertThat(suggestions.of(LAB, visit).guess().code()).isEqualTo(CODE);
+        assertThat(suggestions.of(LAB, copy).guess().code()).isEqualTo(CODE + "-2");
+        experiments.register("P1", CODE + "-2", "", Files.createDirectory(root.resolve("other")), "test");
+        assertThat(suggestions.of(LAB, copy).guess().code()).isEqualTo(CODE + "-3");
+        Path own = Files.createDirectory(root.resolve("own"));
+        experiments.register("P1", "E7", "", own, "test");
+        assertThat(suggestions.of(LAB, own).guess().code()).isEqualTo("E7");
+    }
+
+    @Test
+    void theMoreFoldersAPersonChoosesTheLessIsReadOfEach() throws IOException {
+        image(visit.resolve("1"), STUDY, "0123", "20261001", "MR", "AWP7", "A1");
+
+        assertThat(suggestions.forFolders(LAB, 100).apply(visit).code()).isEqualTo(CODE);
+        Guess hurried = suggestions.forFolders(LAB, Integer.MAX_VALUE).apply(visit);
+        assertThat(hurried.hints()).extracting(Hint::kind).contains(Kind.PART);
     }
 
     @Test
@@ -329,7 +351,7 @@ class SuggestionsTest {
         assertThat(converted.guess().modality()).isEqualTo("MR");
         assertThat(converted.guess().acquired()).isEqualTo("2026-10-01");
         assertThat(converted.subject()).isEqualTo(codes.of("0123").orElseThrow());
-        assertThat(converted.guess().code()).isEqualTo("dcm-" + Spool.folder(STUDY));
+        assertThat(converted.guess().code()).isEqualTo(CODE);
 
         Path meg = Files.createDirectory(root.resolve("meg"));
         // A file's identity and its time of measurement: 2026-09-30, late in the evening in UTC.
@@ -364,11 +386,12 @@ class SuggestionsTest {
         assertThat(ge.guess().acquired()).isEqualTo("2020-09-29");
         assertThat(ge.filesRead()).isEqualTo(14);
         assertThat(ge.guess().project()).isNull();
+        assertThat(ge.guess().code()).matches("20200929-MR-[0-9a-f]{4}");
 
         Suggestion two =
                 suggestions.of(Sight.EVERYTHING, corpus.resolve("made_conflicts_and_broken/same_study_two_patients"));
         assertThat(kinds(two)).contains(Kind.SEVERAL_SUBJECTS).doesNotContain(Kind.SEVERAL_STUDIES);
-        assertThat(two.guess().code()).startsWith("dcm-");
+        assertThat(two.guess().code()).matches("[0-9]{8}-MR-[0-9a-f]{4}");
 
         // Among them truncated files, illegal UIDs and dates, and a web page named like an image.
         Suggestion broken = suggestions.of(Sight.EVERYTHING, corpus.resolve("made_conflicts_and_broken"));
@@ -400,11 +423,7 @@ class SuggestionsTest {
 
         assertThat(done.lines().getFirst().outcome()).isEqualTo(Outcome.REGISTERED);
         assertThat(done.lines().getLast().field()).isEqualTo("source");
-        assertThat(experiments
-                        .find("P1", "dcm-" + Spool.folder(STUDY))
-                        .orElseThrow()
-                        .acquisition()
-                        .day())
+        assertThat(experiments.find("P1", CODE).orElseThrow().acquisition().day())
                 .isEqualTo("2026-10-01");
         Path copy = Files.createDirectory(root.resolve("copy"));
         image(copy.resolve("1"), STUDY, "0123", "20261001", "MR", "AWP7", "A1");

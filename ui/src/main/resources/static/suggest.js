@@ -2,7 +2,7 @@
 // that somebody is in.
 document.addEventListener('htmx:oobBeforeSwap', event => {
     const slot = event.detail.target;
-    const input = slot.querySelector('input');
+    const input = slot.querySelector('input, select');
     const typed = input && input.value !== '' && input.value !== (slot.dataset.suggested ?? '');
     if (typed || slot.contains(document.activeElement)) {
         event.detail.shouldSwap = false;

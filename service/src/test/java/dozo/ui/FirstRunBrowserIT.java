@@ -75,7 +75,7 @@ class FirstRunBrowserIT {
 
         click("Register an experiment");
         page.locator("#source").fill(folder.resolve("data/visit").toString());
-        page.locator("#project").fill("P1");
+        assertThat(page.locator("#project")).hasValue("P1");
         page.locator("#code").fill("E1");
         page.getByRole(
                         AriaRole.BUTTON,

@@ -43,10 +43,12 @@ import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
 import dozo.source.dicom.PseudonymousCode;
+import dozo.source.dicom.SharedData;
 import dozo.worklist.Bookings;
 import dozo.worklist.Studies;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -422,22 +424,188 @@ class PagesBrowserIT {
     void whoRegistersOneKeepsWhatWasTyped(String language) throws Exception {
         Path source = Files.createDirectories(folder.resolve("new-" + language));
         Page page = open(language, "/register");
-        assertThat(page.locator("#project-known option")).hasCount(2);
-        field(page, language, "project").fill("P002");
+        assertThat(page.locator("#project option[value=P001]")).hasCount(1);
+        field(page, language, "project").selectOption("P002");
         field(page, language, "code").fill("not a code");
-        field(page, language, "source").fill(source.toString());
+        field(page, language, "source").fill("/never/there");
+        field(page, language, "modality").fill("mr");
         field(page, language, "title").fill("聴覚 oddball");
         press(page, language, "register.yes");
 
+        assertThat(page.locator("#source-error")).isVisible();
+        assertThat(page.locator("#modality-error")).isVisible();
+        assertThat(page.locator("#project")).hasValue("P002");
         assertThat(page.locator("#code-error")).containsText(language.equals("ja") ? "1～64 文字" : "1 to 64 letters");
         assertThat(field(page, language, "code")).hasAttribute("aria-invalid", "true");
         assertThat(field(page, language, "title")).hasValue("聴覚 oddball");
         shoot(page, "register-refused", language);
 
         field(page, language, "code").fill("N-" + language);
+        field(page, language, "source").fill(source.toString());
+        field(page, language, "modality").fill("");
         press(page, language, "register.yes");
         assertThat(page.locator("h1")).hasText("P002/N-" + language);
         assertThat(page.locator(".empty")).containsText(word(language, "manifests.none"));
+    }
+
+    /** The figure to hold: five steps (clicks and fields) and half a minute. */
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void aLabManagerRegistersADicomFolderInFiveStepsAndHalfAMinute(String language) throws Exception {
+        Path visit = dicom("0-visit-" + language);
+        Page page = lab(language, "lab", "/experiments");
+        Locator link = page.getByRole(AriaRole.LINK, named(word(language, "folders")));
+        Locator box = page.getByLabel(
+                word(language, "folders.take.of")
+                        .replace("{0}", visit.getFileName().toString()),
+                new Page.GetByLabelOptions().setExact(true));
+        Locator next = page.getByRole(AriaRole.BUTTON, named(word(language, "folders.next")));
+        Locator register = page.locator("article button.main");
+        List<Runnable> steps = List.of(link::click, box::check, next::click, register::click);
+
+        Instant began = Instant.now();
+        steps.forEach(Runnable::run);
+        assertThat(page.locator(".notice.safe")).isVisible();
+
+        assertThat(steps).hasSizeLessThanOrEqualTo(5);
+        assertThat(Duration.between(began, Instant.now())).isLessThan(Duration.ofSeconds(30));
+        Experiment registered =
+                service.bean(Experiments.class).withSource(visit).orElseThrow();
+        assertThat(registered.project()).isEqualTo("P001");
+        assertThat(registered.code()).matches("20200929-MR-[0-9a-f]{4}");
+        assertThat(registered.acquisition()).isEqualTo(new Acquisition("MR", "00090004", LocalDate.of(2020, 9, 29)));
+        assertThat(box).hasCount(0);
+        assertThat(page.locator("tbody")).containsText(registered.name());
+    }
+
+    @Test
+    void aFolderIsRegisteredByKeyboardAlone() throws Exception {
+        Path visit = dicom("0-keys");
+        Page page = lab("en", "lab", "/register/folders");
+        page.keyboard().press("Tab");
+        assertThat(page.locator(".skip")).isFocused();
+
+        press(page, page.getByLabel("Register 0-keys"), "Space");
+        press(page, page.getByText(word("en", "folders.next")), "Enter");
+        assertThat(page.locator("h1")).hasText(word("en", "chosen"));
+        press(page, page.locator("article button.main"), "Enter");
+
+        assertThat(page.locator(".notice.safe")).isVisible();
+        assertThat(service.bean(Experiments.class).withSource(visit)).isPresent();
+    }
+
+    /** Moves to an element by the tabulator key and presses a key there. */
+    private static void press(Page page, Locator element, String key) {
+        for (int i = 0; i < 100 && !Boolean.TRUE.equals(element.evaluate("it => it === document.activeElement")); i++) {
+            page.keyboard().press("Tab");
+        }
+        assertThat(element).isFocused();
+        page.keyboard().press(key);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void foldersAreRegisteredTogetherAndAllErrorsAreShownAtOnce(String language) throws Exception {
+        Path parent =
+                Files.createDirectories(folder.resolve("1-many-" + language)).toRealPath();
+        for (String name : List.of("a", "b", "c <b>")) {
+            Files.createDirectories(parent.resolve(name));
+        }
+        Files.createDirectory(FilePath.of(NO_TEXT).under(parent));
+        Files.createSymbolicLink(parent.resolve("link"), parent);
+        Page page =
+                lab(language, "lab", "/register/folders?folder=" + Bytes.of(FilePath.between(Path.of("/"), parent)));
+        assertThat(page.locator("tbody tr")).hasCount(5);
+        assertThat(page.locator("tbody")).containsText(word(language, "folders.state.LINK"));
+        assertThat(page.locator("tbody")).containsText(word(language, "folders.bytes"));
+        press(page, language, "folders.next");
+        assertThat(page.locator("[role=alert]")).isVisible();
+        for (Locator box : page.locator("tbody input").all()) {
+            box.check();
+        }
+        shoot(page, "folders-chosen", language);
+        press(page, language, "folders.next");
+        assertThat(page.locator("fieldset.row")).hasCount(4);
+
+        Experiments experiments = service.bean(Experiments.class);
+        assertThat(page.locator("[id='project.1']")).hasValue("P001");
+        page.locator("[id='code.1']").fill("not a code");
+        page.locator("[id='modality.1']").fill("mr");
+        page.locator("[id='acquired.2']").fill("2999-01-01");
+        page.locator("[id='code.3']").fill("C-" + language);
+        page.locator("[id='code.4']").fill("C-" + language);
+        page.locator("article button.main").click();
+        for (String wrong : List.of("code.1", "modality.1", "acquired.2", "code.4")) {
+            assertThat(page.locator("[id='" + wrong + "-error']")).isVisible();
+        }
+        assertThat(page.locator("[id='modality.1']")).hasValue("mr");
+        assertThat(experiments.withSource(parent.resolve("b"))).isEmpty();
+        shoot(page, "chosen-wrong", language);
+        accessible(page, "chosen-wrong", language);
+        fits(page, "chosen-wrong", language);
+        page.setViewportSize(NARROW, 800);
+        fits(page, "chosen-narrow", language);
+        shoot(page, "chosen-narrow", language);
+
+        page.locator("[name='skip.1']").check();
+        page.locator("[id='acquired.2']").fill("2026-10-01");
+        page.locator("[id='code.4']").fill("D-" + language);
+        page.locator("article button.main").click();
+        assertThat(page.locator(".notice.safe")).containsText("3");
+        assertThat(experiments.withSource(parent.resolve("a"))).isEmpty();
+        assertThat(experiments.find("P001", "C-" + language)).isPresent();
+        assertThat(experiments.withSource(FilePath.of(NO_TEXT).under(parent))).isPresent();
+    }
+
+    @Test
+    void whoCannotRegisterIsToldWhomToAsk() throws Exception {
+        service.bean(Users.class).create("lab2", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+        Page page = lab("en", "lab2", "/register/folders");
+        assertThat(page.locator("main")).containsText(word("en", "register.noproject.next"));
+        service.bean(Users.class).join("P002", "lab2", "test");
+
+        for (String address : List.of("/register", "/register/folders")) {
+            page.navigate(service.url() + address);
+            assertThat(page.locator(".notice")).containsText(word("en", "register.rootless.next"));
+            assertThat(page.locator(".notice")).containsText("P002");
+        }
+        assertThat(page.navigate(service.url() + "/register/folders?folder="
+                                + Bytes.of(FilePath.between(Path.of("/"), folder.toRealPath())))
+                        .status())
+                .isEqualTo(422);
+
+        Path gone = Files.createDirectory(folder.resolve("gone"));
+        service.bean(Projects.class).create("P003", "", "test");
+        service.bean(Projects.class).setRoots("P003", List.of(folder, gone), "test");
+        Files.delete(gone);
+        service.bean(Users.class).join("P003", "lab2", "test");
+        page.navigate(service.url() + "/register/folders");
+        assertThat(page.locator("tbody tr")).hasCount(2);
+        assertThat(page.locator("tbody")).containsText(word("en", "folders.state.GONE"));
+        shoot(page, "roots", "en");
+        accessible(page, "roots", "en");
+        fits(page, "roots", "en");
+    }
+
+    /** Copies a real DICOM folder to a new one, below the root of P001. */
+    private static Path dicom(String name) throws IOException {
+        Path made = Files.createDirectories(folder.resolve(name)).toRealPath();
+        try (Stream<Path> files = Files.list(SharedData.folder().resolve("ge_dcm_qa_ge/01_Ax_DWI_TENSOR_R2"))) {
+            for (Path file : files.toList()) {
+                Files.copy(file, made.resolve(file.getFileName()));
+            }
+        }
+        return made;
+    }
+
+    /** Opens a page as another user. */
+    private Page lab(String language, String user, String path) throws Exception {
+        BrowserContext context = browser.newContext(new NewContextOptions().setLocale(language));
+        opened.add(context);
+        Page page = context.newPage();
+        page.navigate(service.url() + path);
+        logIn(page, language, PASSWORD, user);
+        return page;
     }
 
     @Test
@@ -745,6 +913,7 @@ class PagesBrowserIT {
         pages.put("restore", experiment + "/restore?path=" + Bytes.of(FilePath.of("protocol.txt")));
         pages.put("restored", experiment + "/restores/1");
         pages.put("register", "/register");
+        pages.put("folders", "/register/folders?folder=" + Bytes.of(FilePath.between(Path.of("/"), folder)));
         pages.put("csv", "/register/csv");
         pages.put("gaps", "/gaps?all=true");
         pages.put("gaps-none", "/gaps?kind=split");

@@ -4,6 +4,8 @@ import dozo.ledger.Sight;
 import dozo.registry.Acquisitions;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
+import java.util.List;
+import java.util.Map;
 import org.springframework.stereotype.Component;
 import org.springframework.ui.Model;
 
@@ -27,11 +29,25 @@ class Choices {
         model.addAttribute("modalities", acquisitions.modalities(sight));
     }
 
+    /** Fills the empty projects of a form's numbered rows if only one project can be meant. */
+    void fillOnlyProject(Map<String, String> values, int rows, Sight sight) {
+        List<Project> seen = projects.page(sight, "", 2);
+        for (int n = 1; n <= rows && seen.size() == 1; n++) {
+            String only = seen.getFirst().code();
+            values.compute("project." + n, (field, value) -> value == null || value.isEmpty() ? only : value);
+        }
+    }
+
     void addProjects(Model model, Sight sight) {
+        List<Project> seen = projects.page(sight, "", PROJECTS_MAX);
+        model.addAttribute("projects", seen.stream().map(Project::code).toList());
+        model.addAttribute("manyProjects", seen.size() == PROJECTS_MAX);
         model.addAttribute(
-                "projects",
-                projects.page(sight, "", PROJECTS_MAX).stream()
+                "rootless",
+                seen.stream()
+                        .filter(project -> project.roots().isEmpty())
                         .map(Project::code)
                         .toList());
+        model.addAttribute("mayEverywhere", sight.ofEverything());
     }
 }

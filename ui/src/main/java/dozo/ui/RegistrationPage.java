@@ -1,12 +1,16 @@
 package dozo.ui;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
-import dozo.registry.Acquisition;
+import dozo.registry.BulkRegistration;
+import dozo.registry.BulkRegistration.Typed;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Guess;
 import dozo.registry.Refusal;
+import dozo.registry.Verdict;
 import dozo.suggest.Suggestion;
 import dozo.suggest.Suggestions;
 import java.nio.charset.StandardCharsets;
@@ -14,28 +18,33 @@ import java.nio.file.Path;
 import java.security.Principal;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Registers one experiment. Errors appear at their fields, and the form keeps all values. */
+/** Registers one experiment. All errors appear at their fields at once, and the form keeps all values. */
 @Controller
 class RegistrationPage {
+
+    /** The fields that a suggestion can fill. */
+    static final List<String> FIELDS = List.of("project", "code", "title", "modality", "scanner", "acquired");
 
     /** Prefix of the fields that hold the suggested values, to detect what was typed since. */
     private static final String SUGGESTED = "suggested.";
 
+    private final BulkRegistration bulk;
     private final Experiments experiments;
     private final Suggestions suggestions;
     private final Choices choices;
 
-    RegistrationPage(Experiments experiments, Suggestions suggestions, Choices choices) {
+    RegistrationPage(BulkRegistration bulk, Experiments experiments, Suggestions suggestions, Choices choices) {
+        this.bulk = bulk;
         this.experiments = experiments;
         this.suggestions = suggestions;
         this.choices = choices;
@@ -48,13 +57,38 @@ class RegistrationPage {
 
     @PostMapping("/register")
     String register(@RequestParam Map<String, String> typed, Principal actor, Sight sight, Model model) {
+        Map<String, String> fields = new HashMap<>(typed);
+        fields.computeIfPresent("source", (name, path) -> path.strip());
         try {
-            Experiment experiment = registered(new Form(typed, Map.of()), actor.getName(), sight);
-            suggestions.note(experiment);
-            return "redirect:/experiments/%s/%s".formatted(experiment.project(), experiment.code());
-        } catch (Refusal refused) {
-            return shown(Form.refused(typed, refused), sight, model);
+            Verdict verdict = bulk.register(sight, List.of(new Typed(null, fields)), false, actor.getName())
+                    .getFirst();
+            return switch (verdict.outcome()) {
+                case REGISTERED -> registered(verdict);
+                case UNCHANGED ->
+                    shown(
+                            Form.refused(
+                                    typed,
+                                    new Refusal(
+                                            "code",
+                                            "experiment %s/%s is registered already, with this folder",
+                                            String.valueOf(verdict.project()),
+                                            String.valueOf(verdict.code()))),
+                            sight,
+                            model);
+                case ACCEPTED, REFUSED ->
+                    shown(Form.judged(typed, List.of(verdict), (of, field) -> field), sight, model);
+            };
+        } catch (Refusal unanswered) {
+            return shown(Form.refused(typed, unanswered), sight, model);
         }
+    }
+
+    private String registered(Verdict verdict) {
+        Experiment experiment = experiments
+                .find(requireNonNull(verdict.project()), requireNonNull(verdict.code()))
+                .orElseThrow();
+        suggestions.note(experiment);
+        return "redirect:/experiments/" + experiment.name();
     }
 
     /**
@@ -88,7 +122,8 @@ class RegistrationPage {
         return "suggested";
     }
 
-    private static Map<String, String> said(Guess guess) {
+    /** Returns the values of a guess by the names of the form's fields; empty: unknown. */
+    static Map<String, String> said(Guess guess) {
         Map<String, String> said = new LinkedHashMap<>();
         said.put("project", Objects.requireNonNullElse(guess.project(), ""));
         said.put("code", Objects.requireNonNullElse(guess.code(), ""));
@@ -97,22 +132,6 @@ class RegistrationPage {
         said.put("scanner", Objects.requireNonNullElse(guess.scanner(), ""));
         said.put("acquired", Objects.toString(guess.acquired(), ""));
         return said;
-    }
-
-    private Experiment registered(Form form, String actor, Sight sight) {
-        Acquisition acquisition = new Acquisition(
-                known(form.value("modality")),
-                known(form.value("scanner")),
-                ExperimentsPage.day("acquired", form.value("acquired")));
-        return experiments.register(
-                sight,
-                form.value("project").strip(),
-                form.value("code").strip(),
-                form.value("title").strip(),
-                source(form.value("source")),
-                null,
-                acquisition,
-                actor);
     }
 
     private static Path source(String text) {
@@ -126,10 +145,6 @@ class RegistrationPage {
             return FilePath.pathOf(path.getBytes(StandardCharsets.UTF_8));
         }
         throw new Refusal(field, "\"%s\": expected an absolute path, starting with /", text);
-    }
-
-    private static @Nullable String known(String text) {
-        return text.isBlank() ? null : text.strip();
     }
 
     private String shown(Form form, Sight sight, Model model) {

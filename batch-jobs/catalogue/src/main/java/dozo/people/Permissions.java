@@ -40,6 +40,10 @@ public final class Permissions {
             GET    /register                                                       own         all      -       all   -
             POST   /register                                                       own         all      -       all   -
             GET    /register/suggestions                                           own         all      -       all   -
+            GET    /register/folders                                               own         all      -       all   -
+            POST   /register/folders                                               own         all      -       all   -
+            GET    /register/folders/preview                                       own         all      -       all   -
+            POST   /register/folders/preview                                       own         all      -       all   -
             GET    /register/csv                                                   own         all      -       all   -
             POST   /register/csv                                                   own         all      -       all   -
             GET    /register/csv/preview                                           own         all      -       all   -

@@ -472,7 +472,7 @@ class PagesBrowserIT {
         Experiment registered =
                 service.bean(Experiments.class).withSource(visit).orElseThrow();
         assertThat(registered.project()).isEqualTo("P001");
-        assertThat(registered.code()).matches("20200929-MR-[0-9a-f]{4}");
+        assertThat(registered.code()).matches("20200929-MR-[0-9a-f]{4}(-[0-9]+)?");
         assertThat(registered.acquisition()).isEqualTo(new Acquisition("MR", "00090004", LocalDate.of(2020, 9, 29)));
         assertThat(box).hasCount(0);
         assertThat(page.locator("tbody")).containsText(registered.name());

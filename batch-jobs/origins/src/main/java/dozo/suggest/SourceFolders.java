@@ -3,6 +3,7 @@ package dozo.suggest;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
+import dozo.registry.Experiments;
 import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
 import dozo.registry.SourcePlaces;
@@ -120,6 +121,8 @@ public class SourceFolders {
      * @param root the source root it is in; the same as {@code path} for the root itself
      * @param projects those that have this root
      * @param inside what is registered with this folder, or with one above it
+     * @param folders without those that are registered in a project that is not in sight
+     * @param hidden how many of those the page would have
      * @param others how many files and other names it has
      * @param next the name after which the next page begins; null: there is none
      */
@@ -129,6 +132,7 @@ public class SourceFolders {
             List<String> projects,
             Registered inside,
             List<Folder> folders,
+            int hidden,
             long others,
             @Nullable FilePath next) {
 
@@ -172,13 +176,17 @@ public class SourceFolders {
      * Returns a page of the folders in a folder.
      *
      * @param after the page begins after this name; the root: with the first
-     * @throws Refusal if the folder is not below a root of a visible project, whether it exists or not; or if it does
-     *     not exist, cannot be read or does not respond
+     * @throws Refusal if the folder is not below a root of a visible project, whether it exists or not; if it is
+     *     registered in another project; or if it does not exist, cannot be read or does not respond
      */
     public Level open(Sight sight, FilePath folder, FilePath after) {
         SourceFolder place = places.find(sight, folder.under(TOP));
         if (place.root() == null) {
             throw new Refusal("source", "%s is not below a source root of one of your projects", shown(place.path()));
+        }
+        Registered inside = inside(sight, place);
+        if (inside.elsewhere()) {
+            throw new Refusal("source", Experiments.FOREIGN_SOURCE);
         }
         Subfolders listed = listed(place.opened(), after.bytes());
         List<Path> folders = listed.names().stream()
@@ -201,8 +209,11 @@ public class SourceFolders {
                 from(place.opened()),
                 from(place.root()),
                 place.projects(),
-                inside(sight, place),
-                List.copyOf(shown),
+                inside,
+                shown.stream().filter(folder -> !folder.registered.elsewhere).toList(),
+                (int) shown.stream()
+                        .filter(folder -> folder.registered.elsewhere)
+                        .count(),
                 listed.others(),
                 listed.more() ? FilePath.of(listed.names().getLast().bytes()) : null);
     }

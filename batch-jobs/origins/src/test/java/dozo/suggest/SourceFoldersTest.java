@@ -85,15 +85,16 @@ class SourceFoldersTest {
         Level level = open(root);
 
         assertThat(level.projects()).containsExactly("P1");
-        assertThat(level.folders()).extracting(Folder::name).containsExactly("free", "free2", "subject", "theirs");
-        assertThat(level.folders()).extracting(Folder::free).containsExactly(true, false, true, false);
+        assertThat(level.folders()).extracting(Folder::name).containsExactly("free", "free2", "subject");
+        assertThat(level.hidden()).isEqualTo(1);
+        assertThatThrownBy(() -> open(root.resolve("theirs"))).hasMessage(Experiments.FOREIGN_SOURCE);
+        assertThat(level.folders()).extracting(Folder::free).containsExactly(true, false, true);
         assertThat(level.folders())
                 .extracting(Folder::registered)
                 .containsExactly(
                         Registered.NOTHING,
                         new Registered("P1/E3", false, 0, 1, 0),
-                        new Registered(null, false, 1, 1, 0),
-                        new Registered(null, true, 0, 0, 0));
+                        new Registered(null, false, 1, 1, 0));
         assertThat(level.inside().itself()).isFalse();
         assertThat(open(Files.createDirectory(visit.resolve("series"))).inside().experiment())
                 .isEqualTo("P1/E1");

@@ -210,9 +210,9 @@ public class SourceFolders {
                 from(place.root()),
                 place.projects(),
                 inside,
-                shown.stream().filter(folder -> !folder.registered.elsewhere).toList(),
+                shown.stream().filter(each -> !each.registered.elsewhere).toList(),
                 (int) shown.stream()
-                        .filter(folder -> folder.registered.elsewhere)
+                        .filter(each -> each.registered.elsewhere)
                         .count(),
                 listed.others(),
                 listed.more() ? FilePath.of(listed.names().getLast().bytes()) : null);

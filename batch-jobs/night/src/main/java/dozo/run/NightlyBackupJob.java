@@ -86,9 +86,11 @@ class NightlyBackupJob {
     }
 
     @Bean(NAME)
-    Job job(RunEnd runEnd) {
+    Job job(RunEnd runEnd, PaceWatch pace) {
         return new JobBuilder(NAME, repository)
                 .listener(runEnd)
+                // Ends before the listener above, which closes the engine that it measures.
+                .listener(pace)
                 .start(new FlowBuilder<Flow>("prepare")
                         .start(checkSite())
                         .next(collect())

@@ -57,9 +57,11 @@ class ScrubJob {
     }
 
     @Bean(NAME)
-    Job scrubbing(RunEnd runEnd) {
+    Job scrubbing(RunEnd runEnd, PaceWatch pace) {
         return new JobBuilder(NAME, repository)
                 .listener(runEnd)
+                // Ends before the listener above, which closes the engine that it measures.
+                .listener(pace)
                 .start(checkSite())
                 .next(read())
                 .next(examine())

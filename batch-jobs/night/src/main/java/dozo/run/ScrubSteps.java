@@ -66,6 +66,7 @@ class ScrubSteps {
     private final Scrubs scrubs;
     private final Runs runs;
     private final Senders senders;
+    private final PaceWatch pace;
     private final Readings readings;
     private final Damages damages;
     private final Bags bags;
@@ -81,6 +82,7 @@ class ScrubSteps {
             Scrubs scrubs,
             Runs runs,
             Senders senders,
+            PaceWatch pace,
             Readings readings,
             Damages damages,
             Bags bags,
@@ -93,6 +95,7 @@ class ScrubSteps {
         this.scrubs = scrubs;
         this.runs = runs;
         this.senders = senders;
+        this.pace = pace;
         this.readings = readings;
         this.damages = damages;
         this.bags = bags;
@@ -234,6 +237,7 @@ class ScrubSteps {
         }
         long bytes = all.stream().mapToLong(SiteCopy::sizeBytes).sum();
         scrubs.add(scrub.runId(), new Read(all.size(), bytes, damaged, seconds));
+        pace.count(scrub.runId(), bytes, all.size());
     }
 
     /**

@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.send.Outcome.Verified;
 import dozo.send.Stay;
 import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.Claim;
@@ -38,6 +39,7 @@ class Sending {
     private final AtSite site;
     private final NightFlows flows;
     private final SendingWatch watch;
+    private final PaceWatch pace;
     private final TransferSettings settings;
     private final TransactionTemplate transaction;
 
@@ -48,6 +50,7 @@ class Sending {
             AtSite site,
             NightFlows flows,
             SendingWatch watch,
+            PaceWatch pace,
             TransferSettings settings,
             TransactionTemplate transaction) {
         this.runs = runs;
@@ -56,6 +59,7 @@ class Sending {
         this.site = site;
         this.flows = flows;
         this.watch = watch;
+        this.pace = pace;
         this.settings = settings;
         this.transaction = transaction;
     }
@@ -183,10 +187,18 @@ class Sending {
             try (Stay _ = senders.recording(flow.run(), results.size())) {
                 transaction.executeWithoutResult(_ -> units.record(results, flow.worker(), flows.host()));
                 count += results.size();
+                pace.count(flow.run(), 0, proven(results));
             } catch (RuntimeException e) {
                 fail(e);
             }
             flow.ring();
+        }
+
+        private static long proven(List<Result> results) {
+            return results.stream()
+                    .flatMap(result -> result.outcomes().stream())
+                    .filter(Verified.class::isInstance)
+                    .count();
         }
 
         private void fail(Exception why) {

@@ -171,6 +171,21 @@ class RetentionTest {
     }
 
     @Test
+    void theSpeedOfOldRunsGoes() {
+        long recent = run();
+        Paces paces = new Paces(jdbc);
+        for (long run : List.of(1L, recent)) {
+            paces.add(run, new Paces.Pace(Instant.EPOCH, 1, 1, 1));
+        }
+        end(recent, 1);
+
+        retention.prune(() -> true);
+
+        assertThat(paces.of(1)).isEmpty();
+        assertThat(paces.of(recent)).hasSize(1);
+    }
+
+    @Test
     void readingsGoThatHaveALaterOne() {
         unit(1, 0, "VERIFIED", 1);
         receipt();

@@ -58,6 +58,9 @@ class ScrubIT extends NightAtSite {
         assertThat(night.count("select sum(copies) from reading"))
                 .as("a, its earlier copy, sub, b, new line, deep, c, link")
                 .isEqualTo(8);
+        assertThat(night.count("select sum(entries) from run_pace where run_id = " + scrub.id()))
+                .as("its speed is kept")
+                .isEqualTo(8);
         Run second =
                 night.await(operations().startScrub(request(false, 0), "test").id());
         assertThat(second.state()).isEqualTo(RunState.COMPLETE);

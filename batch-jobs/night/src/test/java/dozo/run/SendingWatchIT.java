@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.loopback.LoopbackSite;
 import dozo.plan.CostModel;
+import dozo.run.Paces.Pace;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,11 +33,20 @@ class SendingWatchIT {
                     .as("two files and a folder")
                     .isEqualTo(1);
             assertThat(night.get(CostModels.class).of(1)).isNotEqualTo(CostModel.DEFAULT);
+            assertThat(moved(night, 1)).as("its speed is kept").isEqualTo("3001000 3");
 
             night.run();
 
+            assertThat(moved(night, 2)).isEqualTo("0 0");
+
             assertThat(night.count(MEASUREMENTS)).isEqualTo(1);
         }
+    }
+
+    private static String moved(Night night, long run) {
+        List<Pace> paces = night.get(Paces.class).of(run);
+        return paces.stream().mapToLong(Pace::bytes).sum() + " "
+                + paces.stream().mapToLong(Pace::entries).sum();
     }
 
     @Test

@@ -1,0 +1,120 @@
+package dozo.run;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.run.Paces.Pace;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.batch.core.job.JobExecution;
+import org.springframework.batch.core.listener.JobExecutionListener;
+import org.springframework.stereotype.Component;
+
+/**
+ * Measures how fast each run goes while its job runs in this process. If the process dies, only the last interval is
+ * lost. A failure is logged and never fails the run.
+ */
+@Component
+class PaceWatch implements JobExecutionListener {
+
+    private static final double SECOND_NANOS = 1e9;
+
+    private static final Logger LOG = LoggerFactory.getLogger(PaceWatch.class);
+
+    private final Paces paces;
+    private final Senders senders;
+    private final InstantSource clock;
+    private final Map<Long, Measured> open = new ConcurrentHashMap<>();
+
+    PaceWatch(Paces paces, Senders senders, InstantSource clock) {
+        this.paces = paces;
+        this.senders = senders;
+        this.clock = clock;
+    }
+
+    @Override
+    public void beforeJob(JobExecution execution) {
+        open.put(run(execution), new Measured(run(execution)));
+    }
+
+    /** Counts what was recorded: bytes only if they were not sent, because the engine counts those. */
+    void count(long run, long bytes, long entries) {
+        Measured measured = open.get(run);
+        if (measured != null) {
+            measured.bytesRead.add(bytes);
+            measured.entries.add(entries);
+        }
+    }
+
+    /** Stores the last interval. Must be called while the run's engine is still known. */
+    @Override
+    public void afterJob(JobExecution execution) {
+        Measured measured = open.remove(run(execution));
+        if (measured != null) {
+            measured.end();
+        }
+    }
+
+    private static long run(JobExecution execution) {
+        return requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
+    }
+
+    /** A run in this process, and what was stored of it. */
+    private final class Measured {
+
+        private final long run;
+        private final LongAdder bytesRead = new LongAdder();
+        private final LongAdder entries = new LongAdder();
+        private final long begin = System.nanoTime();
+        private final ScheduledExecutorService ticks;
+        private Instant storedAt = clock.instant();
+        private long storedNanos = begin;
+        private long storedBytes;
+        private long storedEntries;
+
+        Measured(long run) {
+            this.run = run;
+            ticks = Executors.newSingleThreadScheduledExecutor(
+                    Thread.ofPlatform().name("pace-" + run).daemon().factory());
+            var _ = ticks.scheduleWithFixedDelay(() -> store(secondsDue()), 1, 1, TimeUnit.SECONDS);
+        }
+
+        synchronized void end() {
+            ticks.shutdown();
+            store(0);
+        }
+
+        /** Returns how long an interval must be: the longer the run, the longer its intervals. */
+        private double secondsDue() {
+            return (System.nanoTime() - begin) / SECOND_NANOS / Paces.INTERVALS_MAX;
+        }
+
+        /** Stores what was moved since the last interval, if that took at least so long. */
+        private synchronized void store(double secondsMin) {
+            try {
+                long nanos = System.nanoTime();
+                long bytes = senders.bytesMoved(run) + bytesRead.sum();
+                long proven = entries.sum();
+                double seconds = (nanos - storedNanos) / SECOND_NANOS;
+                // NB: while a lost engine is replaced, its bytes are missing for a moment: the next interval has them.
+                if (seconds <= 0 || seconds < secondsMin || bytes < storedBytes) {
+                    return;
+                }
+                paces.add(run, new Pace(storedAt, seconds, bytes - storedBytes, proven - storedEntries));
+                storedAt = clock.instant();
+                storedNanos = nanos;
+                storedBytes = bytes;
+                storedEntries = proven;
+            } catch (RuntimeException e) {
+                LOG.debug("the speed of run {} could not be stored; the next interval includes it", run, e);
+            }
+        }
+    }
+}

@@ -31,7 +31,7 @@ TABLE = TOP / 'docs/reference/access.md'  # AccessTest compares it with the prog
 BROWSERS = ('chromium', 'chromium-browser', 'google-chrome')
 LOAD_LIMIT_SECONDS = 3600
 
-KB_MAX = 200
+KB_MAX = 100
 PAINTED_MS_MAX = 1_000
 VIEWERS_LOSS_MAX = 0.05
 SAMPLES_A_SECOND_MIN = 0.8  # one per second is intended; a busy machine may be late with some

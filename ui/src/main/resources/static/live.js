@@ -23,20 +23,35 @@
         level.classList.toggle("part", Number(share) < 100);
     }
 
+    // The rows of a table as bars in a picture of 1,000 by 100, as chart.html makes them.
+    function drawPlot(plot, rows, column, unit) {
+        const values = rows.map(row => Number(row.cells[column].textContent));
+        const top = Math.max(...values);
+        const wide = 1000 / values.length;
+        const svg = plot.querySelector("svg");
+        const mark = svg.querySelector(".mark") ?? svg.appendChild(document.createElementNS(svg.namespaceURI, "path"));
+        mark.setAttribute("class", "mark bar");
+        mark.setAttribute("d", values.map((value, i) => `M${i * wide} 100V${100 - 100 * value / (top || 1)}H${(i + 1) * wide}V100Z`).join(""));
+        plot.querySelector(".scale span").textContent = `${top.toLocaleString(document.documentElement.lang)} ${unit}`;
+        const [begin, end] = plot.querySelectorAll(".span span");
+        begin.textContent = rows[0].cells[0].textContent;
+        end.textContent = rows.at(-1).cells[0].textContent;
+    }
+
     function drawChart(figure, time, pair) {
         const body = figure.querySelector("tbody");
         const row = body.insertRow();
         for (const text of [time, ...pair.split(" ")]) {
-            row.insertCell().textContent = text;
+            const cell = row.insertCell();
+            cell.textContent = text;
+            cell.className = row.cells.length > 1 ? "number" : "";
         }
         while (body.rows.length > CHART_ROWS) {
             body.deleteRow(0);
         }
-        // A line takes two points.
-        figure.hidden = body.rows.length < 2;
-        if (!figure.hidden) {
-            figure.dispatchEvent(new Event("chart", { bubbles: true }));
-        }
+        const heads = figure.querySelectorAll("thead th");
+        figure.querySelectorAll(".plot").forEach((plot, i) => drawPlot(plot, [...body.rows], i + 1, heads[i + 1].textContent));
+        figure.hidden = false;
     }
 
     // Rows of a number, a bar and other cells.
@@ -58,7 +73,7 @@
     async function anew(run) {
         const answer = await fetch(run.dataset.page);
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        for (const id of ["about", "reconciled", "found"]) {
+        for (const id of ["about", "pace", "reconciled", "found"]) {
             const fresh = page.getElementById(id);
             if (fresh) {
                 run.querySelector("#" + id).replaceWith(document.adoptNode(fresh));

@@ -80,7 +80,8 @@ class PageErrorsTest {
 
     @Test
     void whatIsNotThereIsAPage() {
-        for (String path : List.of("/experiments/P1/NEVER", "/runs/4711", "/nix", "/webjars/chartjs/nix", "/nix.css")) {
+        for (String path :
+                List.of("/experiments/P1/NEVER", "/runs/4711", "/nix", "/webjars/htmx.org/nix", "/nix.css")) {
             HttpResponse<String> page = service.look(admin, path, "ja");
             assertThat(page.statusCode()).as(path).isEqualTo(404);
             assertPage(page, "ja", "見つかりません");

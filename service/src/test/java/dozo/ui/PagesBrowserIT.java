@@ -828,27 +828,6 @@ class PagesBrowserIT {
         assertThat(page.getByText(word("en", "register"))).isFocused();
     }
 
-    @Test
-    void aTableIsDrawnInTheKitsStyle() throws Exception {
-        Page page = open("en", "/");
-        List<String> complaints = new ArrayList<>();
-        page.onConsoleMessage(message -> complaints.add(message.text()));
-        page.evaluate("""
-                document.querySelector("main").insertAdjacentHTML("beforeend",
-                    '<figure class="chart" data-chart="line"><canvas></canvas><table><thead><tr><th>Hour<th>MB/s<th>files/s</thead>'
-                    + '<tbody><tr><td>1<td>10<td data-value="2000">2,000<tr><td>2<td>20<td data-value="1000">1,000</tbody></table></figure>')
-                """);
-        page.addScriptTag(new Page.AddScriptTagOptions().setUrl(service.url() + "/webjars/chartjs/dist/chart.umd.js"));
-        page.addScriptTag(new Page.AddScriptTagOptions().setUrl(service.url() + "/charts.js"));
-        page.evaluate("document.dispatchEvent(new Event('DOMContentLoaded'))");
-
-        assertThat(page.locator("figure.drawn canvas")).isVisible();
-        assertThat(page.evaluate(
-                        "Chart.getChart(document.querySelector('canvas')).data.datasets.map(each => each.data)"))
-                .isEqualTo(List.of(List.of(10, 20), List.of(2000, 1000)));
-        assertThat(complaints).isEmpty();
-    }
-
     /** Loads each page once in each language, then checks it light and dark, wide and narrow. */
     @ParameterizedTest
     @ValueSource(strings = {"en", "ja"})
@@ -1012,6 +991,17 @@ class PagesBrowserIT {
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(90));
         assertThat(page.locator("[data-live='share']").first()).hasText("100");
         assertThat(page.evaluate("window.neverLoadedAgain")).isEqualTo(true);
+        keepsItsSpeed(page, language);
+        page.reload();
+        keepsItsSpeed(page, language);
+        shoot(page, "run-ended", language);
+    }
+
+    private static void keepsItsSpeed(Page page, String language) throws Exception {
+        assertThat(page.locator("#pace figcaption")).containsText("/s");
+        assertThat(page.locator("#pace path.bar")).hasCount(2);
+        page.locator("#pace").getByText(word(language, "chart.table")).click();
+        assertThat(page.locator("#pace tbody tr").first()).isVisible();
     }
 
     /** Opens a backup that no process works on. */

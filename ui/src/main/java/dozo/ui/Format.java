@@ -33,6 +33,11 @@ public record Format(ZoneId zone, Locale locale) {
         return size((long) bytesPerSecond) + "/s";
     }
 
+    /** Formats a number of files a second. */
+    public String perSecond(double number) {
+        return number(Math.round(number)) + "/s";
+    }
+
     public String number(long number) {
         return String.format(locale, "%,d", number);
     }

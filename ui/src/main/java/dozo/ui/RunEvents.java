@@ -214,7 +214,7 @@ class RunEvents {
                         sample.lanes() == null ? "–" : sample.lanes().size(),
                         sample.limit() == null ? "" : sample.limit(),
                         rate == null ? "–" : format.rate(rate.bytesPerSecond()),
-                        rate == null ? "–" : format.number(Math.round(rate.entriesPerSecond())) + "/s",
+                        rate == null ? "–" : format.perSecond(rate.entriesPerSecond()),
                         left(sample, format),
                         format.number(sample.partitionsDone()),
                         format.number(sample.partitions().size()),

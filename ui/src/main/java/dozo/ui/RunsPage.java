@@ -8,6 +8,7 @@ import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.run.Operations;
+import dozo.run.Paces;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -36,6 +37,7 @@ class RunsPage {
     private final Reconciliations reconciliations;
     private final Sites sites;
     private final RunWatch watch;
+    private final Paces paces;
 
     RunsPage(
             Runs runs,
@@ -43,13 +45,15 @@ class RunsPage {
             Findings findings,
             Reconciliations reconciliations,
             Sites sites,
-            RunWatch watch) {
+            RunWatch watch,
+            Paces paces) {
         this.runs = runs;
         this.operations = operations;
         this.findings = findings;
         this.reconciliations = reconciliations;
         this.sites = sites;
         this.watch = watch;
+        this.paces = paces;
     }
 
     /** Lists the runs, latest first. */
@@ -73,6 +77,8 @@ class RunsPage {
         model.addAttribute("sample", watch.of(sight, run));
         model.addAttribute("limits", Limit.values());
         model.addAttribute("everything", sight.ofEverything());
+        // What the engine has moved is not known by project.
+        model.addAttribute("pace", Plot.tried(() -> new PaceChart(sight.ofEverything() ? paces.of(id) : List.of())));
         model.addAttribute("underWay", operations.worksOn(run));
         model.addAttribute("findings", shown);
         model.addAttribute("reports", sight.ofEverything() ? reconciliations.of(id) : List.of());

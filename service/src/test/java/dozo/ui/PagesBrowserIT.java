@@ -160,6 +160,7 @@ class PagesBrowserIT {
         service.bean(Tokens.class).create("lab", "sheet of the lab", null, true, 30);
         back();
         restore();
+        past();
         plan();
     }
 
@@ -176,6 +177,22 @@ class PagesBrowserIT {
                 .id();
         Awaitility.await()
                 .until(() -> !queue.find(experiment, id).orElseThrow().state().goesOn());
+    }
+
+    /** Adds nights of the last two months with every result, before those that really ran. */
+    private static void past() {
+        service.bean(JdbcClient.class).sql("""
+                        insert into run (run_id, kind, site_id, state, requested_by, started_at, ended_at)
+                        overriding system value
+                        select -n, 'nightlyBackup', site_id,
+                               case when n % 11 = 0 then 'FAILED' when n % 13 = 0 then 'STOPPED' when n % 5 = 0 then 'FINDINGS'
+                                    else 'COMPLETE' end,
+                               'schedule', now() - make_interval(days => n), now() - make_interval(days => n, hours => -1)
+                        from site, generate_series(1, 55) n where n % 17 <> 0;
+                        insert into run_total (run_id, project_id, bytes, entries)
+                        select run_id, project_id, 4e11 * (2 + sin(run_id / 3.0)), 2e5 * (2 + cos(run_id / 2.0))
+                        from run, project where run_id < 0;
+                        """).update();
     }
 
     /** Adds booked visits, with one gap of each kind. */

@@ -9,8 +9,10 @@ import dozo.transfer.TransferUnits.Progress;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.YearMonth;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.time.temporal.WeekFields;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -73,6 +75,15 @@ public record Format(ZoneId zone, Locale locale) {
 
     public String dayOf(@Nullable Instant time) {
         return time == null ? NOTHING : date(time.atZone(zone).toLocalDate());
+    }
+
+    public String month(YearMonth month) {
+        return formatter(isJapanese() ? "uuuu/MM" : "MMM uuuu").format(month);
+    }
+
+    /** Returns how weeks are printed in calendars. */
+    WeekFields week() {
+        return isJapanese() ? WeekFields.SUNDAY_START : WeekFields.ISO;
     }
 
     private String day() {

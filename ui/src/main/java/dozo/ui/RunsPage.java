@@ -7,6 +7,7 @@ import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
+import dozo.run.Nights;
 import dozo.run.Operations;
 import dozo.run.Paces;
 import dozo.run.Runs;
@@ -15,7 +16,11 @@ import dozo.run.Runs.RunKind;
 import dozo.ui.PageProblems.NotThere;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneId;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -38,6 +43,9 @@ class RunsPage {
     private final Sites sites;
     private final RunWatch watch;
     private final Paces paces;
+    private final Nights nights;
+    private final InstantSource clock;
+    private final ZoneId zone;
 
     RunsPage(
             Runs runs,
@@ -46,7 +54,10 @@ class RunsPage {
             Reconciliations reconciliations,
             Sites sites,
             RunWatch watch,
-            Paces paces) {
+            Paces paces,
+            Nights nights,
+            InstantSource clock,
+            ZoneId zone) {
         this.runs = runs;
         this.operations = operations;
         this.findings = findings;
@@ -54,17 +65,45 @@ class RunsPage {
         this.sites = sites;
         this.watch = watch;
         this.paces = paces;
+        this.nights = nights;
+        this.clock = clock;
+        this.zone = zone;
     }
 
-    /** Lists the runs, latest first. */
+    /** Lists the runs, latest first. The first page also has pictures of the nights. */
     @GetMapping("/runs")
-    String list(@RequestParam(required = false) @Nullable Long after, Sight sight, Model model) {
+    String list(@RequestParam(required = false) @Nullable Long after, Sight sight, Locale locale, Model model) {
+        if (after == null) {
+            draw(sight, new Format(zone, locale), model);
+        }
         long before = after == null ? Long.MAX_VALUE : after;
         model.addAttribute("runs", Cut.of(SHOWN, most -> runs.page(sight, before, most), run -> "" + run.id()));
         model.addAttribute("first", after == null ? null : "");
         model.addAttribute("goesOn", runs.goingOn().isPresent());
         model.addAttribute("sites", sites.all());
         return "runs";
+    }
+
+    private void draw(Sight sight, Format format, Model model) {
+        Instant now = clock.instant();
+        model.addAttribute("everything", sight.ofEverything());
+        model.addAttribute(
+                "calendar",
+                Plot.tried(() -> NightCalendar.of(
+                        nights.since(NightCalendar.begin(now, zone)
+                                .atStartOfDay(zone)
+                                .toInstant()),
+                        nights.sites(),
+                        now,
+                        format)));
+        model.addAttribute(
+                "bars",
+                Plot.tried(() -> NightBars.of(
+                        nights.proven(
+                                sight,
+                                NightBars.begin(now, zone).atStartOfDay(zone).toInstant()),
+                        now,
+                        format)));
     }
 
     @GetMapping("/runs/{id}")

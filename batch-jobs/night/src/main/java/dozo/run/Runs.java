@@ -338,6 +338,7 @@ public class Runs {
                 .param("run", id)
                 .update();
         if (closed > 0) {
+            units.total(id);
             if (state == RunState.COMPLETE) {
                 findings.supersede(id);
             }

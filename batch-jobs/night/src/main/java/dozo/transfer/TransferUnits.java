@@ -448,6 +448,17 @@ public class TransferUnits {
                 .single();
     }
 
+    /** Stores what a run has proven, by project. Must be called once, when it ends. */
+    public void total(long runId) {
+        jdbc.sql("""
+                        insert into run_total (run_id, project_id, bytes, entries)
+                        select u.run_id, e.project_id, sum(u.length_bytes), sum(cardinality(u.entry_nos))
+                        from transfer_unit u join experiment e using (experiment_id)
+                        where u.run_id = :run and u.state = 'VERIFIED'
+                        group by u.run_id, e.project_id
+                        """).param("run", runId).update();
+    }
+
     public Progress progress(long runId) {
         return progress(Sight.EVERYTHING, runId);
     }

@@ -1,11 +1,14 @@
 package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.plan.CostModel;
 import dozo.run.Paces.Pace;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -34,6 +37,9 @@ class SendingWatchIT {
                     .isEqualTo(1);
             assertThat(night.get(CostModels.class).of(1)).isNotEqualTo(CostModel.DEFAULT);
             assertThat(moved(night, 1)).as("its speed is kept").isEqualTo("3001000 3");
+            assertThat(night.get(Nights.class).proven(Sight.EVERYTHING, Instant.EPOCH))
+                    .extracting(Nights.Proven::bytes, Nights.Proven::entries)
+                    .containsExactly(tuple(3_001_000L, 3L));
 
             night.run();
 

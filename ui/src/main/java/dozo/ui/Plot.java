@@ -55,13 +55,14 @@ record Plot(Instant from, Instant until, double top) {
         return "M%s %dV%sH%sV%dZ".formatted(x(begin), HEIGHT, y(value), x(end), HEIGHT);
     }
 
-    /** Returns a line through points; empty if there are none. */
+    /** Returns a line through points; a dot if there is only one; empty if there are none. */
     String line(List<Point> points) {
+        String dot = points.size() == 1 ? "h0" : "";
         return points.isEmpty()
                 ? ""
                 : points.stream()
                         .map(point -> x(point.at) + " " + y(point.value))
-                        .collect(Collectors.joining("L", "M", ""));
+                        .collect(Collectors.joining("L", "M", dot));
     }
 
     private String x(Instant at) {

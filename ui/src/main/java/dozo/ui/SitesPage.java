@@ -13,8 +13,10 @@ import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
+import dozo.run.Promises;
 import dozo.ui.PageProblems.NotThere;
 import java.security.Principal;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,6 +37,8 @@ class SitesPage {
     private final SiteKey key;
     private final Capabilities capabilities;
     private final Capacities capacities;
+    private final Promises promises;
+    private final InstantSource clock;
 
     /**
      * A site.
@@ -42,6 +46,8 @@ class SitesPage {
      * @param jump the host in front of it, if there is one
      * @param capability null before the first check
      * @param capacity null before a check has reported its space
+     * @param capacityChart empty if it could not be loaded, or there is no capacity
+     * @param ageChart empty if it could not be loaded
      */
     record ShownSite(
             Site site,
@@ -49,13 +55,23 @@ class SitesPage {
             @Nullable SiteAddress jump,
             List<HostKey> jumpKeys,
             @Nullable Capability capability,
-            @Nullable Capacity capacity) {}
+            @Nullable Capacity capacity,
+            Optional<CapacityChart> capacityChart,
+            Optional<AgeChart> ageChart) {}
 
-    SitesPage(Sites sites, SiteKey key, Capabilities capabilities, Capacities capacities) {
+    SitesPage(
+            Sites sites,
+            SiteKey key,
+            Capabilities capabilities,
+            Capacities capacities,
+            Promises promises,
+            InstantSource clock) {
         this.sites = sites;
         this.key = key;
         this.capabilities = capabilities;
         this.capacities = capacities;
+        this.promises = promises;
+        this.clock = clock;
     }
 
     @GetMapping("/sites")
@@ -195,13 +211,17 @@ class SitesPage {
 
     private ShownSite shown(Site site) {
         Optional<SiteAddress> jump = site.address().way().jump();
+        Optional<Capacity> capacity = capacities.of(site.id());
         return new ShownSite(
                 site,
                 HostKey.all(site.address().hostKey()),
                 jump.orElse(null),
                 jump.map(each -> HostKey.all(each.hostKey())).orElse(List.of()),
                 capabilities.of(site.id()).orElse(null),
-                capacities.of(site.id()).orElse(null));
+                capacity.orElse(null),
+                capacity.flatMap(present -> Plot.tried(() -> CapacityChart.of(
+                        capacities.history(site.id(), clock.instant().minus(CapacityChart.PAST)), present))),
+                Plot.tried(() -> new AgeChart(promises.at(site.id()), promises.ages(site.id()), clock.instant())));
     }
 
     private Site find(String name) {

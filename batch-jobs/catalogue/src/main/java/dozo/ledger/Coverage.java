@@ -6,15 +6,19 @@ import java.sql.Types;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.SqlParameterValue;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -140,6 +144,12 @@ public class Coverage {
     public record Group(@Nullable String name, Totals totals) {}
 
     /**
+     * A project's sums at several moments, without the time of its oldest unprotected data. Before its first experiment
+     * they are zero.
+     */
+    public record History(String project, List<Totals> totals) {}
+
+    /**
      * An experiment that is not completely safe.
      *
      * @param since when the first manifest after its last completely safe one was sealed, or when it was registered
@@ -241,6 +251,68 @@ public class Coverage {
         return sums(sight, Dimension.PROJECT.name(), siteId, at, BEGINNING, Integer.MAX_VALUE).stream()
                 .map(group -> ofProject(group.name(), group.totals()))
                 .toList();
+    }
+
+    /**
+     * Returns each project's sums at several moments, by code. It reads each period once, however many moments there
+     * are: what a period adds at its begin is subtracted at its end.
+     *
+     * @param moments ascending
+     */
+    public List<History> history(Sight sight, int siteId, List<Instant> moments) {
+        Map<String, Totals[]> projects = new LinkedHashMap<>();
+        jdbc.sql("""
+                        with change as (
+                            select experiment_id, registered_at as at, 1 as experiments, 0 as seen, 0 as safe,
+                                   0 as files, 0 as files_safe, 0 as bytes, 0 as bytes_safe
+                            from experiment
+                            union all
+                            select experiment_id, since, 0, 1, (entries = entries_safe)::integer, files, files_safe, bytes, bytes_safe
+                            from coverage where site_id = :site
+                            union all
+                            select experiment_id, until, 0, -1, -(entries = entries_safe)::integer, -files, -files_safe, -bytes, -bytes_safe
+                            from coverage where site_id = :site and until < 'infinity'
+                        ), moved as (
+                            -- The first moment that is not before the change.
+                            select p.code as project,
+                                   width_bucket(c.at - interval '1 microsecond', :moments::text[]::timestamptz[]) + 1 as moment,
+                                   sum(experiments) as experiments, sum(seen) as seen, sum(safe) as safe, sum(files) as files,
+                                   sum(files_safe) as files_safe, sum(bytes) as bytes, sum(bytes_safe) as bytes_safe
+                            from change c join experiment e using (experiment_id) join project p using (project_id)
+                            where in_sight(:seen, p.code)
+                            group by 1, 2
+                        )
+                        select project, moment, sum(experiments) over until_then as experiments, sum(safe) over until_then as experiments_safe,
+                               sum(experiments - seen) over until_then as experiments_unseen,
+                               sum(files) over until_then as files, sum(files_safe) over until_then as files_safe,
+                               sum(bytes) over until_then as bytes, sum(bytes_safe) over until_then as bytes_safe,
+                               null::timestamptz as oldest_unprotected
+                        from moved
+                        window until_then as (partition by project order by moment)
+                        order by project, moment
+                        """)
+                .param("site", siteId)
+                .param("seen", sight.seen())
+                .param(
+                        "moments",
+                        new SqlParameterValue(
+                                Types.ARRAY,
+                                moments.stream().map(Instant::toString).toArray(String[]::new)))
+                .query(row -> {
+                    String project = row.getString("project");
+                    Totals[] totals = projects.computeIfAbsent(project, _ -> nothing(project, moments.size()));
+                    int first = Math.min(row.getInt("moment") - 1, totals.length);
+                    Arrays.fill(totals, first, totals.length, ofProject(project, totals(row)));
+                });
+        return projects.entrySet().stream()
+                .map(project -> new History(project.getKey(), List.of(project.getValue())))
+                .toList();
+    }
+
+    private static Totals[] nothing(String project, int moments) {
+        Totals[] nothing = new Totals[moments];
+        Arrays.fill(nothing, new Totals(project, false, 0, 0, 0, 0, 0, 0, null, 0));
+        return nothing;
     }
 
     /** Returns the sums over all experiments. */

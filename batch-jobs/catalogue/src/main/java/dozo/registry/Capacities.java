@@ -30,19 +30,23 @@ public class Capacities {
     /** Returns how full a site is and when it will be full; empty before a check has found its space. */
     public Optional<Capacity> of(int siteId) {
         Instant now = clock.instant();
-        // NB: the last check counts, however old it is.
-        List<Seen> history = jdbc.sql("""
+        List<Seen> history = history(siteId, now.minus(Capacity.HISTORY));
+        return history.isEmpty() ? Optional.empty() : Optional.of(Capacity.of(history, now));
+    }
+
+    /** Returns what checks have found since a moment, and the last check, however old it is; by time. */
+    public List<Seen> history(int siteId, Instant from) {
+        return jdbc.sql("""
                         select seen_at, total_bytes, free_bytes from site_space
                         where site_id = :site and (seen_at >= :from
                             or day = (select max(day) from site_space where site_id = :site))
                         order by day
                         """)
                 .param("site", siteId)
-                .param("from", Timestamp.from(now.minus(Capacity.HISTORY)))
+                .param("from", Timestamp.from(from))
                 .query((row, n) -> new Seen(
                         row.getTimestamp("seen_at").toInstant(), row.getLong("total_bytes"), row.getLong("free_bytes")))
                 .list();
-        return history.isEmpty() ? Optional.empty() : Optional.of(Capacity.of(history, now));
     }
 
     /** Stores what a check found, in place of an earlier check on the same day. */

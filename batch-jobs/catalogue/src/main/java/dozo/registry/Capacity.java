@@ -60,7 +60,11 @@ public record Capacity(
     }
 
     /** The space at one time. */
-    record Seen(Instant at, long totalBytes, long freeBytes) {
+    public record Seen(Instant at, long totalBytes, long freeBytes) {
+
+        public long usedBytes() {
+            return totalBytes - freeBytes;
+        }
 
         boolean full() {
             return new Space(totalBytes, freeBytes, Long.MAX_VALUE, false).full();

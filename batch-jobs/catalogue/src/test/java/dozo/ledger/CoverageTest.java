@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.ledger.Coverage.Group;
+import dozo.ledger.Coverage.History;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Stored totals answer what was safe, now and at any moment, by how the experiments were acquired. */
@@ -99,6 +101,53 @@ class CoverageTest {
         assertThat(asOf("2026-09-02T21:00:00Z")).isEqualTo("2 of 4 files, 0 of 1 experiments");
         assertThat(asOf("2026-09-03T00:00:00Z")).isEqualTo("4 of 4 files, 1 of 1 experiments");
         assertThat(coverage.recordedSince(1)).hasValue(Instant.parse("2026-09-01T20:00:00Z"));
+    }
+
+    @Test
+    void theHistoryOfProjectsIsWhatWasSafeAtEachMoment() {
+        assertThat(coverage.history(Sight.EVERYTHING, 1, List.of(Instant.parse("2026-09-01T00:00:00Z"))))
+                .isEmpty();
+        int experiment = nights.at("2026-09-01T00:00:00Z").experiment(1, "A", "MR", null, null);
+        nights.at("2026-09-01T20:00:00Z").seal(experiment, 3);
+        nights.at("2026-09-01T21:00:00Z").prove(experiment, 1, 2);
+        nights.at("2026-09-01T22:00:00Z").settle(experiment);
+        int other = nights.at("2026-09-02T00:00:00Z").experiment(2, "B", "MR", null, null);
+        nights.at("2026-09-02T20:00:00Z").seal(experiment, 1);
+        nights.seal(other, 2);
+        nights.at("2026-09-02T21:00:00Z").prove(experiment, 3, 4);
+        nights.at("2026-09-02T22:00:00Z").settle(experiment);
+        nights.at("2026-09-03T00:00:00Z").site("dr2");
+        nights.at("2026-09-05T00:00:00Z").experiment(1, "C", null, null, null);
+
+        List<Instant> moments = Stream.of(
+                        "2026-08-31T00:00:00Z",
+                        "2026-09-01T00:00:00Z",
+                        "2026-09-01T20:00:00Z",
+                        "2026-09-01T22:00:00Z",
+                        "2026-09-02T00:00:00Z",
+                        "2026-09-02T20:00:00Z",
+                        "2026-09-02T22:00:00Z",
+                        "2026-09-04T00:00:00Z")
+                .map(Instant::parse)
+                .toList();
+        for (int site : List.of(1, 2)) {
+            List<History> history = coverage.history(Sight.EVERYTHING, site, moments);
+            assertThat(history).extracting(History::project).containsExactly("P1", "P2");
+            for (int i = 0; i < moments.size(); i++) {
+                int moment = i;
+                assertThat(Totals.together(history.stream()
+                                .map(project -> project.totals().get(moment))
+                                .toList()))
+                        .as("site %d at %s", site, moments.get(i))
+                        .usingRecursiveComparison()
+                        .ignoringFields("oldestUnprotected")
+                        .isEqualTo(coverage.all(site, moments.get(i)));
+            }
+        }
+        assertThat(coverage.history(Sight.of(List.of("P2")), 1, moments.subList(7, 8)))
+                .extracting(project ->
+                        project.project() + " " + project.totals().getFirst().files())
+                .containsExactly("P2 2");
     }
 
     @Test

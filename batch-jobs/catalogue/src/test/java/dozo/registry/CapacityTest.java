@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
 import dozo.registry.Capacity.Outlook;
+import dozo.registry.Capacity.Seen;
 import dozo.remote.SiteAddress;
 import dozo.remote.Space;
 import java.nio.file.Path;
@@ -49,6 +50,19 @@ class CapacityTest {
         assertThat(known.freeBytes()).isEqualTo(2_100 * GIB);
         assertThat(known.percentFull()).isEqualTo(79);
         assertThat(known.fullAt()).isEqualTo(now.plus(Duration.ofDays(21)));
+    }
+
+    @Test
+    void theHistoryHasOneCheckADayAndAlwaysTheLast() {
+        assertThat(capacities.history(site, Instant.EPOCH)).isEmpty();
+        look(20, day -> 4_000 - 100 * day);
+
+        assertThat(capacities.history(site, Instant.EPOCH))
+                .hasSize(20)
+                .startsWith(new Seen(FIRST, TOTAL, 4_000 * GIB))
+                .endsWith(new Seen(now, TOTAL, 2_100 * GIB));
+        assertThat(capacities.history(site, now.plusSeconds(1))).containsExactly(new Seen(now, TOTAL, 2_100 * GIB));
+        assertThat(capacities.history(site + 1, Instant.EPOCH)).isEmpty();
     }
 
     @Test

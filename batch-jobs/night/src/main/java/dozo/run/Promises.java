@@ -3,12 +3,14 @@ package dozo.run;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.verify.Readings;
+import dozo.verify.Readings.Age;
 import dozo.verify.Readings.Standing;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -79,6 +81,13 @@ public class Promises {
                 standing.bytes(),
                 standing.bytesRead(),
                 standing.damaged());
+    }
+
+    /** Returns how much of a site was last read on each day, the oldest first. */
+    public List<Age> ages(int siteId) {
+        try (Stream<Age> ages = readings.ages(siteId)) {
+            return ages.toList();
+        }
     }
 
     public List<ExperimentPromise> experiments(int siteId, int after, int limit) {

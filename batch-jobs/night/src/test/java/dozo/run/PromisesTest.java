@@ -15,6 +15,7 @@ import dozo.registry.RegisteredRows;
 import dozo.run.Promises.Promise;
 import dozo.verify.Copies;
 import dozo.verify.Readings;
+import dozo.verify.Readings.Age;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -65,6 +66,16 @@ class PromisesTest {
         assertThat(promise)
                 .isEqualTo(new Promise(7_776_000, Instant.parse("2026-06-23T12:00:00Z"), 60, 50, 6_000, 5_000, 0));
         assertThat(promise.percent()).isEqualTo(83);
+    }
+
+    @Test
+    void copiesAreCountedByTheDayOfTheirReading() {
+        assertThat(promises.ages(1))
+                .containsExactly(
+                        new Age(Instant.parse("2026-06-23T12:00:00Z"), 10, 1_000),
+                        new Age(Instant.parse("2026-09-30T23:00:00Z"), 30, 3_000),
+                        new Age(Instant.parse("2026-10-01T01:00:00Z"), 20, 2_000));
+        assertThat(promises.ages(2)).isEmpty();
     }
 
     @Test

@@ -193,8 +193,9 @@ class PagesBrowserIT {
                         select run_id, project_id, 4e11 * (2 + sin(run_id / 3.0)), 2e5 * (2 + cos(run_id / 2.0))
                         from run, project where run_id < 0;
                         insert into site_space (site_id, day, seen_at, total_bytes, free_bytes)
-                        select site_id, current_date - n, now() - make_interval(days => n), 1e13, 5e12 + 1e10 * n
-                        from site, generate_series(1, 100) n;
+                        select site_id, current_date - n, now() - make_interval(days => n), s.total_bytes,
+                               least(s.total_bytes, s.free_bytes + s.total_bytes / 1000 * n)
+                        from site_space s, generate_series(1, 100) n;
                         insert into coverage (experiment_id, site_id, manifest_no, since, until, files, bytes, entries, files_safe,
                                               bytes_safe, entries_safe, files_proven, bytes_proven)
                         select experiment_id, site_id, 1, now() - make_interval(days => n), now() - make_interval(days => n - 10),

@@ -24,10 +24,14 @@ import dozo.start.WorklistSettings;
 import dozo.ui.StreamSettings;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
@@ -67,20 +71,55 @@ public class Application {
             RetentionSettings.class,
             RiskSettings.class);
 
+    /**
+     * The commands that need Spring or the database in this process. The launcher starts all others from a cache of
+     * their own, see {@link CommandRehearsal}.
+     */
+    static final SortedMap<String, Class<?>> WITH_SPRING =
+            new TreeMap<>(Map.of("demo", Demo.class, "serve", Serve.class, "settings", SettingsCommand.class));
+
     public static void main(String[] arguments) throws IOException {
-        if (arguments.length > 0 && arguments[0].equals("copy")) {
+        String first = arguments.length == 0 ? "" : arguments[0];
+        if (first.equals("copy")) {
             CopyCommand.main(Arrays.copyOfRange(arguments, 1, arguments.length));
         }
-        // Log only warnings until Spring has read the log settings, and in commands that do not use Spring.
-        ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.WARN);
-        System.exit(commandLine().execute(arguments));
+        if (WITH_SPRING.containsKey(first)) {
+            // Log only warnings until Spring has read the log settings.
+            ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.WARN);
+        } else {
+            CopyCommand.startNoLogger();
+        }
+        if (first.equals(CommandRehearsal.ARGUMENT)) {
+            System.exit(CommandRehearsal.in(Path.of(arguments[1])));
+        }
+        System.exit(commandLine(arguments).execute(arguments));
     }
 
+    /** Returns the command line with all commands. */
     static CommandLine commandLine() {
-        return Usage.complete(Dozo.commandLine()
-                .addSubcommand(new Serve())
-                .addSubcommand(new SettingsCommand())
-                .addSubcommand(new Demo(new InProcess())));
+        return commandLine(_ -> true);
+    }
+
+    /** Returns a command line that may be used for these arguments only. */
+    static CommandLine commandLine(String... arguments) {
+        List<String> words = List.of(arguments);
+        // Picocli replaces a word such as @file by the file's content.
+        boolean any = words.contains("completion") || words.stream().anyMatch(word -> word.startsWith("@"));
+        return commandLine(name -> any || words.contains(name));
+    }
+
+    private static CommandLine commandLine(Predicate<String> isNeeded) {
+        return Usage.complete(Dozo.commandLine(WITH_SPRING.values(), new Instances(), isNeeded));
+    }
+
+    /** Creates commands. */
+    private static final class Instances implements CommandLine.IFactory {
+        @Override
+        public <T> T create(Class<T> type) throws Exception {
+            return type == Demo.class
+                    ? type.cast(new Demo(new InProcess()))
+                    : CommandLine.defaultFactory().create(type);
+        }
     }
 
     /** Starts the service for the demonstration. */

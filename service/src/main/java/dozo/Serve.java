@@ -46,6 +46,10 @@ final class Serve implements Callable<Integer> {
     @Option(names = ServiceRehearsal.OPTION, hidden = true)
     private @org.jspecify.annotations.Nullable Path rehearsal;
 
+    /** The program that rehearses commands with the service. */
+    @Option(names = ServiceRehearsal.CLIENT, hidden = true)
+    private List<String> client = List.of();
+
     /** NB: never print these arguments, they may be secrets. */
     @Unmatched
     private List<String> others = List.of();
@@ -62,7 +66,7 @@ final class Serve implements Callable<Integer> {
         }
         try {
             if (rehearsal != null) {
-                ServiceRehearsal.in(rehearsal);
+                ServiceRehearsal.in(rehearsal, client);
                 return Exit.WELL;
             }
             ConfigurableApplicationContext service = Application.start(Map.of());

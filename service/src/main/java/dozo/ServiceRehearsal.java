@@ -15,12 +15,15 @@ import java.util.stream.Stream;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Starts a service with its own database, sends it a few requests and stops it. The launcher has Java record this, so
- * that later starts find their classes loaded.
+ * Starts a service with its own database, sends it a few requests and commands, and stops it. The launcher has Java
+ * record this, so that later starts find their classes loaded.
  */
 final class ServiceRehearsal {
 
     static final String OPTION = "--rehearse";
+
+    /** The option with a word of the program that sends the service commands, see {@link CommandRehearsal}. */
+    static final String CLIENT = "--rehearse-client";
 
     private static final List<String> ASKED = List.of("actuator/health", "login", "api/v1/coverage");
 
@@ -29,8 +32,8 @@ final class ServiceRehearsal {
 
     private ServiceRehearsal() {}
 
-    /** Rehearses in a new subfolder of this folder, and removes the subfolder. */
-    static void in(Path folder) throws IOException, InterruptedException {
+    /** Rehearses in a new subfolder of this folder, and removes the subfolder. The client may be empty. */
+    static void in(Path folder, List<String> client) throws IOException, InterruptedException {
         Thread.ofPlatform().daemon().name("end of the rehearsal's time").start(ServiceRehearsal::endInTime);
         Path work = Files.createTempDirectory(folder.toRealPath(), "service-rehearsal");
         try (ConfigurableApplicationContext service = Application.start(settings(work));
@@ -44,6 +47,9 @@ final class ServiceRehearsal {
                                 .build(),
                         HttpResponse.BodyHandlers.discarding());
             }
+            if (!client.isEmpty()) {
+                run(client, address, work);
+            }
         } finally {
             remove(work);
         }
@@ -56,6 +62,14 @@ final class ServiceRehearsal {
                 "dozo.scrub.window", "-",
                 "dozo.http.port", "0",
                 "logging.level.dozo", "WARN");
+    }
+
+    /** The client's failure is its own: it prints the reason, and leaves no cache. */
+    private static void run(List<String> client, URI address, Path work) throws IOException, InterruptedException {
+        ProcessBuilder program = new ProcessBuilder(client).inheritIO();
+        program.environment().put("DOZO_URL", address.toString());
+        program.environment().put("DOZO_WORK", work.toString());
+        program.start().waitFor();
     }
 
     private static void endInTime() {

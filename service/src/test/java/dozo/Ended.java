@@ -25,7 +25,7 @@ public record Ended(int code, String out, String err) {
     public static Ended of(String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        CommandLine commandLine = Application.commandLine();
+        CommandLine commandLine = Application.commandLine(arguments);
         commandLine.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
         int code = commandLine.execute(arguments);
         return new Ended(code, out.toString(), err.toString());

@@ -30,9 +30,9 @@ class UsageTest {
         assertThat(examples).isNotEmpty();
         for (String example : examples) {
             assertThat(command.getUsageMessage()).contains("\n  " + example);
-            List<CommandLine> parsed = Application.commandLine()
-                    .parseArgs(words(example).toArray(String[]::new))
-                    .asCommandLineList();
+            String[] words = words(example).toArray(String[]::new);
+            List<CommandLine> parsed =
+                    Application.commandLine(words).parseArgs(words).asCommandLineList();
             assertThat(parsed.getLast().getCommandSpec().qualifiedName()).isEqualTo(name);
         }
     }

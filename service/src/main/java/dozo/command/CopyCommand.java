@@ -45,10 +45,7 @@ public final class CopyCommand {
 
     /** Runs the program if it needs no other command. */
     public static void main(String[] arguments) throws IOException {
-        // No logger: the code that meets the cause of an SSH library's warning reports it, and a logger takes time to
-        // start.
-        System.setProperty("slf4j.internal.verbosity", "ERROR");
-        System.setProperty("slf4j.provider", "org.slf4j.helpers.NOP_FallbackServiceProvider");
+        startNoLogger();
         // Loading libcrypto takes as long as loading everything for the first connection, so both run at the same time.
         Thread.ofPlatform().daemon().name("load libcrypto").start(Libcrypto::isUsed);
         if (arguments.length == 2 && arguments[0].equals(Rehearsal.ARGUMENT)) {
@@ -57,6 +54,15 @@ public final class CopyCommand {
         PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
         PrintWriter err = new PrintWriter(System.err, true, System.err.charset());
         System.exit(execute(List.of(arguments), out, err));
+    }
+
+    /**
+     * Replaces the logger by none, before the first use: the code that meets the cause of an SSH library's warning
+     * reports it, and a logger takes time to start.
+     */
+    public static void startNoLogger() {
+        System.setProperty("slf4j.internal.verbosity", "ERROR");
+        System.setProperty("slf4j.provider", "org.slf4j.helpers.NOP_FallbackServiceProvider");
     }
 
     /** Executes the command and returns the exit code. */

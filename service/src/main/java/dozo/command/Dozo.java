@@ -8,13 +8,18 @@ import dozo.api.ShownRun.ShownScrub;
 import dozo.command.Pace.Rate;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
+import java.lang.reflect.AnnotatedElement;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IFactory;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -27,7 +32,29 @@ import picocli.CommandLine.Spec;
         name = "dozo",
         mixinStandardHelpOptions = true,
         description = "Backs up experiments to a DR site, and verifies every file.",
-        subcommands = {
+        addMethodSubcommands = false,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:success: done, the run complete, everything safe",
+            "1:there are findings, or not everything is safe, or a promise cannot be kept",
+            "2:invalid command line",
+            "3:refused: the message names the field and what was expected",
+            "69:the service or the site cannot be reached, or the service cannot start because something is missing",
+            "70:a defect of Dozo; see the log",
+            "77:name or password are missing or wrong, or you have no permission",
+            "78:a setting is wrong: the message names it and what was expected",
+            "130, 143:ended by a signal (Ctrl-C, kill)"
+        },
+        footer = {
+            "",
+            "Commands that ask the service log in as DOZO_USER (admin) with the password in the file",
+            "DOZO_PASSWORD_FILE (admin-password in DOZO_WORK), or with the token in DOZO_TOKEN or the file",
+            "DOZO_TOKEN_FILE. DOZO_URL is the service's address."
+        })
+public final class Dozo {
+
+    /** The commands that are classes. All others are methods here. */
+    private static final List<Class<?>> CLASSES = List.of(
             PlanCommand.class,
             ProjectCommand.class,
             RegisterCommand.class,
@@ -51,27 +78,7 @@ import picocli.CommandLine.Spec;
             StopCommand.class,
             TokenCommand.class,
             UserCommand.class,
-            CommandLine.HelpCommand.class
-        },
-        exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {
-            "0:success: done, the run complete, everything safe",
-            "1:there are findings, or not everything is safe, or a promise cannot be kept",
-            "2:invalid command line",
-            "3:refused: the message names the field and what was expected",
-            "69:the service or the site cannot be reached, or the service cannot start because something is missing",
-            "70:a defect of Dozo; see the log",
-            "77:name or password are missing or wrong, or you have no permission",
-            "78:a setting is wrong: the message names it and what was expected",
-            "130, 143:ended by a signal (Ctrl-C, kill)"
-        },
-        footer = {
-            "",
-            "Commands that ask the service log in as DOZO_USER (admin) with the password in the file",
-            "DOZO_PASSWORD_FILE (admin-password in DOZO_WORK), or with the token in DOZO_TOKEN or the file",
-            "DOZO_TOKEN_FILE. DOZO_URL is the service's address."
-        })
-public final class Dozo {
+            CommandLine.HelpCommand.class);
 
     private static final Duration POLL = Duration.ofMillis(500);
 
@@ -80,16 +87,37 @@ public final class Dozo {
 
     private Dozo() {}
 
-    /** Returns the command line. Callers may add further commands. */
-    public static CommandLine commandLine() {
-        CommandLine commandLine = new CommandLine(new Dozo());
-        commandLine.setExecutionExceptionHandler(Dozo::failed);
-        commandLine.setUsageHelpAutoWidth(true);
-        java.util.Objects.requireNonNull(commandLine.getSubcommands().get("copy"))
+    /**
+     * Returns the command line. Commands that are not needed get no options, only a name and a description: building
+     * all of them takes several times as long as a typical command.
+     *
+     * @param others the classes of further commands
+     * @param isNeeded accepts the names of the commands that are executed, or whose help is printed
+     */
+    public static CommandLine commandLine(
+            Collection<? extends Class<?>> others, IFactory factory, Predicate<String> isNeeded) {
+        CommandLine dozo = new CommandLine(new Dozo(), factory);
+        Stream.of(CLASSES, CommandLine.getCommandMethods(Dozo.class, null), others)
+                .flatMap(Collection::stream)
+                .forEach(command -> add(dozo, command, isNeeded));
+        dozo.setExecutionExceptionHandler(Dozo::failed);
+        dozo.setUsageHelpAutoWidth(true);
+        java.util.Objects.requireNonNull(dozo.getSubcommands().get("copy"))
                 .setUnmatchedOptionsArePositionalParams(true)
                 .setExpandAtFiles(false);
-        commandLine.getCommandSpec().version("dozo " + CopyCommand.version());
-        return commandLine;
+        dozo.getCommandSpec().version("dozo " + CopyCommand.version());
+        return dozo;
+    }
+
+    private static void add(CommandLine dozo, AnnotatedElement command, Predicate<String> isNeeded) {
+        Command about = java.util.Objects.requireNonNull(command.getAnnotation(Command.class));
+        if (isNeeded.test(about.name())) {
+            dozo.addSubcommand(command);
+        } else {
+            CommandSpec outline = CommandSpec.create();
+            outline.usageMessage().description(about.description());
+            dozo.getCommandSpec().addSubcommand(about.name(), outline);
+        }
     }
 
     @Command(

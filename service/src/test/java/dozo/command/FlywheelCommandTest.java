@@ -3,9 +3,8 @@ package dozo.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dozo.Ended;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -35,8 +33,6 @@ class FlywheelCommandTest {
     Path keyFile;
     HttpServer flywheel;
     Map<String, String> answers = new java.util.concurrent.ConcurrentHashMap<>();
-
-    private record Ended(int code, String out, String err) {}
 
     @BeforeEach
     void open() throws IOException {
@@ -126,11 +122,6 @@ class FlywheelCommandTest {
         List<String> all = new ArrayList<>(
                 List.of("flywheel", "--spool", folder.resolve("spool").toString()));
         all.addAll(List.of(arguments));
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        CommandLine commandLine =
-                Dozo.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-        int code = commandLine.execute(all.toArray(String[]::new));
-        return new Ended(code, out.toString(), err.toString());
+        return Ended.of(all.toArray(String[]::new));
     }
 }

@@ -2,15 +2,13 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
+import dozo.Ended;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 
 /** {@code dozo plan --from-table}: without a service, from sizes only. */
@@ -30,8 +28,6 @@ class PlanCommandTest {
 
     @TempDir
     Path folder;
-
-    private record Ended(int code, String out, String err) {}
 
     @Test
     void theTablesRegionsStandBesideWhatARunDoes() throws Exception {
@@ -114,15 +110,11 @@ class PlanCommandTest {
 
     private Ended plan(String table, String... options) throws Exception {
         Path file = Files.writeString(folder.resolve("sizes.csv"), table);
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        CommandLine dozo = Dozo.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
         String[] all = new String[options.length + 3];
         all[0] = "plan";
         all[1] = "--from-table";
         all[2] = file.toString();
         System.arraycopy(options, 0, all, 3, options.length);
-        int code = dozo.execute(all);
-        return new Ended(code, out.toString(), err.toString());
+        return Ended.of(all);
     }
 }

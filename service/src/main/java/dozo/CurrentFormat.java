@@ -1,0 +1,83 @@
+package dozo;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassFile.ClassHierarchyResolverOption;
+import java.lang.classfile.ClassFile.StackMapsOption;
+import java.lang.classfile.ClassFileVersion;
+import java.lang.classfile.ClassHierarchyResolver;
+import java.lang.classfile.ClassTransform;
+import java.lang.classfile.CodeBuilder;
+import java.lang.constant.ClassDesc;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rewrites a jar's classes in Java's current class-file format. The launcher does this to picocli, which is compiled
+ * for Java 5: an AOT cache has no classes of formats before Java 6, and loading them takes a third of a command's time.
+ */
+final class CurrentFormat {
+
+    private static final String CLASS = ".class";
+
+    private static final ClassTransform CURRENT = ClassTransform.transformingMethodBodies(CodeBuilder::with)
+            .andThen((made, element) -> {
+                if (element instanceof ClassFileVersion) {
+                    made.withVersion(ClassFile.latestMajorVersion(), 0);
+                } else {
+                    made.with(element);
+                }
+            });
+
+    private final JarFile old;
+    private final ClassFile format;
+
+    private CurrentFormat(JarFile old) {
+        this.old = old;
+        // NB: the stack maps that newer formats require depend on superclasses, of which some are in the jar.
+        this.format = ClassFile.of(
+                StackMapsOption.GENERATE_STACK_MAPS,
+                ClassHierarchyResolverOption.of(ClassHierarchyResolver.ofResourceParsing(this::inJar)
+                        .orElse(ClassHierarchyResolver.defaultResolver())));
+    }
+
+    /** Arguments: the jar, and the file to write. */
+    public static void main(String[] arguments) throws IOException {
+        try (JarFile old = new JarFile(arguments[0]);
+                JarOutputStream out = new JarOutputStream(Files.newOutputStream(Path.of(arguments[1])))) {
+            new CurrentFormat(old).write(out);
+        }
+    }
+
+    private void write(JarOutputStream out) throws IOException {
+        for (JarEntry entry : Collections.list(old.entries())) {
+            // Other entries are of no use on a class path.
+            if (entry.getName().endsWith(CLASS) && !entry.getName().endsWith("module-info" + CLASS)) {
+                out.putNextEntry(new JarEntry(entry.getName()));
+                out.write(format.transformClass(format.parse(bytes(entry)), CURRENT));
+            }
+        }
+    }
+
+    private byte[] bytes(JarEntry entry) throws IOException {
+        try (InputStream in = old.getInputStream(entry)) {
+            return in.readAllBytes();
+        }
+    }
+
+    private @Nullable InputStream inJar(ClassDesc type) {
+        JarEntry entry = old.getJarEntry(type.descriptorString().replaceAll("^L|;$", "") + CLASS);
+        try {
+            return entry == null ? null : old.getInputStream(entry);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -104,7 +104,9 @@ public class Application {
     static CommandLine commandLine(String... arguments) {
         List<String> words = List.of(arguments);
         // Picocli replaces a word such as @file by the file's content.
-        boolean any = words.contains("completion") || words.stream().anyMatch(word -> word.startsWith("@"));
+        boolean any = words.contains("completion")
+                || words.contains("man")
+                || words.stream().anyMatch(word -> word.startsWith("@"));
         return commandLine(name -> any || words.contains(name));
     }
 

@@ -395,7 +395,7 @@ class CommandLineTest {
         assertThat(coverage.out())
                 .contains("The experiment is safe")
                 .contains("1 experiment is frozen until a person releases it (P1/S1).\n  frozen: P1/S1 since 20")
-                .containsPattern("P1/S1 since 20[^ ]+Z, 19 files and links, 95 B lost")
+                .containsPattern("P1/S1 since 20[^,]+ [+-]\\d\\d:\\d\\d, 19 files and links, 95 B lost")
                 .contains("dozo release P1/S1");
         assertThat(dozo("status").out()).contains("1 experiment is frozen").contains("dozo release P1/S1");
         assertThat(dozo("coverage", "--json").out()).contains("\"frozen\" : 1");

@@ -47,7 +47,7 @@ class UsageTest {
         for (String name : dozo.getSubcommands().keySet()) {
             assertThat(help).containsOnlyOnce("\n  " + name + " ");
         }
-        assertThat(last.lines().filter(line -> line.matches("  \\w.*"))).hasSize(7);
+        assertThat(last.lines().filter(line -> line.matches("  \\w.*"))).hasSize(8);
     }
 
     @Test
@@ -65,6 +65,34 @@ class UsageTest {
         assertThat(new String(bash.getInputStream().readAllBytes())).contains("_complete_dozo dozo");
         assertThat(bash.waitFor()).isZero();
         assertThat(Ended.of("completion").out()).contains("acknowledge-all");
+    }
+
+    @Test
+    void theCompletionOfFishKnowsCommandsOptionsAndWhatTheyDo() {
+        assertThat(Ended.of("completion", "fish").out())
+                .contains("complete -c dozo -f -n '__dozo_is site' -a remove -d 'Removes a site'\n")
+                .contains("complete -c dozo -n '__dozo_begins run' -l wait -d '");
+        assertThat(Ended.of("completion", "tcsh"))
+                .extracting(
+                        Ended::code, ended -> ended.err().lines().findFirst().orElseThrow())
+                .containsExactly(2, "\"tcsh\": expected bash, zsh or fish");
+    }
+
+    @Test
+    void theManualPageHasEveryCommand() {
+        String page = Ended.of("man").out();
+
+        assertThat(page).startsWith(".TH DOZO 1 ").contains("\n.SH EXIT STATUS\n.TP\n.B 0\n");
+        assertThat(commands())
+                .allSatisfy(name -> assertThat(page).contains("\n.SS " + name.replace("-", "\\-") + "\n"));
+    }
+
+    @Test
+    void aWrongArgumentPrintsTheHelpOfItsOwnCommand() {
+        Ended wrong = Ended.of("site", "add", "dr");
+
+        assertThat(wrong.code()).isEqualTo(2);
+        assertThat(wrong.err()).contains("\nUsage: dozo site add ").doesNotContain("Daily work:");
     }
 
     static Stream<String> commands() {

@@ -3,7 +3,6 @@ package dozo.command;
 import dozo.ledger.Audit.Change;
 import dozo.ledger.Audit.Wait;
 import dozo.ledger.Coverage.Unprotected;
-import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
@@ -54,7 +53,7 @@ final class AuditTables {
                 new Table.Minutes(wait.p95Minutes()),
                 new Table.Minutes(wait.longestMinutes()),
                 wait.waiting(),
-                time(wait.waitingSince())));
+                Times.text(wait.waitingSince())));
         return table;
     }
 
@@ -75,10 +74,6 @@ final class AuditTables {
 
     static String name(@Nullable String name) {
         return name == null ? "unknown" : name;
-    }
-
-    static String time(@Nullable Instant time) {
-        return time == null ? "-" : time.toString();
     }
 
     /** Adds up a number of each item. */

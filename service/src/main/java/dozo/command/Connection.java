@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -66,6 +67,11 @@ final class Connection {
     @Option(names = "--json", description = "Prints the service's response as JSON, with exact numbers.")
     private boolean json;
 
+    @Option(
+            names = {"-q", "--quiet"},
+            description = "Prints no progress and no confirmation; results and errors remain.")
+    private boolean quiet;
+
     @Spec(Spec.Target.MIXEE)
     private @Nullable CommandSpec command;
 
@@ -78,6 +84,15 @@ final class Connection {
         return json;
     }
 
+    boolean quiet() {
+        return quiet;
+    }
+
+    /** Returns where progress goes. */
+    PrintWriter progress() {
+        return quiet ? new PrintWriter(Writer.nullWriter()) : commandLine().getErr();
+    }
+
     /** Returns the command that uses this connection. */
     CommandLine commandLine() {
         return requireNonNull(command).commandLine();
@@ -87,8 +102,15 @@ final class Connection {
         return commandLine().getOut();
     }
 
+    /** Confirms what was done: as received for programs, as one line for people who have not asked for quiet. */
+    void confirm(Answer<?> answer, String line) {
+        if (json || !quiet) {
+            print(answer, line);
+        }
+    }
+
     /** Prints a response: as received for programs, as one line for people. */
-    void say(Answer<?> answer, String line) {
+    void print(Answer<?> answer, String line) {
         print(answer, out -> out.println(line));
     }
 

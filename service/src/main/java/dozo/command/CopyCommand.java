@@ -122,7 +122,7 @@ public final class CopyCommand {
     }
 
     private int run(Copy copy, Instant asked) throws IOException, InterruptedException {
-        CopyMeter meter = CopyMeter.of(copy, err, manner());
+        CopyMeter meter = CopyMeter.of(copy, err, CopyMeter.Manner.of(options.quiet()));
         Thread atSignal = new Thread(() -> interrupted(copy, meter), "tell of the interruption");
         Runtime.getRuntime().addShutdownHook(atSignal);
         try (meter) {
@@ -172,13 +172,6 @@ public final class CopyCommand {
         } catch (IllegalStateException ending) {
             // The hook is already running, and has checked whether there is something to report.
         }
-    }
-
-    private CopyMeter.Manner manner() {
-        if (options.quiet()) {
-            return CopyMeter.Manner.NOTHING;
-        }
-        return Terminal.takesErrors() ? CopyMeter.Manner.TERMINAL : CopyMeter.Manner.LINES;
     }
 
     private static double seconds(Instant from, Instant to) {

@@ -26,6 +26,10 @@ final class CopyMeter implements AutoCloseable {
         Manner(Duration pause) {
             this.pause = pause;
         }
+
+        static Manner of(boolean quiet) {
+            return quiet ? NOTHING : Terminal.takesErrors() ? TERMINAL : LINES;
+        }
     }
 
     private static final String CLEAR = "\r\u001b[K";

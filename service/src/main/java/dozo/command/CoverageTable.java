@@ -68,7 +68,7 @@ public final class CoverageTable {
                 totals.files(),
                 new Table.Bytes(totals.bytesSafe()),
                 new Table.Bytes(totals.bytes()),
-                AuditTables.time(totals.oldestUnprotected()));
+                Times.text(totals.oldestUnprotected()));
     }
 
     /** Prints sums by a dimension as CSV. The unknown group has an empty name. */
@@ -112,7 +112,7 @@ public final class CoverageTable {
                     : "All %,d experiments are safe%s: %s.".formatted(all.experiments(), asSealed, sums);
         }
         return "%,d of %,d experiments are safe, %s; the oldest unprotected data is from %s."
-                .formatted(all.experimentsSafe(), all.experiments(), sums, all.oldestUnprotected());
+                .formatted(all.experimentsSafe(), all.experiments(), sums, Times.text(all.oldestUnprotected()));
     }
 
     private static String word(ExperimentCoverage experiment, Map<String, String> atRisk) {

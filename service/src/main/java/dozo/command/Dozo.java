@@ -129,7 +129,8 @@ public final class Dozo {
             @Parameters(paramLabel = "PROJECT/EXPERIMENT", description = "Its codes, as in the finding.") String name) {
         Answer<ShownExperiment> experiment = service.post(
                 experimentAddress(service.commandLine(), name) + "/release", Map.of(), ShownExperiment.class);
-        service.say(experiment, "released %s: the next run seals the present content of its source".formatted(name));
+        service.confirm(
+                experiment, "released %s: the next run seals the present content of its source".formatted(name));
         return Exit.WELL;
     }
 
@@ -158,15 +159,12 @@ public final class Dozo {
     static int startedOrFollowed(Connection service, Answer<ShownRun> run, boolean wait, String line)
             throws InterruptedException {
         if (!wait) {
-            service.say(run, line);
+            service.confirm(run, line);
             return Exit.WELL;
         }
         long id = run.value().id();
-        String goesOn = "dozo: run %d goes on in the service; to stop it: dozo stop %d".formatted(id, id);
-        Answer<ShownRun> ended;
-        try (Interruption _ = Interruption.says(service.commandLine().getErr(), goesOn)) {
-            ended = followed(service, run);
-        }
+        String goesOn = "run %d goes on in the service; to stop it: dozo stop %d".formatted(id, id);
+        Answer<ShownRun> ended = followed(service, run, goesOn);
         print(service, ended);
         return RunReport.exitCode(ended.value().state());
     }
@@ -184,7 +182,7 @@ public final class Dozo {
         if (number == null) {
             Answer<List<ShownRun>> latest = service.page("/api/v1/runs?limit=1", ShownRun.class);
             if (latest.value().isEmpty()) {
-                service.say(latest, "No run yet.");
+                service.print(latest, "No run yet.");
                 return Exit.WELL;
             }
             shown = Answer.first(latest);
@@ -219,10 +217,34 @@ public final class Dozo {
     @Command(
             name = "completion",
             mixinStandardHelpOptions = true,
-            description = "Prints a script with which bash and zsh complete commands and options.")
-    int completion() {
+            description = "Prints a script with which a shell completes commands and options.")
+    int completion(
+            @Parameters(
+                            arity = "0..1",
+                            paramLabel = "SHELL",
+                            defaultValue = "bash",
+                            description = "bash, zsh or fish; by default bash.")
+                    String shell) {
         CommandLine root = java.util.Objects.requireNonNull(spec).commandLine();
-        root.getOut().println(AutoComplete.bash("dozo", root));
+        root.getOut()
+                .println(
+                        switch (shell) {
+                            case "bash", "zsh" -> AutoComplete.bash("dozo", root);
+                            case "fish" -> FishCompletion.script(root.getCommandSpec());
+                            default ->
+                                throw new ParameterException(
+                                        java.util.Objects.requireNonNull(
+                                                root.getSubcommands().get("completion")),
+                                        "\"%s\": expected bash, zsh or fish".formatted(shell));
+                        });
+        root.getOut().flush();
+        return Exit.WELL;
+    }
+
+    @Command(name = "man", mixinStandardHelpOptions = true, description = "Prints a manual page with all commands.")
+    int man() {
+        CommandLine root = java.util.Objects.requireNonNull(spec).commandLine();
+        root.getOut().print(ManPage.page(root.getCommandSpec(), "dozo " + CopyCommand.version()));
         root.getOut().flush();
         return Exit.WELL;
     }
@@ -256,9 +278,20 @@ public final class Dozo {
         PromiseReport.print(out, service, run.site());
     }
 
-    /** Follows a run to its end, and returns it. Prints the progress to standard error. */
-    static Answer<ShownRun> followed(Connection service, Answer<ShownRun> started) throws InterruptedException {
-        PrintWriter err = service.commandLine().getErr();
+    /**
+     * Follows a run to its end, and returns it. Prints the progress to standard error.
+     *
+     * @param ifInterrupted what becomes of the run if only this process ends
+     */
+    static Answer<ShownRun> followed(Connection service, Answer<ShownRun> started, String ifInterrupted)
+            throws InterruptedException {
+        try (Interruption _ = Interruption.says(service, ifInterrupted)) {
+            return followed(service, started);
+        }
+    }
+
+    private static Answer<ShownRun> followed(Connection service, Answer<ShownRun> started) throws InterruptedException {
+        PrintWriter err = service.progress();
         boolean terminal = Terminal.attached();
         Pace pace = new Pace();
         Answer<ShownRun> shown = started;

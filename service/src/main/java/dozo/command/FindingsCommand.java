@@ -87,7 +87,7 @@ final class FindingsCommand implements Callable<Integer> {
                     String why) {
         Answer<ShownFinding> shown =
                 connection.post("%s/%d/acknowledge".formatted(ADDRESS, id), Map.of("reason", why), ShownFinding.class);
-        connection.say(shown, "finding %d acknowledged".formatted(id));
+        connection.confirm(shown, "finding %d acknowledged".formatted(id));
         return Exit.WELL;
     }
 
@@ -135,7 +135,8 @@ final class FindingsCommand implements Callable<Integer> {
                 wanted.query(ADDRESS + "/acknowledge").with("upTo", upTo).toString(),
                 Map.of("reason", why),
                 ShownAcknowledged.class);
-        connection.say(done, "findings acknowledged: %,d".formatted(done.value().acknowledged()));
+        connection.confirm(
+                done, "findings acknowledged: %,d".formatted(done.value().acknowledged()));
         return Exit.WELL;
     }
 
@@ -150,9 +151,9 @@ final class FindingsCommand implements Callable<Integer> {
                         group.count(),
                         latest.reason(),
                         latest.experiment() == null ? "run " + latest.lastRun() : latest.experiment(),
-                        group.since()));
+                        Times.text(group.since())));
         out.println("        latest: %s%s"
-                .formatted(latest.path() == null ? "" : latest.path() + ": ", Connection.visible(latest.message())));
+                .formatted(latest.path() == null ? "" : latest.path() + ": ", RunReport.message(latest)));
     }
 
     private static void print(PrintWriter out, ShownFinding finding) {
@@ -160,10 +161,11 @@ final class FindingsCommand implements Callable<Integer> {
                 .formatted(
                         finding.id(),
                         finding.run(),
-                        finding.foundAt(),
+                        Times.text(finding.foundAt()),
                         finding.lastRun() == finding.run()
                                 ? ""
-                                : "; last by run %d at %s".formatted(finding.lastRun(), finding.lastFoundAt()),
+                                : "; last by run %d at %s"
+                                        .formatted(finding.lastRun(), Times.text(finding.lastFoundAt())),
                         finding.supersededBy() == null ? "" : "; superseded by run " + finding.supersededBy()));
         RunReport.findings(out, List.of(finding));
     }

@@ -12,10 +12,11 @@ final class Interruption implements AutoCloseable {
     }
 
     /** Prints this line if the process is stopped before the result is closed. */
-    static Interruption says(PrintWriter err, String line) {
+    static Interruption says(Connection service, String line) {
+        PrintWriter err = service.commandLine().getErr();
         Thread hook = new Thread(() -> {
             err.println();
-            err.println(line);
+            err.println("dozo: " + line);
             err.flush();
         });
         Runtime.getRuntime().addShutdownHook(hook);

@@ -125,7 +125,9 @@ final class LedgerCommand {
         if (found.head() != null) {
             out.println("  head     row %d of %s\n           %s"
                     .formatted(
-                            found.head().seq(), found.head().at(), found.head().hash()));
+                            found.head().seq(),
+                            Times.text(found.head().at()),
+                            found.head().hash()));
         }
         found.sites().forEach(site -> out.println("  site     " + compared(site)));
         if (found.sites().isEmpty()) {
@@ -160,7 +162,7 @@ final class LedgerCommand {
                 .map(more -> more.getKey() + "=" + more.getValue().asString(""))
                 .collect(Collectors.joining(", "));
         return Connection.visible("%d  %s  %s  %s  %s  %s"
-                        .formatted(row.seq(), row.at(), row.actor(), row.action(), row.subject(), detail))
+                        .formatted(row.seq(), Times.text(row.at()), row.actor(), row.action(), row.subject(), detail))
                 .stripTrailing();
     }
 }

@@ -58,7 +58,7 @@ final class ManifestCommand implements Callable<Integer> {
         String address = Dozo.experimentAddress(service.commandLine(), experiment) + "/manifests";
         Answer<ShownManifest> manifest = manifest(address);
         if (service.json()) {
-            service.say(manifest, "");
+            service.print(manifest, "");
             return Exit.WELL;
         }
         Query list = new Query(

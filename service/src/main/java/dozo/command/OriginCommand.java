@@ -102,7 +102,7 @@ final class OriginCommand {
         put(body, "projects", projects);
         put(body, "storageHosts", storageHosts);
         Answer<ShownOrigin> saved = service.put(ORIGINS + "/" + Connection.encoded(name), body, ShownOrigin.class);
-        service.say(saved, "the next night will collect from %s".formatted(name));
+        service.confirm(saved, "the next night will collect from %s".formatted(name));
         return Exit.WELL;
     }
 
@@ -120,7 +120,7 @@ final class OriginCommand {
                         text(origin.root() == null ? origin.address() : origin.root()),
                         text(origin.project()),
                         origin.automatic() ? "yes" : "no",
-                        text(origin.lookedAt())));
+                        Times.text(origin.lookedAt())));
     }
 
     @Command(

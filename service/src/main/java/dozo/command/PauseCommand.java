@@ -31,11 +31,15 @@ final class PauseCommand implements Callable<Integer> {
         long run = chosen.of(service);
         String address = "%s/%d".formatted(ChosenRun.ADDRESS, run);
         Answer<ShownRun> shown = service.post(address + "/pause", Map.of(), ShownRun.class);
-        while (wait && shown.value().underWay()) {
-            Thread.sleep(POLL);
-            shown = service.get(address, ShownRun.class);
+        String goesOn = "run %d stays paused, and the service finishes the units under way; to stop it: dozo stop %d"
+                .formatted(run, run);
+        try (Interruption _ = Interruption.says(service, goesOn)) {
+            while (wait && shown.value().underWay()) {
+                Thread.sleep(POLL);
+                shown = service.get(address, ShownRun.class);
+            }
         }
-        service.say(shown, line(shown.value()));
+        service.confirm(shown, line(shown.value()));
         return Exit.WELL;
     }
 

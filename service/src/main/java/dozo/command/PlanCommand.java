@@ -102,7 +102,7 @@ final class PlanCommand implements Callable<Integer> {
                             plan.measurements() == 0
                                     ? "not measured there yet"
                                     : "measured %d times, last at %s"
-                                            .formatted(plan.measurements(), plan.measuredAt())));
+                                            .formatted(plan.measurements(), Times.text(plan.measuredAt()))));
             PlanReport.print(out, plan.forecast(), "project");
         });
     }

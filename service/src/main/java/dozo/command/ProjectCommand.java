@@ -25,7 +25,7 @@ final class ProjectCommand {
             @Option(names = "--title", defaultValue = "", description = "A title for people.") String title) {
         Answer<ShownProject> project =
                 service.post("/api/v1/projects", Map.of("code", code, "title", title), ShownProject.class);
-        service.say(project, "created project " + code);
+        service.confirm(project, "created project " + code);
         return Exit.WELL;
     }
 
@@ -63,7 +63,7 @@ final class ProjectCommand {
                 "/api/v1/projects/%s/tripwire".formatted(Connection.encoded(code)),
                 Map.of("percent", percent, "entries", entries),
                 ShownProject.class);
-        service.say(project, "the tripwire of %s is at %s".formatted(code, threshold(project.value())));
+        service.confirm(project, "the tripwire of %s is at %s".formatted(code, threshold(project.value())));
         return Exit.WELL;
     }
 
@@ -138,7 +138,7 @@ final class ProjectCommand {
                 : service.put(project + "/" + address, Map.of("rootsBytes", wanted), ShownProject.class);
         List<String> shown =
                 field.apply(answer.value()).stream().map(Connection::visible).toList();
-        service.say(answer, shown.isEmpty() ? without : String.join(System.lineSeparator(), shown));
+        service.print(answer, shown.isEmpty() ? without : String.join(System.lineSeparator(), shown));
         return Exit.WELL;
     }
 

@@ -4,7 +4,6 @@ import dozo.api.ScrubApi.ShownPromise;
 import dozo.run.Promises.Promise;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Shows in a line for a terminal whether stored copies are read again within the promised age. */
@@ -35,9 +34,7 @@ final class PromiseReport {
                 .formatted(
                         promise.percent(),
                         age,
-                        promise.oldestReadAt() == null
-                                ? "never"
-                                : promise.oldestReadAt().truncatedTo(ChronoUnit.SECONDS),
+                        promise.oldestReadAt() == null ? "never" : Times.text(promise.oldestReadAt()),
                         promise.damaged() == 0 ? "none is damaged" : "%,d damaged".formatted(promise.damaged()));
     }
 }

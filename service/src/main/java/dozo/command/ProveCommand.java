@@ -74,9 +74,10 @@ final class ProveCommand implements Callable<Integer> {
     private static void printContent(PrintWriter out, ShownProof proof) {
         String until = proof.untilManifest() == null
                 ? "holds"
-                : "until manifest %d, sealed %s".formatted(proof.untilManifest(), proof.goneAt());
+                : "until manifest %d, sealed %s".formatted(proof.untilManifest(), Times.text(proof.goneAt()));
         out.println("  %s, %s, modified %s".formatted(proof.kind(), Size.text(proof.bytes()), proof.modified()));
-        out.println("    since manifest %d, sealed %s, %s".formatted(proof.sinceManifest(), proof.sealedAt(), until));
+        out.println("    since manifest %d, sealed %s, %s"
+                .formatted(proof.sinceManifest(), Times.text(proof.sealedAt()), until));
     }
 
     private static void printReceipt(PrintWriter out, @Nullable ShownReceipt receipt) {
@@ -87,7 +88,7 @@ final class ProveCommand implements Callable<Integer> {
         out.println("    sha256 %s".formatted(receipt.sha256()));
         out.println("    computed at the site %s by %s, worker %s (receipt %d, run %d, unit %d)"
                 .formatted(
-                        receipt.verifiedAt(),
+                        Times.text(receipt.verifiedAt()),
                         receipt.method(),
                         Connection.visible(receipt.worker()),
                         receipt.id(),
@@ -97,7 +98,7 @@ final class ProveCommand implements Callable<Integer> {
             out.println("    sent " + (receipt.wayIn().equals("archive") ? "in an archive" : "by SFTP"));
         }
         if (receipt.damagedAt() != null) {
-            out.println("    void: the copy was found damaged %s".formatted(receipt.damagedAt()));
+            out.println("    void: the copy was found damaged %s".formatted(Times.text(receipt.damagedAt())));
         }
     }
 }

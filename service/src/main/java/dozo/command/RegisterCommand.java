@@ -169,7 +169,7 @@ final class RegisterCommand implements Callable<Integer> {
         body.put("listBytes", one.list == null ? null : RawArgument.path(one.list));
         body.put("listForm", one.listForm);
         Answer<ShownExperiment> experiment = service.post("/api/v1/experiments", body, ShownExperiment.class);
-        service.say(
+        service.confirm(
                 experiment,
                 "registered %s/%s: %s".formatted(body.get("project"), body.get("code"), FilePath.render(folder)));
         return Exit.WELL;

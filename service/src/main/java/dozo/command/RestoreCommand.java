@@ -170,13 +170,13 @@ final class RestoreCommand implements Callable<Integer> {
             wanted.put("asOf", version.asOf);
         }
         PrintWriter out = service.out();
-        PrintWriter err = service.commandLine().getErr();
+        PrintWriter err = service.progress();
         Answer<ShownRestore> restore = service.post(restores, wanted, ShownRestore.class);
         String one = restores + "/" + restore.value().id();
         String last = "";
-        String goesOn = "dozo: restore %d goes on in the service"
-                .formatted(restore.value().id());
-        try (Interruption _ = Interruption.says(err, goesOn)) {
+        String goesOn = "restore %d goes on in the service; to stop it: POST %s/stop"
+                .formatted(restore.value().id(), one);
+        try (Interruption _ = Interruption.says(service, goesOn)) {
             while (restore.value().state().goesOn()) {
                 String line = line(restore.value());
                 if (!line.equals(last)) {
@@ -228,11 +228,11 @@ final class RestoreCommand implements Callable<Integer> {
         PrintWriter err = service.commandLine().getErr();
         CopyReport report = new CopyReport();
         long began = System.nanoTime();
-        CopyMeter.Manner manner = Terminal.takesErrors() ? CopyMeter.Manner.TERMINAL : CopyMeter.Manner.LINES;
+        CopyMeter.Manner manner = CopyMeter.Manner.of(service.quiet());
         Progress end;
         try (CopyMeter meter = CopyMeter.of(restore, err, manner)) {
             meter.say("%s, manifest %d, sealed %s"
-                    .formatted(manifest.experiment(), manifest.number(), manifest.sealedAt()));
+                    .formatted(manifest.experiment(), manifest.number(), Times.text(manifest.sealedAt())));
             end = restore.run(finding -> meter.say(report.add(finding)));
         }
         double seconds = (System.nanoTime() - began) / (double) TimeUnit.SECONDS.toNanos(1);

@@ -79,7 +79,7 @@ final class RiskReport {
                         lost.files(),
                         lost.files() == 1 ? "file" : "files",
                         Size.text(lost.bytes()),
-                        lost.since(),
+                        Times.text(lost.since()),
                         lost.files() == 1 ? "it" : "them");
     }
 
@@ -88,7 +88,7 @@ final class RiskReport {
         return "%s since %s, %,d files and links, %s lost; if this is intended: dozo release %s"
                 .formatted(
                         name(experiment),
-                        freeze.frozenAt(),
+                        Times.text(freeze.frozenAt()),
                         freeze.entriesLost(),
                         Size.text(freeze.bytesLost()),
                         name(experiment));

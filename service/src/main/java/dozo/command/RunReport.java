@@ -81,15 +81,15 @@ public final class RunReport {
     static void print(PrintWriter out, Run run, String progress) {
         out.println(progress);
         out.println("  to site %s, requested by %s, started %s"
-                .formatted(run.site(), Connection.visible(run.requestedBy()), run.startedAt()));
+                .formatted(run.site(), Connection.visible(run.requestedBy()), Times.text(run.startedAt())));
         if (run.endedAt() != null) {
             Duration took = Duration.between(run.startedAt(), run.endedAt());
             out.println("  ended %s after %d:%02d:%02d"
-                    .formatted(run.endedAt(), took.toHours(), took.toMinutesPart(), took.toSecondsPart()));
+                    .formatted(Times.text(run.endedAt()), took.toHours(), took.toMinutesPart(), took.toSecondsPart()));
         }
         if (run.pausedBy() != null) {
             out.println("  paused by %s since %s; to continue: dozo resume %d"
-                    .formatted(Connection.visible(run.pausedBy()), run.pausedAt(), run.id()));
+                    .formatted(Connection.visible(run.pausedBy()), Times.text(run.pausedAt()), run.id()));
         }
         if (run.stoppedBy() != null) {
             out.println((run.stops() ? "  stopping; stop requested by " : "  stop requested by ")
@@ -109,7 +109,7 @@ public final class RunReport {
         for (ShownFinding finding : findings) {
             String thing = (finding.experiment() == null ? "run " + finding.lastRun() : finding.experiment())
                     + (finding.path() == null ? "" : ": " + finding.path());
-            out.println("  %s  %s  %s".formatted(finding.reason(), thing, Connection.visible(finding.message())));
+            out.println("  %s  %s  %s".formatted(finding.reason(), thing, message(finding)));
             if (finding.acknowledgement() != null) {
                 out.println("      acknowledged by %s: %s"
                         .formatted(
@@ -118,6 +118,13 @@ public final class RunReport {
             }
         }
         out.flush();
+    }
+
+    /** Returns the message of a finding, without the path with which some messages begin. */
+    static String message(ShownFinding finding) {
+        String message = Connection.visible(finding.message());
+        String path = finding.path() + ": ";
+        return message.startsWith(path) ? message.substring(path.length()) : message;
     }
 
     /** Returns the exit code of a command that waited for this run. */

@@ -177,10 +177,7 @@ final class ScrubCommand implements Callable<Integer> {
             return "as given";
         }
         return "measured at %s in %d readings, last at %s"
-                .formatted(
-                        Connection.visible(plan.site()),
-                        plan.measurements(),
-                        plan.measuredAt() == null ? "-" : plan.measuredAt());
+                .formatted(Connection.visible(plan.site()), plan.measurements(), Times.text(plan.measuredAt()));
     }
 
     private int start() throws InterruptedException {

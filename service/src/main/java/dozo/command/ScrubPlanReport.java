@@ -9,8 +9,6 @@ import dozo.plan.ScrubForecast.Verdict;
 import dozo.plan.Work;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -74,7 +72,7 @@ final class ScrubPlanReport {
                 .row(
                         "age of the oldest copy, first round",
                         promised(forecast),
-                        least + days(rounds.firstAgeSeconds()) + ", by " + day(rounds.firstAgeAt()))
+                        least + days(rounds.firstAgeSeconds()) + ", by " + Times.day(rounds.firstAgeAt()))
                 .row("and in later rounds", promised(forecast), least + days(rounds.seconds()))
                 .row(
                         "bytes a second while it reads",
@@ -156,10 +154,6 @@ final class ScrubPlanReport {
         return seconds < 2 * DAY_SECONDS
                 ? "%s h".formatted(up(seconds / HOUR_SECONDS))
                 : "%s days".formatted(up(seconds / DAY_SECONDS));
-    }
-
-    private static String day(Instant moment) {
-        return moment.truncatedTo(ChronoUnit.DAYS).toString().replaceAll("T.*", "");
     }
 
     private static String rate(double bytesPerSecond) {

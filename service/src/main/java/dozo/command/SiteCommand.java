@@ -182,7 +182,8 @@ final class SiteCommand {
                 ? ""
                 : "%nIt logs in with its own key; add this line to the authorized_keys of %s there:%n%s"
                         .formatted(address.get("user"), ownKey(service).value().publicKey());
-        service.say(site, "site %s is registered; check it with `dozo site check %s`".formatted(name, name) + login);
+        service.confirm(
+                site, "site %s is registered; check it with `dozo site check %s`".formatted(name, name) + login);
         return Exit.WELL;
     }
 
@@ -234,7 +235,7 @@ final class SiteCommand {
             address.put("jump", before.jump());
         }
         access.addTo(address, where, service);
-        service.say(
+        service.confirm(
                 service.put(resource, address, ShownSite.class),
                 "site %s is changed; check it with `dozo site check %s`".formatted(name, name));
         return Exit.WELL;
@@ -249,7 +250,7 @@ final class SiteCommand {
             })
     int key(@Mixin Connection service) {
         Answer<ShownSiteKey> key = ownKey(service);
-        service.say(key, key.value().publicKey());
+        service.print(key, key.value().publicKey());
         return Exit.WELL;
     }
 
@@ -268,7 +269,7 @@ final class SiteCommand {
             @Mixin Connection service,
             @Parameters(paramLabel = "NAME", description = "The site's name.") String name,
             @Option(names = "--with-copies", description = "Also if the site has copies.") boolean withCopies) {
-        service.say(
+        service.confirm(
                 service.delete(
                         new Query("/api/v1/sites/" + Connection.encoded(name))
                                 .with("copies", withCopies ? true : null)
@@ -345,7 +346,8 @@ final class SiteCommand {
                         can.cacheTool(),
                         can.namesAreBytes(),
                         can.clockAheadSeconds());
-                out.println("  since    %s, last seen %s".formatted(can.firstSeenAt(), can.lastSeenAt()));
+                out.println("  since    %s, last seen %s"
+                        .formatted(Times.text(can.firstSeenAt()), Times.text(can.lastSeenAt())));
             } else {
                 out.println("  not checked yet; check it with `dozo site check %s`".formatted(name));
             }
@@ -387,7 +389,7 @@ final class SiteCommand {
                         capacity.percentFull(),
                         Size.text(capacity.freeBytes()),
                         Size.text(capacity.totalBytes()),
-                        capacity.seenAt()));
+                        Times.text(capacity.seenAt())));
         String rate = Size.text(capacity.bytesPerDay() == null ? 0 : capacity.bytesPerDay());
         out.println("  full     "
                 + switch (capacity.outlook()) {

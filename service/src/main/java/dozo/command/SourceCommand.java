@@ -62,7 +62,7 @@ final class SourceCommand implements Callable<Integer> {
         Answer<ShownExperiment> changed = walk
                 ? service.delete(address, ShownExperiment.class)
                 : service.put(address, body(requireNonNull(told.byList)), ShownExperiment.class);
-        service.say(
+        service.confirm(
                 changed,
                 "from the next run on, %s is %s"
                         .formatted(

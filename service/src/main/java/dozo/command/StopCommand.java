@@ -30,10 +30,11 @@ final class StopCommand implements Callable<Integer> {
         long run = chosen.of(service);
         Answer<ShownRun> asked = service.post("%s/%d/stop".formatted(ChosenRun.ADDRESS, run), Map.of(), ShownRun.class);
         if (wait) {
-            Answer<ShownRun> ended = Dozo.followed(service, asked);
+            Answer<ShownRun> ended = Dozo.followed(
+                    service, asked, "run %d is stopping in the service; to see it: dozo status %d".formatted(run, run));
             Dozo.print(service, ended);
         } else {
-            service.say(asked, "run %d is stopping".formatted(run));
+            service.confirm(asked, "run %d is stopping".formatted(run));
         }
         return Exit.WELL;
     }

@@ -5,6 +5,7 @@ import dozo.file.Size;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -86,6 +87,7 @@ final class Table {
             case Bytes(long bytes) -> Size.text(bytes);
             case Minutes(Long minutes) -> duration(minutes);
             case Long number -> "%,d".formatted(number);
+            case Instant time -> Times.text(time);
             default -> cell.toString();
         };
     }

@@ -48,7 +48,7 @@ final class TokenCommand {
         asked.put("roles", roles);
         asked.put("scope", studies ? "studies" : null);
         Answer<ShownToken> token = service.post("/api/v1/me/tokens", asked, ShownToken.class);
-        service.say(token, String.valueOf(token.value().secret()));
+        service.print(token, String.valueOf(token.value().secret()));
         return Exit.WELL;
     }
 
@@ -65,7 +65,7 @@ final class TokenCommand {
                         UserCommand.words(token.roles()),
                         may(token),
                         token.expiresAt(),
-                        token.lastUsedAt() == null ? "-" : token.lastUsedAt()));
+                        Times.text(token.lastUsedAt())));
         service.print(tokens, table::print);
         return Exit.WELL;
     }
@@ -84,7 +84,7 @@ final class TokenCommand {
             @Option(names = "--user", paramLabel = "NAME", description = "Another user's name; by default yourself.")
                     @Nullable
                     String user) {
-        service.say(service.delete(path(user) + "/" + id, Void.class), "revoked token " + id);
+        service.confirm(service.delete(path(user) + "/" + id, Void.class), "revoked token " + id);
         return Exit.WELL;
     }
 

@@ -47,7 +47,7 @@ public final class Usage {
         groups.put(
                 "Set-up",
                 List.of("site", "project", "user", "token", "origin", "flywheel", "bookings", "source", "plan"));
-        groups.put("Programs", List.of("copy", "serve", "settings", "demo", "completion", "version", "help"));
+        groups.put("Programs", List.of("copy", "serve", "settings", "demo", "completion", "man", "version", "help"));
         return groups;
     }
 

@@ -39,7 +39,7 @@ final class UserCommand {
                     Path file) {
         Map<String, Object> asked = new HashMap<>(Map.of("name", name, "password", password(file)));
         asked.put("roles", roles);
-        service.say(service.post("/api/v1/users", asked, ShownUser.class), "created user " + name);
+        service.confirm(service.post("/api/v1/users", asked, ShownUser.class), "created user " + name);
         return Exit.WELL;
     }
 
@@ -89,7 +89,7 @@ final class UserCommand {
             @Parameters(paramLabel = "NAME") String name,
             @Parameters(paramLabel = "PROJECT") String project) {
         Answer<Member> member = service.put(member(project, name), Map.of(), Member.class);
-        service.say(member, "%s is a member of %s".formatted(name, project));
+        service.confirm(member, "%s is a member of %s".formatted(name, project));
         return Exit.WELL;
     }
 
@@ -99,12 +99,12 @@ final class UserCommand {
             @Parameters(paramLabel = "NAME") String name,
             @Parameters(paramLabel = "PROJECT") String project) {
         Answer<Void> nothing = service.delete(member(project, name), Void.class);
-        service.say(nothing, "%s is no longer a member of %s".formatted(name, project));
+        service.confirm(nothing, "%s is no longer a member of %s".formatted(name, project));
         return Exit.WELL;
     }
 
     private int change(Connection service, String name, Map<String, ?> change, String said) {
-        service.say(service.patch("/api/v1/users/" + Connection.encoded(name), change, ShownUser.class), said);
+        service.confirm(service.patch("/api/v1/users/" + Connection.encoded(name), change, ShownUser.class), said);
         return Exit.WELL;
     }
 

@@ -87,7 +87,7 @@ class StopCommandTest {
     }
 
     private void ctrlCEndsOnlyTheCommand() throws Exception {
-        assertThat(dozo("pause", "--wait").code()).isZero();
+        assertThat(dozo("pause", "--wait", "-q")).isEqualTo(new Ended(Exit.WELL, "", ""));
         ProcessBuilder dozo = new ProcessBuilder(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-Ddozo.password.file=" + service.passwordFile(),
@@ -117,7 +117,7 @@ class StopCommandTest {
                 .startsWith("scrub 5 is paused: ")
                 .contains("paused by admin since ")
                 .contains("to continue: dozo resume 5");
-        assertThat(dozo("pause").err()).contains("run 5 was paused by admin");
+        assertThat(dozo("pause", "-q").err()).contains("run 5 was paused by admin");
         assertThat(dozo("resume")).isEqualTo(new Ended(Exit.WELL, "run 5 continues\n", ""));
         assertThat(dozo("resume").err()).contains("run 5 is not paused");
         assertThat(dozo("resume").code()).isEqualTo(Exit.REFUSED);

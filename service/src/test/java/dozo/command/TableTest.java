@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,6 +32,21 @@ class TableTest {
         assertThat(csv("")).isEmpty();
         assertThat(csv("a=b")).isEqualTo("a=b");
         assertThat(csv(new Table.Minutes(null))).isEmpty();
+    }
+
+    @Test
+    void peopleReadTimesInTheirZoneAndProgramsInUtc() {
+        Instant time = Instant.parse("2026-10-01T15:00:00.123Z");
+        StringWriter out = new StringWriter();
+        new Table("X").row(time).print(new PrintWriter(out));
+        String shown = out.toString().lines().skip(1).findFirst().orElseThrow();
+
+        assertThat(shown).matches("2026-10-0[12] \\d\\d:\\d\\d:00 [+-]\\d\\d:\\d\\d");
+        assertThat(OffsetDateTime.parse(shown.replaceFirst(" ", "T").replace(" ", ""))
+                        .toInstant())
+                .isEqualTo(Instant.parse("2026-10-01T15:00:00Z"));
+        assertThat(csv(time)).isEqualTo("2026-10-01T15:00:00.123Z");
+        assertThat(Times.text(null)).isEqualTo("-");
     }
 
     private static String csv(Object cell) {

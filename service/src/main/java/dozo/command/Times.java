@@ -1,0 +1,26 @@
+package dozo.command;
+
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Formats times for people. Programs get them in ISO form, in UTC, from {@code --json} and {@code --csv}. */
+final class Times {
+
+    private static final DateTimeFormatter FORMAT =
+            DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss xxx", Locale.ROOT).withZone(ZoneId.systemDefault());
+
+    private Times() {}
+
+    /** Returns a time in this machine's zone, such as 2026-10-02 00:00:00 +09:00; "-" for null. */
+    static String text(@Nullable Instant time) {
+        return time == null ? "-" : FORMAT.format(time);
+    }
+
+    /** Returns its day in this machine's zone. */
+    static String day(Instant time) {
+        return text(time).substring(0, 10);
+    }
+}

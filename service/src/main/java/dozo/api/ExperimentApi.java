@@ -20,6 +20,9 @@ import dozo.registry.BulkRegistration.Mode;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
+import dozo.registry.ExperimentSearch.Held;
+import dozo.registry.ExperimentSearch.Order;
+import dozo.registry.ExperimentSearch.Place;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -53,6 +56,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
@@ -193,6 +197,8 @@ public class ExperimentApi {
      * @param frozen missing: it is not frozen, or is released
      * @param state in a list, the state at the site: lost, damaged, frozen, source-missing, late, blocked, copying, complete,
      *     arriving, planned or verified; missing if there are several sites and none is named
+     * @param files in a list, the number of files in its current manifest, with their {@code bytes} and how many of these are safe
+     *     at the site; missing as {@code state}, and if nothing was ever sealed
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownExperiment(
@@ -212,14 +218,18 @@ public class ExperimentApi {
             Instant registeredAt,
             String registeredBy,
             @Nullable ShownFreeze frozen,
-            @Nullable String state)
+            @Nullable String state,
+            @Nullable Long files,
+            @Nullable Long bytes,
+            @Nullable Long bytesSafe)
             implements Edited {
 
         static ShownExperiment of(Experiment experiment, @Nullable Freeze freeze) {
-            return of(experiment, freeze, null);
+            return of(experiment, freeze, null, null);
         }
 
-        static ShownExperiment of(Experiment experiment, @Nullable Freeze freeze, @Nullable State state) {
+        static ShownExperiment of(
+                Experiment experiment, @Nullable Freeze freeze, @Nullable State state, @Nullable Held held) {
             byte[] source = FilePath.rawBytes(experiment.source());
             SourceList list = experiment.list();
             byte[] listFile = list == null ? null : FilePath.rawBytes(list.file());
@@ -240,9 +250,15 @@ public class ExperimentApi {
                     experiment.registeredAt(),
                     experiment.registeredBy(),
                     ShownFreeze.of(freeze),
-                    state == null ? null : state.word());
+                    state == null ? null : state.word(),
+                    held == null ? null : held.files(),
+                    held == null ? null : held.bytes(),
+                    held == null ? null : held.bytesSafe());
         }
     }
+
+    /** A line of a sheet, with its place in the order. */
+    private record Line(ShownExperiment shown, Place place) {}
 
     /**
      * What a folder could be registered as. Fields that are unknown or ambiguous are missing.
@@ -326,7 +342,12 @@ public class ExperimentApi {
         this.editions = editions;
     }
 
-    /** Lists the experiments that match, by id; all without parameters. {@code frozen} excludes the other parameters. */
+    /**
+     * Lists the experiments that match; all without parameters. {@code frozen} excludes the other parameters.
+     *
+     * @param sort registered (default: by id), name, title, modality, scanner, acquired, state, files, size or safe; with
+     *     {@code -} before it in descending order
+     */
     @GetMapping
     @Nullable
     Page<ShownExperiment> list(
@@ -339,42 +360,49 @@ public class ExperimentApi {
             @RequestParam(required = false) @Nullable State state,
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = "false") boolean frozen,
-            @RequestParam(defaultValue = "0") int after,
+            @RequestParam(required = false) @Nullable Order sort,
+            @RequestParam(defaultValue = "0") String after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight,
             Sheet sheet) {
+        Order order = sort == null ? Order.REGISTERED : sort;
+        Place begin = after.equals("0") ? null : Place.of(order.by(), after);
         if (frozen && !sheet.wanted()) {
-            return frozen(sight, after, limit);
+            return frozen(sight, begin == null ? 0 : begin.id(), limit);
         }
         Filter wanted =
                 new Filter(q, project, modality, scanner, acquiredFrom, acquiredUntil, frozen ? State.FROZEN : state);
         // If there are several sites, an experiment has a state at each of them. The list does not require a choice of
         // one.
-        boolean anywhere = wanted.state() == null || wanted.state() == State.FROZEN;
+        boolean anywhere = !order.by().atSite() && (wanted.state() == null || wanted.state() == State.FROZEN);
         OptionalInt one = anywhere ? sites.idIfClear(site) : OptionalInt.of(sites.idOf(site));
         int at = one.orElse(Sites.NO_SITE);
         if (sheet.wanted()) {
-            sheet.send("experiments", COLUMNS, Sheet.paged(SHEET_PAGE, (last, most) -> {
-                int begin = last == null ? after : last.id();
-                return shown(search.page(sight, wanted, at, begin, most), one.isPresent());
-            }));
+            Sheet.Lines<Line> lines = Sheet.paged(SHEET_PAGE, (last, most) -> {
+                List<Found> found = search.page(sight, wanted, at, order, last == null ? begin : last.place, most);
+                List<ShownExperiment> shown = shown(found, one.isPresent());
+                return IntStream.range(0, found.size())
+                        .mapToObj(i -> new Line(shown.get(i), found.get(i).place()))
+                        .toList();
+            });
+            sheet.send("experiments", COLUMNS, each -> lines.tell(line -> each.accept(line.shown)));
             return null;
         }
-        Page<Found> page = Page.of(
-                limit,
-                most -> search.page(sight, wanted, at, after, most),
-                found -> found.experiment().id());
+        Page<Found> page = Page.of(limit, most -> search.page(sight, wanted, at, order, begin, most), Found::place);
         return new Page<>(shown(page.items(), one.isPresent()), page.next());
     }
 
     /** Returns experiments in REST's form, with their states if the site is clear. */
     private List<ShownExperiment> shown(List<Found> found, boolean atSite) {
         int[] ids = found.stream().mapToInt(each -> each.experiment().id()).toArray();
-        Map<Integer, Freeze> held =
+        Map<Integer, Freeze> frozen =
                 freezes.frozen(ids).stream().collect(Collectors.toMap(Freeze::experimentId, Function.identity()));
         return found.stream()
                 .map(each -> ShownExperiment.of(
-                        each.experiment(), held.get(each.experiment().id()), atSite ? each.state() : null))
+                        each.experiment(),
+                        frozen.get(each.experiment().id()),
+                        atSite ? each.state() : null,
+                        atSite ? each.held() : null))
                 .toList();
     }
 

@@ -1,6 +1,7 @@
 package dozo.command;
 
 import dozo.api.ExperimentApi.ShownExperiment;
+import dozo.file.Size;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -47,14 +48,22 @@ final class ExperimentsCommand implements Callable<Integer> {
     @Option(names = "--site", paramLabel = "S", description = "The site of that state; optional if there is only one.")
     private @Nullable String site;
 
+    @Option(
+            names = "--sort",
+            paramLabel = "KEY",
+            description = "registered (default), name, title, modality, scanner, acquired, state, files, size or safe; "
+                    + "with - before it in descending order (--sort=-size).")
+    private @Nullable String sort;
+
     @Override
     public Integer call() {
         Answer<List<ShownExperiment>> found = service.all(query().toString(), ShownExperiment.class);
-        Table table = new Table("EXPERIMENT", "STATE", "ACQUIRED", "MODALITY", "SCANNER", "TITLE", "SOURCE");
+        Table table = new Table("EXPERIMENT", "STATE", "SIZE", "ACQUIRED", "MODALITY", "SCANNER", "TITLE", "SOURCE");
         found.value()
                 .forEach(each -> table.row(
                         Connection.visible(each.project() + "/" + each.code()),
                         state(each),
+                        each.bytes() == null ? "" : Size.text(each.bytes()),
                         Connection.text(each.acquired()),
                         Connection.text(each.modality()),
                         Connection.text(each.scanner()),
@@ -73,7 +82,8 @@ final class ExperimentsCommand implements Callable<Integer> {
                 .with("acquiredFrom", from)
                 .with("acquiredUntil", until)
                 .with("state", state)
-                .with("site", site);
+                .with("site", site)
+                .with("sort", sort);
     }
 
     /**

@@ -401,6 +401,27 @@ class PagesBrowserIT {
     }
 
     @Test
+    void theHeadOfAColumnSortsTheListAndTheFilterStays() throws Exception {
+        Page page = open("en", "/experiments?project=P001");
+        assertThat(page.locator(".sums")).containsText("safe");
+        page.locator("thead").getByText(word("en", "sort.SIZE"), exactly()).click();
+
+        assertThat(page).hasURL(Pattern.compile(".*/experiments\\?project=P001&sort=-size"));
+        assertThat(page.locator("[aria-sort]")).hasAttribute("aria-sort", "descending");
+        page.locator("[aria-sort] a").click();
+        assertThat(page.locator("[aria-sort]")).hasAttribute("aria-sort", "ascending");
+        page.getByLabel(word("en", "find.text")).fill("S0001");
+        assertThat(page).hasURL(Pattern.compile(".*q=S0001.*"));
+        assertThat(page.locator("[aria-sort]")).hasAttribute("aria-sort", "ascending");
+
+        for (String wrong : List.of("site=nowhere", "sort=weight", "sort=size&after=1", "before=x")) {
+            page.navigate(service.url() + "/experiments?" + wrong);
+            assertThat(page.locator(".notice.gap")).isVisible();
+            assertThat(page.locator("tbody")).hasCount(0);
+        }
+    }
+
+    @Test
     void proposalsThatAreTickedBecomeExperiments() throws Exception {
         Page page = open("en", "/arrivals");
         page.getByLabel("Accept fw-item-3").check();

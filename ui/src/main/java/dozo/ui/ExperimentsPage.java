@@ -4,6 +4,9 @@ import dozo.ledger.Sight;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
+import dozo.registry.ExperimentSearch.Order;
+import dozo.registry.ExperimentSearch.Place;
+import dozo.registry.ExperimentSearch.Sort;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
@@ -19,15 +22,46 @@ import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Searches for experiments: while the user types, or by a plain form. */
+/**
+ * Searches for experiments: while the user types, or by a plain form. Filters, order and place are in the address and
+ * nowhere else, so that a list can be bookmarked.
+ */
 @Controller
 class ExperimentsPage {
 
     private static final int SHOWN = 50;
 
+    private static final List<Sort> COLUMNS = List.of(
+            Sort.NAME,
+            Sort.STATE,
+            Sort.TITLE,
+            Sort.MODALITY,
+            Sort.SCANNER,
+            Sort.ACQUIRED,
+            Sort.FILES,
+            Sort.SIZE,
+            Sort.SAFE);
+
     private final ExperimentSearch search;
     private final Sites sites;
     private final Choices choices;
+
+    /** A search: the site whose states it shows, what it selects, and the order. */
+    private record Wanted(@Nullable Site site, Filter filter, Order order) {
+
+        int siteId() {
+            return site == null ? Sites.NO_SITE : site.id();
+        }
+    }
+
+    /**
+     * One page of the list.
+     *
+     * @param begins whether it is the first page
+     * @param before the place before which the previous page ends; null if there is none
+     */
+    private record Shown(
+            Cut<Found> found, boolean begins, @Nullable String before) {}
 
     ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
         this.search = search;
@@ -36,46 +70,69 @@ class ExperimentsPage {
     }
 
     @GetMapping("/experiments")
-    String experiments(
-            @RequestParam Map<String, String> asked,
-            @RequestParam(defaultValue = "0") int after,
-            Sight sight,
-            Model model) {
+    String experiments(@RequestParam Map<String, String> asked, Sight sight, Model model) {
         Map<String, String> typed = asked.entrySet().stream()
                 .filter(each -> !each.getValue().isBlank())
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
         List<Site> all = sites.all();
-        Site site = all.stream()
-                .filter(each -> !typed.containsKey("site") || each.name().equals(typed.get("site")))
-                .findFirst()
-                .orElse(null);
         choices.addTo(model, sight);
         model.addAttribute("states", State.values());
+        model.addAttribute("columns", COLUMNS);
         model.addAttribute("sites", all);
-        model.addAttribute("site", site);
-        model.addAttribute("first", after == 0 ? null : "");
         model.addAttribute("asked", !typed.isEmpty());
         try {
-            addFound(model, sight, wanted(typed), site == null ? Sites.NO_SITE : site.id(), after);
+            Wanted wanted = wanted(typed, all);
+            add(model, shown(sight, wanted, typed), wanted.site, wanted.order);
+            model.addAttribute("sums", search.sums(sight, wanted.filter, wanted.siteId()));
             model.addAttribute("form", new Form(typed, Map.of()));
         } catch (Refusal refused) {
-            model.addAttribute("found", new Cut<Found>(List.of(), null));
+            Site first = all.isEmpty() ? null : all.getFirst();
+            add(model, new Shown(new Cut<>(List.of(), null), true, null), first, Order.REGISTERED);
             model.addAttribute("form", Form.refused(typed, refused));
         }
         return "experiments";
     }
 
-    private void addFound(Model model, Sight sight, Filter wanted, int siteId, int after) {
-        Cut<Found> found = Cut.of(
-                SHOWN,
-                most -> search.page(sight, wanted, siteId, after, most),
-                each -> String.valueOf(each.experiment().id()));
-        model.addAttribute("found", found);
+    private static void add(Model model, Shown shown, @Nullable Site site, Order order) {
+        model.addAttribute("found", shown.found);
+        model.addAttribute("begins", shown.begins);
+        model.addAttribute("before", shown.before);
+        model.addAttribute("site", site);
+        model.addAttribute("order", order);
     }
 
-    private static Filter wanted(Map<String, String> typed) {
+    /** Returns the page after a place, or the one before it; the first one without a place. */
+    private Shown shown(Sight sight, Wanted wanted, Map<String, String> typed) {
+        String before = typed.get("before");
+        if (before != null) {
+            Place end = Place.of(wanted.order.by(), before);
+            List<Found> earlier =
+                    search.page(sight, wanted.filter, wanted.siteId(), wanted.order.reversed(), end, SHOWN + 1);
+            // A page that would be short is the first one, from its beginning.
+            if (earlier.size() > SHOWN) {
+                List<Found> items = earlier.subList(0, SHOWN).reversed();
+                return new Shown(new Cut<>(items, key(items.getLast())), false, key(items.getFirst()));
+            }
+        }
+        String after = before == null ? typed.get("after") : null;
+        // Links of an earlier version lead to the first page like this.
+        Place begin = after == null || after.equals("0") ? null : Place.of(wanted.order.by(), after);
+        Cut<Found> found = Cut.of(
+                SHOWN,
+                most -> search.page(sight, wanted.filter, wanted.siteId(), wanted.order, begin, most),
+                ExperimentsPage::key);
+        boolean earlier = begin != null && !found.items().isEmpty();
+        return new Shown(found, begin == null, earlier ? key(found.items().getFirst()) : null);
+    }
+
+    private static String key(Found found) {
+        return found.place().toString();
+    }
+
+    private static Wanted wanted(Map<String, String> typed, List<Site> sites) {
         String state = typed.get("state");
-        return new Filter(
+        String sort = typed.get("sort");
+        Filter filter = new Filter(
                 typed.get("q"),
                 typed.get("project"),
                 typed.get("modality"),
@@ -83,6 +140,18 @@ class ExperimentsPage {
                 day("from", typed.get("from")),
                 day("until", typed.get("until")),
                 state == null ? null : State.of(state));
+        return new Wanted(site(typed.get("site"), sites), filter, sort == null ? Order.REGISTERED : Order.of(sort));
+    }
+
+    /** Returns the site with this name; without a name the first one, null if there is none. */
+    private static @Nullable Site site(@Nullable String name, List<Site> sites) {
+        if (name == null) {
+            return sites.isEmpty() ? null : sites.getFirst();
+        }
+        return sites.stream()
+                .filter(each -> each.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new Refusal("site", "site \"%s\" does not exist", name));
     }
 
     static @Nullable LocalDate day(String field, @Nullable String text) {

@@ -5,6 +5,8 @@ import dozo.file.Size;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings;
+import dozo.registry.ExperimentSearch.Held;
+import dozo.registry.ExperimentSearch.Sums;
 import dozo.transfer.TransferUnits.Progress;
 import java.time.Duration;
 import java.time.Instant;
@@ -148,6 +150,16 @@ public record Format(ZoneId zone, Locale locale) {
     /** Returns the safe share of an experiment in percent, by bytes. */
     public int share(ExperimentCoverage experiment) {
         return share(experiment.bytesSafe(), experiment.bytes(), experiment.safe());
+    }
+
+    /** Returns the same of an experiment in a list. */
+    public int share(Held held) {
+        return share(held.bytesSafe(), held.bytes(), held.safe());
+    }
+
+    /** Returns the safe share of what a search found, in percent, by bytes. */
+    public int share(Sums sums) {
+        return share(sums.bytesSafe(), sums.bytes(), sums.bytes() > 0 && sums.bytesSafe() == sums.bytes());
     }
 
     /** Returns the progress of a run in percent. */

@@ -27,17 +27,13 @@ public record Here(String path, String query) {
         return without();
     }
 
-    /** Returns the address of this page with another value of one parameter. */
-    public String with(String name, String value) {
-        return builder().replaceQueryParam(name, value).build().toUriString();
+    /** Returns the address of this page with another value of one parameter, and without some others. */
+    public String with(String name, String value, String... without) {
+        return builder(without).replaceQueryParam(name, value).build().toUriString();
     }
 
     public String without(String... names) {
-        UriComponentsBuilder builder = builder();
-        for (String name : names) {
-            builder.replaceQueryParam(name);
-        }
-        return builder.build().toUriString();
+        return builder(names).build().toUriString();
     }
 
     /**
@@ -56,7 +52,11 @@ public record Here(String path, String query) {
         return builder.build().toUriString();
     }
 
-    private UriComponentsBuilder builder() {
-        return UriComponentsBuilder.fromPath(path).query(query);
+    private UriComponentsBuilder builder(String... without) {
+        UriComponentsBuilder builder = UriComponentsBuilder.fromPath(path).query(query);
+        for (String name : without) {
+            builder.replaceQueryParam(name);
+        }
+        return builder;
     }
 }

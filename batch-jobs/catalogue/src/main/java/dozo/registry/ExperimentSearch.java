@@ -2,10 +2,14 @@ package dozo.registry;
 
 import dozo.ledger.Sight;
 import dozo.registry.Experiments.Experiment;
+import java.nio.charset.StandardCharsets;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -24,24 +28,44 @@ public class ExperimentSearch {
     public static final int TEXT_LENGTH_MAX = 200;
 
     /**
-     * The state of an experiment {@code e} with its protection {@code t} at a site: its gravest risk, or the first
-     * condition that holds.
+     * The state of an experiment {@code e} with its protection {@code t} at a site and its gravest risk {@code x}: the
+     * risk, or the first condition that holds. Units are searched one experiment at a time ({@code limit 1}): most are
+     * verified, and PostgreSQL would otherwise read all planned units of a night.
      */
     private static final String STATE = """
             coalesce(
-                (select min(x.risk)::text from risks(:site, :overdue) x where x.experiment_id = e.experiment_id),
+                x.risk,
                 case
                     when exists (select from arrival a where a.experiment_id = e.experiment_id and a.state = 'ARRIVING')
                         then 'ARRIVING'
                     when t.entries = t.entries_safe then 'VERIFIED'
-                    when exists (select from transfer_unit u join run r using (run_id)
-                                 where u.experiment_id = e.experiment_id and u.site_id = :site and u.state = 'PLANNED'
-                                   and r.ended_at is null)
+                    when (select true from transfer_unit u join run r using (run_id)
+                          where u.experiment_id = e.experiment_id and u.site_id = :site and u.state = 'PLANNED'
+                            and r.ended_at is null
+                          limit 1)
                         then 'COPYING'
                     when t.experiment_id is not null then 'COMPLETE'
                     else 'PLANNED'
                 end)
             """;
+
+    /** The gravest risk {@code x} of one experiment {@code e}: for a page. */
+    private static final String ITS_RISK = """
+            left join lateral (select min(k.risk)::text as risk from risks(:site, :overdue) k
+                               where k.experiment_id = e.experiment_id) x on true
+            """;
+
+    /** The gravest risk {@code x} of each experiment, computed once: for lists that need the states of all. */
+    private static final String RISKS = """
+            left join (select k.experiment_id, min(k.risk)::text as risk from risks(:site, :overdue) k
+                       group by k.experiment_id) x on x.experiment_id = e.experiment_id
+            """;
+
+    private static final String PROTECTION = """
+            left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
+            """;
+
+    private static final String FIGURES = "t.files, t.bytes, t.bytes_safe, t.entries, t.entries_safe";
 
     private static final String WANTED = """
             e.experiment_id > :after
@@ -58,13 +82,14 @@ public class ExperimentSearch {
                    or (e.project_id = any(:named) and lower(e.code) like :code))
             """;
 
-    /** Selects the page first, then computes the states on it. */
-    private static final String IN_ANY_STATE = """
-            select e.*,\s""" + STATE + """
+    /** By id and in any state: selects the page first, then computes the states on it. */
+    private static final String BY_ID =
+            """
+            select e.*,\s""" + FIGURES + ",\n" + STATE + """
                 as state
             from (select e.*, p.code as project from experiment e join project p using (project_id) where\s""" + WANTED + """
                   order by e.experiment_id limit :limit) e
-            left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
+            """ + PROTECTION + ITS_RISK + """
             order by e.experiment_id
             """;
 
@@ -154,11 +179,165 @@ public class ExperimentSearch {
     }
 
     /**
+     * What experiments can be sorted by. Each key is never null: an unknown value is the smallest, and so is that of an
+     * experiment of which nothing was sealed.
+     */
+    public enum Sort {
+        /** The order of registration. */
+        REGISTERED(true, "e.experiment_id"),
+        /** {@code PROJECT/CODE}. */
+        NAME(false, "lower(e.project || '/' || e.code) collate \"C\""),
+        TITLE(false, "lower(e.title)"),
+        MODALITY(false, "coalesce(e.modality, '')"),
+        SCANNER(false, "coalesce(e.scanner, '')"),
+        ACQUIRED(false, "coalesce(to_char(e.acquired_on, 'YYYY-MM-DD'), '')"),
+        /** The gravest state first. */
+        STATE(true, "array_position(:all, e.state)"),
+        FILES(true, "coalesce(e.files, -1)"),
+        SIZE(true, "coalesce(e.bytes, -1)"),
+        /** The share of the bytes that is safe; 100 % only if every entry is safe. */
+        SAFE(true, """
+                case when e.entries is null then -1
+                     when e.entries = e.entries_safe then 2
+                     else coalesce(e.bytes_safe::float8 / nullif(e.bytes, 0), 0) end""");
+
+        private final boolean number;
+        private final String key;
+
+        Sort(boolean number, String key) {
+            this.number = number;
+            // One type for all numbers, so that a key can be compared with the one in an address.
+            this.key = number ? "(" + key + ")::float8" : key;
+        }
+
+        /** Returns whether the values differ between sites. */
+        public boolean atSite() {
+            return compareTo(STATE) >= 0;
+        }
+
+        /** Returns its word in addresses. */
+        public String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        private @Nullable Object keyOf(ResultSet row) throws SQLException {
+            if (this == REGISTERED) {
+                return null;
+            }
+            return number ? (Object) row.getDouble("key") : row.getString("key");
+        }
+
+        /** Returns the condition that a row comes after the last one of the page before, if there is one. */
+        private String beyond(String compared) {
+            String type = number ? "float8" : "text";
+            return "where (:id::integer is null or (" + key + ", e.experiment_id) " + compared + " (:key::" + type
+                    + ", :id::integer))\n";
+        }
+    }
+
+    /** A sort key and its direction. Experiments with equal keys are sorted by id, in the same direction. */
+    public record Order(Sort by, boolean descending) {
+
+        /** The order of registration. */
+        public static final Order REGISTERED = new Order(Sort.REGISTERED, false);
+
+        /**
+         * Returns the order with this word.
+         *
+         * @throws Refusal if there is none
+         */
+        public static Order of(String word) {
+            boolean descending = word.startsWith("-");
+            String by = descending ? word.substring(1) : word;
+            return Arrays.stream(Sort.values())
+                    .filter(each -> each.word().equals(by))
+                    .findFirst()
+                    .map(each -> new Order(each, descending))
+                    .orElseThrow(() -> new Refusal(
+                            "sort",
+                            "\"%s\": expected one of %s; with - before it for descending order",
+                            word,
+                            Arrays.stream(Sort.values()).map(Sort::word).collect(Collectors.joining(", "))));
+        }
+
+        /** Returns the order that a choice of a key leads to: the reversed one, or for a new key the usual one. */
+        public Order chosen(Sort key) {
+            return by == key ? reversed() : new Order(key, key == Sort.FILES || key == Sort.SIZE);
+        }
+
+        public Order reversed() {
+            return new Order(by, !descending);
+        }
+
+        /** Returns its word in addresses: the sort key, with - before it if descending. */
+        public String word() {
+            return (descending ? "-" : "") + by.word();
+        }
+    }
+
+    /**
+     * The place of an experiment in an order, as the key of a page in addresses: its id, and after a full stop its sort
+     * key in URL-safe base64, except in the order of registration.
+     *
+     * @param key a {@code Double} or a {@code String}; null in the order of registration
+     */
+    public record Place(int id, @Nullable Object key) {
+
+        /**
+         * Returns the place that an address names.
+         *
+         * @throws Refusal if it does not name a place in this order
+         */
+        public static Place of(Sort by, String text) {
+            try {
+                int dot = text.indexOf('.');
+                int id = Integer.parseInt(dot < 0 ? text : text.substring(0, dot));
+                if (by == Sort.REGISTERED && dot < 0) {
+                    return new Place(id, null);
+                }
+                if (by != Sort.REGISTERED && dot > 0) {
+                    String key =
+                            new String(Base64.getUrlDecoder().decode(text.substring(dot + 1)), StandardCharsets.UTF_8);
+                    // PostgreSQL's text cannot contain NUL.
+                    return new Place(id, by.number ? (Object) Double.valueOf(key) : key.replace("\0", ""));
+                }
+            } catch (IllegalArgumentException e) {
+                // Refused below, whatever is wrong with it.
+            }
+            throw new Refusal("after", "\"%s\": expected the end of a page in this order", text);
+        }
+
+        @Override
+        public String toString() {
+            String place = String.valueOf(id);
+            return key == null
+                    ? place
+                    : place
+                            + '.'
+                            + Base64.getUrlEncoder()
+                                    .withoutPadding()
+                                    .encodeToString(key.toString().getBytes(StandardCharsets.UTF_8));
+        }
+    }
+
+    /**
+     * What an experiment's current manifest contains, and how much of it is safe at the site.
+     *
+     * @param safe whether every entry is safe, also empty files, folders and links
+     */
+    public record Held(long files, long bytes, long bytesSafe, boolean safe) {}
+
+    /**
      * An experiment that was found.
      *
      * @param state never {@link State#AT_RISK}
+     * @param held null: nothing was ever sealed
      */
-    public record Found(Experiment experiment, State state) {}
+    public record Found(
+            Experiment experiment, State state, @Nullable Held held, Place place) {}
+
+    /** The sums over all experiments that a search found. */
+    public record Sums(long experiments, long bytes, long bytesSafe) {}
 
     /**
      * The experiments in one of the states that are at risk.
@@ -175,20 +354,24 @@ public class ExperimentSearch {
     }
 
     /**
-     * Returns the query for one state. It computes the states one by one until the page is full. {@code offset 0} hides
-     * the state from the planner, which would expect one in 200 to match and compute it for all experiments first.
-     * {@code atLeast} is a necessary condition of the state, by which rare states are found quickly.
+     * Returns the query for one state, by id. It computes the states one by one until the page is full. {@code offset 0}
+     * hides the state from the planner, which would expect one in 200 to match and compute it for all experiments
+     * first.
      */
-    private static String inState(String atLeast) {
+    private static String inState(State state) {
         return """
-                select e.*, p.code as project, s.state
+                select e.*, p.code as project,\s""" + FIGURES + """
+                , s.state
                 from experiment e
                 join project p using (project_id)
                 left join protection t
                      on t.experiment_id = e.experiment_id and t.site_id = :site and t.experiment_id > :after
                 cross join lateral (select\s""" + STATE + """
-                    as state offset 0) s
-                where s.state = any(:states) and (""" + atLeast + """
+                    as state
+                    from (select (select min(k.risk)::text from risks(:site, :overdue) k
+                                  where k.experiment_id = e.experiment_id) as risk) x
+                    offset 0) s
+                where s.state = any(:states) and (""" + atLeast(state) + """
                 )
                   and\s""" + WANTED + """
                 order by e.experiment_id
@@ -196,23 +379,52 @@ public class ExperimentSearch {
                 """;
     }
 
-    private static String statement(@Nullable State state) {
+    /** Returns a necessary condition of a state, by which rare states are found quickly. */
+    private static String atLeast(State state) {
         return switch (state) {
-            case PLANNED -> inState("""
-                    e.experiment_id in (select x.experiment_id from experiment x
-                                        where x.experiment_id > :after
+            case PLANNED -> """
+                    e.experiment_id in (select n.experiment_id from experiment n
+                                        where n.experiment_id > :after
                                           and not exists (select from protection o
-                                                          where o.experiment_id = x.experiment_id and o.site_id = :site)
-                                        offset 0)""");
-            case ARRIVING ->
-                inState("e.experiment_id in (select a.experiment_id from arrival a where a.state = 'ARRIVING')");
-            case COMPLETE, COPYING -> inState("t.entries = t.entries_safe is false");
-            case VERIFIED -> inState("t.entries = t.entries_safe is true");
-            case LOST, DAMAGED, FROZEN, SOURCE_MISSING, LATE, BLOCKED, AT_RISK -> inState("""
-                    e.experiment_id in (select x.experiment_id from risks(:site, :overdue) x
-                                        where x.experiment_id > :after and x.risk::text = any(:states))""");
-            case null -> IN_ANY_STATE;
+                                                          where o.experiment_id = n.experiment_id and o.site_id = :site)
+                                        offset 0)""";
+            case ARRIVING -> "e.experiment_id in (select a.experiment_id from arrival a where a.state = 'ARRIVING')";
+            case COMPLETE, COPYING -> "t.entries = t.entries_safe is false";
+            case VERIFIED -> "t.entries = t.entries_safe is true";
+            case LOST, DAMAGED, FROZEN, SOURCE_MISSING, LATE, BLOCKED, AT_RISK -> """
+                    e.experiment_id in (select k.experiment_id from risks(:site, :overdue) k
+                                        where k.experiment_id > :after and k.risk::text = any(:states))""";
         };
+    }
+
+    /**
+     * Returns the relation {@code e} of all selected experiments. Their states are only computed if they are needed,
+     * for all at once. {@code offset 0} keeps PostgreSQL from computing a state twice.
+     */
+    private static String found(@Nullable State state, boolean withState) {
+        String each = "select e.*, p.code as project, " + FIGURES;
+        String from = " from experiment e join project p using (project_id)\n" + PROTECTION;
+        if (state == null && !withState) {
+            return "(" + each + from + "where " + WANTED + ") e\n";
+        }
+        String condition = state == null ? "" : " and (" + atLeast(state) + ")\n";
+        String all = each + ", " + STATE + " as state" + from + RISKS + "where " + WANTED + condition + "offset 0";
+        return state == null ? "(" + all + ") e\n" : "(select * from (" + all + ") e where e.state = any(:states)) e\n";
+    }
+
+    /** Returns the query for a page in any order. */
+    private static String sorted(@Nullable State state, Order order) {
+        boolean withState = state != null || order.by == Sort.STATE;
+        String page = "select e.*, (" + order.by.key + ") as key from " + found(state, withState)
+                + (order.descending ? order.by.beyond("<") : order.by.beyond(">"))
+                + (order.descending ? "order by key desc, experiment_id desc" : "order by key, experiment_id")
+                + " limit :limit";
+        return withState
+                ? page
+                : "select e.*, " + STATE + " as state from (" + page + ") e\n" + PROTECTION + ITS_RISK
+                        + (order.descending
+                                ? "order by e.key desc, e.experiment_id desc"
+                                : "order by e.key, e.experiment_id");
     }
 
     /** Returns the state of an experiment at a site. */
@@ -274,13 +486,50 @@ public class ExperimentSearch {
      * @param site the site of the states; a site that does not exist has no sealed data
      */
     public List<Found> page(Sight sight, Filter wanted, int site, int after, int limit) {
+        return asked(wanted.state == null ? BY_ID : inState(wanted.state), sight, wanted, site)
+                .param("after", after)
+                .param("limit", limit)
+                .query((row, n) -> found(row, n, null))
+                .list();
+    }
+
+    /**
+     * Returns at most {@code limit} visible, selected experiments in an order.
+     *
+     * @param after the place after which they begin; null: from the first one
+     */
+    public List<Found> page(Sight sight, Filter wanted, int site, Order order, @Nullable Place after, int limit) {
+        if (order.equals(Order.REGISTERED)) {
+            return page(sight, wanted, site, after == null ? 0 : after.id, limit);
+        }
+        return asked(sorted(wanted.state, order), sight, wanted, site)
+                .param("after", 0)
+                .param("id", after == null ? null : after.id)
+                .param("key", after == null ? null : Objects.requireNonNullElse(after.key, after.id))
+                .param("all", Arrays.stream(State.values()).map(State::name).toArray(String[]::new))
+                .param("limit", limit)
+                .query((row, n) -> found(row, n, order.by.keyOf(row)))
+                .list();
+    }
+
+    /** Returns the sums over all visible, selected experiments. */
+    public Sums sums(Sight sight, Filter wanted, int site) {
+        return asked("""
+                        select count(*) as experiments, coalesce(sum(e.bytes), 0)::bigint as bytes,
+                               coalesce(sum(e.bytes_safe), 0)::bigint as bytes_safe
+                        from\s""" + found(wanted.state, false), sight, wanted, site)
+                .param("after", 0)
+                .query(Sums.class)
+                .single();
+    }
+
+    private JdbcClient.StatementSpec asked(String statement, Sight sight, Filter wanted, int site) {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
-        return jdbc.sql(statement(wanted.state))
+        return jdbc.sql(statement)
                 .param("overdue", overdue())
                 .param("seen", sight.seen())
                 .param("site", site)
-                .param("after", after)
                 .param("project", wanted.project)
                 .param("modality", wanted.modality)
                 .param("scanner", wanted.scanner)
@@ -292,12 +541,20 @@ public class ExperimentSearch {
                         "named",
                         text == null || slash < 0 ? new Integer[0] : projects(literally(text.substring(0, slash))))
                 .param("code", text == null || slash < 0 ? null : literally(text.substring(slash + 1)) + "%")
-                .param("states", wanted.state == null ? new String[0] : selected(wanted.state))
-                .param("limit", limit)
-                .query((row, n) -> new Found(
-                        Objects.requireNonNull(Experiments.EXPERIMENT.mapRow(row, n)),
-                        State.valueOf(row.getString("state"))))
-                .list();
+                .param("states", wanted.state == null ? new String[0] : selected(wanted.state));
+    }
+
+    private static Found found(ResultSet row, int n, @Nullable Object key) throws SQLException {
+        Experiment experiment = Objects.requireNonNull(Experiments.EXPERIMENT.mapRow(row, n));
+        long files = row.getLong("files");
+        Held held = row.wasNull()
+                ? null
+                : new Held(
+                        files,
+                        row.getLong("bytes"),
+                        row.getLong("bytes_safe"),
+                        row.getLong("entries") == row.getLong("entries_safe"));
+        return new Found(experiment, State.valueOf(row.getString("state")), held, new Place(experiment.id(), key));
     }
 
     /**

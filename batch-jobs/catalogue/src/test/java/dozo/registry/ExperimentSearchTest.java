@@ -8,8 +8,13 @@ import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
+import dozo.registry.ExperimentSearch.Held;
+import dozo.registry.ExperimentSearch.Order;
+import dozo.registry.ExperimentSearch.Place;
 import dozo.registry.ExperimentSearch.Risk;
+import dozo.registry.ExperimentSearch.Sort;
 import dozo.registry.ExperimentSearch.State;
+import dozo.registry.ExperimentSearch.Sums;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -21,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Experiments are found by what people remember about them, a page at a time. */
@@ -294,6 +300,80 @@ class ExperimentSearchTest {
         assertThat(search.page(Filter.ALL, SITE, 3, 3))
                 .extracting(found -> found.experiment().id())
                 .containsExactly(4);
+    }
+
+    /** With equal and unknown values, in both directions, also backwards: every experiment once, in the same order. */
+    @ParameterizedTest
+    @EnumSource(Sort.class)
+    void pagesOfAnyOrderFollowEachOther(Sort sort) {
+        seal("E1", "1", "null");
+        seal("E2", "0", "'2026-11-19T12:00:00Z'");
+        find("Vis-4", "UNREADABLE");
+        for (boolean descending : new boolean[] {false, true}) {
+            Order order = new Order(sort, descending);
+            for (Filter wanted : List.of(Filter.ALL, inState(State.PLANNED))) {
+                List<Found> all = search.page(Sight.EVERYTHING, wanted, SITE, order, null, 10);
+                assertThat(all).hasSize(wanted == Filter.ALL ? 4 : 1);
+                assertThat(search.page(Sight.EVERYTHING, wanted, SITE, order.reversed(), null, 10))
+                        .isEqualTo(all.reversed());
+                for (int i = 0; i < all.size(); i++) {
+                    Place read = Place.of(sort, all.get(i).place().toString());
+                    assertThat(search.page(Sight.EVERYTHING, wanted, SITE, order, read, 10))
+                            .as("after %s", read)
+                            .isEqualTo(all.subList(i + 1, all.size()));
+                }
+            }
+        }
+    }
+
+    @Test
+    void experimentsAreSortedByWhatTheListShows() {
+        seal("E1", "1", "null");
+        seal("E2", "0", "'2026-11-19T12:00:00Z'");
+        jdbc.sql("update protection set bytes = 10000000000, files = 7 where experiment_id = 2")
+                .update();
+        find("Vis-4", "DAMAGED");
+
+        assertThat(sorted("-registered")).containsExactly("Vis-4", "E3", "E2", "E1");
+        assertThat(sorted("name")).containsExactly("E3", "Vis-4", "E1", "E2");
+        assertThat(sorted("title")).containsExactly("E3", "Vis-4", "E1", "E2");
+        assertThat(sorted("-modality")).containsExactly("E2", "E1", "E3", "Vis-4");
+        assertThat(sorted("scanner")).containsExactly("E3", "E2", "E1", "Vis-4");
+        assertThat(sorted("-acquired")).containsExactly("Vis-4", "E2", "E1", "E3");
+        assertThat(sorted("state")).containsExactly("Vis-4", "E2", "E3", "E1");
+        assertThat(sorted("-files")).startsWith("E2", "E1");
+        assertThat(sorted("-size")).startsWith("E2", "E1");
+        assertThat(sorted("safe")).containsExactly("E3", "Vis-4", "E2", "E1");
+    }
+
+    private List<String> sorted(String order) {
+        return search.page(Sight.EVERYTHING, Filter.ALL, SITE, Order.of(order), null, 10).stream()
+                .map(found -> found.experiment().code())
+                .toList();
+    }
+
+    @Test
+    void whatWasFoundIsSummedUpWhateverThePage() {
+        seal("E1", "1", "null");
+        seal("E2", "0", "'2026-11-19T12:00:00Z'");
+
+        assertThat(search.sums(Sight.EVERYTHING, Filter.ALL, SITE)).isEqualTo(new Sums(4, 2, 1));
+        assertThat(search.sums(Sight.EVERYTHING, inState(State.COMPLETE), SITE)).isEqualTo(new Sums(1, 1, 0));
+        assertThat(search.sums(Sight.of(Set.of("Motor")), Filter.ALL, SITE)).isEqualTo(new Sums(2, 0, 0));
+        assertThat(search.sums(Sight.EVERYTHING, Filter.ALL, 0)).isEqualTo(new Sums(4, 0, 0));
+        assertThat(search.page(Filter.ALL, SITE, 0, 3))
+                .extracting(Found::held)
+                .containsExactly(new Held(1, 1, 1, true), new Held(1, 1, 0, false), null);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"SIZE, 1", "SIZE, 1.YWJj", "SIZE, 1.*", "REGISTERED, x", "REGISTERED, 1.MQ", "TITLE, x.MQ", "TITLE, ''"
+    })
+    void anAddressThatIsNoPlaceInTheOrderIsRefused(Sort sort, String place) {
+        assertThatThrownBy(() -> Place.of(sort, place))
+                .isInstanceOfSatisfying(
+                        Refusal.class, refusal -> assertThat(refusal.field()).isEqualTo("after"));
+        assertThatThrownBy(() -> Order.of("--size")).isInstanceOf(Refusal.class);
     }
 
     @Test

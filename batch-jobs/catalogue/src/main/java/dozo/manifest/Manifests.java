@@ -8,6 +8,7 @@ import dozo.manifest.Differences.Counts;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,6 +95,31 @@ public class Manifests {
         TYPE_CHANGED,
         GONE
     }
+
+    /**
+     * The entries that changed after manifest {@code :from} until {@code :to}: as they were, and as they are. What never
+     * changed is not read. The first manifest has nothing before it.
+     */
+    static final String BEFORE_AND_AFTER = """
+            with before as (
+                select e.*, l.hard_link, l.link_target
+                from ended_entry e left join entry_link l using (experiment_id, entry_no)
+                where experiment_id = :experiment and since_manifest <= :from
+                  and until_manifest > :from and until_manifest <= :to
+            ), after as (
+                select e.*, l.hard_link, l.link_target
+                from entry_version e left join entry_link l using (experiment_id, entry_no)
+                where experiment_id = :experiment and since_manifest > 1
+                  and since_manifest > :from and since_manifest <= :to
+                  and (until_manifest is null or until_manifest > :to)
+            )
+            """;
+
+    /** Whether an entry {@code b} before differs from {@code a} after; what was undone in between does not. */
+    static final String DIFFERS = """
+            (b.kind, b.size_bytes, b.modified_ns, b.mode, b.hard_link, b.link_target)
+                is distinct from (a.kind, a.size_bytes, a.modified_ns, a.mode, a.hard_link, a.link_target)
+            """;
 
     public Manifests(JdbcClient jdbc) {
         this.jdbc = jdbc;
@@ -232,23 +258,21 @@ public class Manifests {
      * @param from the earlier manifest's number, at least 1
      */
     public List<Change> changes(int experimentId, int from, int to, FilePath after, int limit) {
+        return changes(experimentId, from, to, null, after, limit);
+    }
+
+    /**
+     * Returns the same of one folder, without the folders in it.
+     *
+     * @param folder null: of all folders
+     */
+    public List<Change> changes(
+            int experimentId, int from, int to, @Nullable FilePath folder, FilePath after, int limit) {
         if (from < 1 || to < from) {
             throw new IllegalArgumentException(
                     "expected manifest numbers 1 <= from <= to, not %d and %d".formatted(from, to));
         }
-        return jdbc.sql("""
-                        with before as (
-                            select e.*, l.hard_link, l.link_target
-                            from ended_entry e left join entry_link l using (experiment_id, entry_no)
-                            where experiment_id = :experiment and since_manifest <= :from
-                              and until_manifest > :from and until_manifest <= :to
-                        ), after as (
-                            select e.*, l.hard_link, l.link_target
-                            from entry_version e left join entry_link l using (experiment_id, entry_no)
-                            where experiment_id = :experiment and since_manifest > 1
-                              and since_manifest > :from and since_manifest <= :to
-                              and (until_manifest is null or until_manifest > :to)
-                        )
+        return jdbc.sql(BEFORE_AND_AFTER + """
                         select d.path, name,
                                b.entry_no as before_entry_no, b.kind as before_kind, b.size_bytes as before_size_bytes,
                                b.modified_ns as before_modified_ns, b.mode as before_mode,
@@ -258,15 +282,15 @@ public class Manifests {
                                a.hard_link as after_hard_link, a.link_target as after_link_target
                         from before b full join after a using (directory_no, name)
                         join directory d on d.experiment_id = :experiment and d.directory_no = coalesce(b.directory_no, a.directory_no)
-                        where (b.kind, b.size_bytes, b.modified_ns, b.mode, b.hard_link, b.link_target)
-                            is distinct from (a.kind, a.size_bytes, a.modified_ns, a.mode, a.hard_link, a.link_target)
-                          and (d.path, name) > (:folder, :name)
+                        where\s""" + DIFFERS + """
+                          and (:only::bytea is null or d.path = :only) and (d.path, name) > (:folder, :name)
                         order by d.path, name
                         limit :limit
                         """)
                 .param("experiment", experimentId)
                 .param("from", from)
                 .param("to", to)
+                .param("only", folder == null ? null : folder.bytes(), Types.BINARY)
                 .param("folder", after.parent().bytes())
                 .param("name", after.name())
                 .param("limit", limit)

@@ -39,6 +39,7 @@ final class Catalogue {
     final JdbcClient jdbc;
     final Projects projects;
     final Manifests manifests;
+    final ChangeSummary summaries;
     final Freezes freezes;
     final Ingest ingest;
     final Experiment experiment;
@@ -62,6 +63,7 @@ final class Catalogue {
         Ledger ledger = new Ledger(jdbc, () -> now);
         projects = new Projects(jdbc, ledger, () -> now);
         manifests = new Manifests(jdbc);
+        summaries = new ChangeSummary(jdbc);
         freezes = new Freezes(jdbc, ledger, () -> now);
         ingest = new Ingest(template, manifests, freezes, ledger, () -> now, LISTS_OF_A_YEAR);
         transaction = new TransactionTemplate(new JdbcTransactionManager(database));

@@ -8,7 +8,13 @@ import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
+import dozo.ledger.Sight;
 import dozo.manifest.Catalogue.Tree;
+import dozo.manifest.ChangeSummary.FolderSum;
+import dozo.manifest.ChangeSummary.Kind;
+import dozo.manifest.ChangeSummary.Period;
+import dozo.manifest.ChangeSummary.Sum;
+import dozo.manifest.ChangeSummary.Summary;
 import dozo.manifest.Manifests.Change;
 import dozo.manifest.Manifests.ChangeKind;
 import dozo.manifest.Manifests.Manifest;
@@ -18,6 +24,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -133,6 +140,55 @@ class TimeTravelTest {
         assertThat(catalogue.manifests.changes(1, 2, 2, FilePath.ROOT, 100)).isEmpty();
         assertThatThrownBy(() -> catalogue.manifests.changes(1, 0, 2, FilePath.ROOT, 100))
                 .hasMessage("expected manifest numbers 1 <= from <= to, not 0 and 2");
+    }
+
+    @Test
+    void changesAreSummedUpByKindAndFolderTheGravestFirst() {
+        Tree tree = new Tree();
+        for (int i = 0; i < 80; i++) {
+            tree.put("run/f" + i, 10, 1);
+        }
+        night(tree.put("keep", 1, 1).put("other", 5, 1));
+        night(new Tree().put("keep", 3, 2).put("sub/short-lived", 7, 1));
+
+        Summary summary = catalogue.summaries.between(1, 5, 6, 1);
+        assertThat(summary.kinds())
+                .extracting(Sum::kind, Sum::entries, Sum::bytesBefore, Sum::bytesAfter)
+                .containsExactly(
+                        tuple(Kind.GONE, 82L, 805L, 0L), tuple(Kind.CHANGED, 1L, 1L, 3L), tuple(Kind.BACK, 2L, 0L, 7L));
+        assertThat(summary.folders())
+                .containsExactly(new FolderSum(FilePath.of("run"), new Sum(Kind.GONE, 80, 800, 0)));
+        assertThat(summary.foldersLeftOff()).isEqualTo(4);
+        assertThat(catalogue.manifests.changes(1, 5, 6, FilePath.of("run"), FilePath.ROOT, 100))
+                .hasSize(80);
+        assertThat(catalogue.summaries.between(1, 6, 6, 10)).isEqualTo(new Summary(List.of(), List.of(), 0));
+    }
+
+    @Test
+    void whatChangedInAPeriodIsSummedUpByExperiment() {
+        Instant second = catalogue.manifests.find(1, 2).orElseThrow().sealedAt();
+        Instant last = catalogue.manifests.find(1, 4).orElseThrow().sealedAt().plusSeconds(1);
+
+        Period period = catalogue.summaries.between(Sight.EVERYTHING, second, last, 10);
+        assertThat(period.sums())
+                .allSatisfy(sum -> assertThat(sum.from()).isEqualTo(1))
+                .allSatisfy(sum -> assertThat(sum.to()).isEqualTo(4))
+                .extracting(each -> each.sum().kind(), each -> each.sum().entries())
+                .containsExactly(tuple(Kind.GONE, 2L), tuple(Kind.TYPE_CHANGED, 1L), tuple(Kind.NEW, 2L));
+        assertThat(catalogue
+                        .summaries
+                        .between(Sight.EVERYTHING, Instant.EPOCH, last, 10)
+                        .sums())
+                .as("the first manifest has only new entries, whatever came and went since")
+                .extracting(each -> each.sum().kind())
+                .containsExactly(Kind.NEW);
+        assertThat(catalogue
+                        .summaries
+                        .between(Sight.of(Set.of()), Instant.EPOCH, last, 10)
+                        .sums())
+                .isEmpty();
+        assertThat(catalogue.summaries.between(Sight.EVERYTHING, last, last.plusSeconds(1), 10))
+                .isEqualTo(new Period(List.of(), 0, 0));
     }
 
     @Test

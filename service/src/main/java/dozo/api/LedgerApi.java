@@ -110,19 +110,28 @@ public class LedgerApi {
         this.json = json;
     }
 
-    /** Lists ledger rows, oldest first. {@code after} is a {@code seq}. */
+    /**
+     * Lists ledger rows, oldest first. {@code after} is a {@code seq}.
+     *
+     * @param actor who did it: a user, or {@code dozo} for the program
+     */
     @GetMapping
     @Nullable
     Page<ShownRow> list(
             @RequestParam(required = false) @Nullable String subject,
             @RequestParam(required = false) @Nullable String action,
+            @RequestParam(required = false) @Nullable String actor,
             @RequestParam(required = false) @Nullable String from,
             @RequestParam(required = false) @Nullable String until,
             @RequestParam(defaultValue = "0") long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sheet sheet) {
         Filter wanted = new Filter(
-                subject, action, from == null ? null : moments.begin("from", from), moments.endOrNull("until", until));
+                subject,
+                action,
+                actor,
+                from == null ? null : moments.begin("from", from),
+                moments.endOrNull("until", until));
         if (sheet.wanted()) {
             sheet.send(
                     "ledger",

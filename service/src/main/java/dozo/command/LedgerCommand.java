@@ -37,6 +37,9 @@ final class LedgerCommand {
         @Option(names = "--action", paramLabel = "A", description = "Only this action, such as run.started.")
         private @Nullable String action;
 
+        @Option(names = "--actor", paramLabel = "NAME", description = "Only what this user did; dozo: the program.")
+        private @Nullable String actor;
+
         @Option(names = "--from", paramLabel = "DAY", description = "From this day or time on.")
         private @Nullable String from;
 
@@ -51,6 +54,7 @@ final class LedgerCommand {
                     .with("limit", PAGE)
                     .with("subject", subject)
                     .with("action", action)
+                    .with("actor", actor)
                     .with("from", from)
                     .with("until", until)
                     .with("after", last);

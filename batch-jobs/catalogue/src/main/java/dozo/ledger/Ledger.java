@@ -25,6 +25,16 @@ public class Ledger {
 
     private static final String ANCHORED = "ledger.anchored";
 
+    private static final String SELECTED = """
+            select seq, at, actor, action, subject, detail::text, encode(hash, 'hex') as hash from ledger
+            where (:subject::text is null or subject = :subject
+                   or subject ~ '#[0-9]+$' and regexp_replace(subject, '#[0-9]+$', '') = :subject)
+              and (:action::text is null or action = :action)
+              and (:actor::text is null or actor = :actor)
+              and (:from::timestamptz is null or at >= :from)
+              and (:until::timestamptz is null or at < :until)
+            """;
+
     private static final RowMapper<Anchor> ANCHOR = Rows.of(Anchor.class);
 
     private final JdbcClient jdbc;
@@ -49,16 +59,18 @@ public class Ledger {
      * Selects rows; null: any.
      *
      * @param subject what the action was applied to; for an experiment also rows about its manifests ({@code P1/E1#3})
+     * @param actor who did it
      * @param from appended then or later
      * @param until appended before
      */
     public record Filter(
             @Nullable String subject,
             @Nullable String action,
+            @Nullable String actor,
             @Nullable Instant from,
             @Nullable Instant until) {
 
-        public static final Filter ALL = new Filter(null, null, null, null);
+        public static final Filter ALL = new Filter(null, null, null, null, null);
     }
 
     public Ledger(JdbcClient jdbc, InstantSource clock) {
@@ -120,20 +132,33 @@ public class Ledger {
 
     /** Returns at most {@code limit} selected rows after {@code seq}, oldest first. */
     public List<LedgerEntry> page(Filter wanted, long seq, int limit) {
+        return rows(SELECTED + " and seq > :seq order by seq limit :limit", wanted, seq, limit);
+    }
+
+    /** Returns at most {@code limit} selected rows before {@code seq}, newest first. */
+    public List<LedgerEntry> newest(Filter wanted, long seq, int limit) {
+        return rows(SELECTED + " and seq < :seq order by seq desc limit :limit", wanted, seq, limit);
+    }
+
+    /** Returns the actions that have ever happened. Looks up one after the other, because an action has many rows. */
+    public List<String> actions() {
         return jdbc.sql("""
-                        select seq, at, actor, action, subject, detail::text, encode(hash, 'hex') as hash from ledger
-                        where seq > :seq
-                          and (:subject::text is null or subject = :subject
-                               or subject ~ '#[0-9]+$' and regexp_replace(subject, '#[0-9]+$', '') = :subject)
-                          and (:action::text is null or action = :action)
-                          and (:from::timestamptz is null or at >= :from)
-                          and (:until::timestamptz is null or at < :until)
-                        order by seq
-                        limit :limit
-                        """)
+                        with recursive happened (action) as (
+                            select min(action) from ledger
+                            union all
+                            select (select min(l.action) from ledger l where l.action > h.action) from happened h
+                            where h.action is not null
+                        )
+                        select action from happened where action is not null order by action
+                        """).query((row, n) -> row.getString(1)).list();
+    }
+
+    private List<LedgerEntry> rows(String statement, Filter wanted, long seq, int limit) {
+        return jdbc.sql(statement)
                 .param("seq", seq)
                 .param("subject", wanted.subject)
                 .param("action", wanted.action)
+                .param("actor", wanted.actor)
                 .param("from", timestamp(wanted.from))
                 .param("until", timestamp(wanted.until))
                 .param("limit", limit)

@@ -58,8 +58,28 @@ class LedgerTest {
         assertThat(subjects("p/E")).isEmpty();
     }
 
+    @Test
+    void newestRowsComeFirstAndAreFoundByWhoDidThem() {
+        assertThat(ledger.actions()).isEmpty();
+        ledger.append("hanako", "test.done", "a", Map.of());
+        ledger.append("taro", "test.begun", "b", Map.of());
+        ledger.append("hanako", "test.done", "c", Map.of());
+
+        Ledger.Filter hanakos = new Ledger.Filter(null, null, "hanako", null, null);
+        assertThat(ledger.newest(Ledger.Filter.ALL, Long.MAX_VALUE, 2))
+                .extracting(Ledger.LedgerEntry::subject)
+                .containsExactly("c", "b");
+        assertThat(ledger.newest(hanakos, Long.MAX_VALUE, 10))
+                .extracting(Ledger.LedgerEntry::subject)
+                .containsExactly("c", "a");
+        assertThat(ledger.newest(hanakos, 3, 10))
+                .extracting(Ledger.LedgerEntry::seq)
+                .containsExactly(1L);
+        assertThat(ledger.actions()).containsExactly("test.begun", "test.done");
+    }
+
     private List<String> subjects(String wanted) {
-        return ledger.page(new Ledger.Filter(wanted, null, null, null), 0, 10).stream()
+        return ledger.page(new Ledger.Filter(wanted, null, null, null, null), 0, 10).stream()
                 .map(Ledger.LedgerEntry::subject)
                 .toList();
     }

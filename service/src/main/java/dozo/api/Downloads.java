@@ -21,11 +21,13 @@ import org.springframework.web.bind.annotation.RestController;
 class Downloads {
 
     private final CoverageApi coverage;
+    private final LedgerApi ledger;
     private final GapApi gaps;
     private final ReconciliationApi reconciliations;
 
-    Downloads(CoverageApi coverage, GapApi gaps, ReconciliationApi reconciliations) {
+    Downloads(CoverageApi coverage, LedgerApi ledger, GapApi gaps, ReconciliationApi reconciliations) {
         this.coverage = coverage;
+        this.ledger = ledger;
         this.gaps = gaps;
         this.reconciliations = reconciliations;
     }
@@ -49,6 +51,17 @@ class Downloads {
             Sight sight,
             Sheet sheet) {
         coverage.changes(from, until, by, given(site), sight, sheet);
+    }
+
+    @GetMapping("/audit/ledger.csv")
+    void ledger(
+            @RequestParam(required = false) @Nullable String subject,
+            @RequestParam(required = false) @Nullable String action,
+            @RequestParam(required = false) @Nullable String actor,
+            @RequestParam(required = false) @Nullable String from,
+            @RequestParam(required = false) @Nullable String until,
+            Sheet sheet) {
+        ledger.list(given(subject), given(action), given(actor), given(from), given(until), 0, 1, sheet);
     }
 
     @GetMapping("/audit/waits.csv")

@@ -6,6 +6,8 @@ import dozo.collect.OriginKind;
 import dozo.collect.Reconciliations;
 import dozo.collect.Standings.Next;
 import dozo.file.Problem;
+import dozo.ledger.Breach;
+import dozo.manifest.ChangeSummary;
 import dozo.manifest.Manifests.ChangeKind;
 import dozo.registry.Capacity.Outlook;
 import dozo.registry.ExperimentSearch.State;
@@ -13,6 +15,7 @@ import dozo.registry.Verdict.Outcome;
 import dozo.run.Headlines.Kind;
 import dozo.source.delivery.Trouble;
 import dozo.source.tree.FolderSearch;
+import dozo.verify.LedgerVerification.Verdict;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -92,7 +95,11 @@ class WordsTest {
                         Arrays.stream(Kind.values()).map(each -> "headline." + each),
                         Arrays.stream(Outlook.values()).map(each -> "capacity." + each),
                         Arrays.stream(Outcome.values()).map(each -> "verdict." + each),
+                        Arrays.stream(Breach.Kind.values()).map(each -> "breach." + each),
+                        Arrays.stream(Verdict.values())
+                                .flatMap(each -> Stream.of("ledger." + each, "ledger." + each + ".means")),
                         Arrays.stream(ChangeKind.values()).map(each -> "change." + each),
+                        Arrays.stream(ChangeSummary.Kind.values()).map(each -> "change." + each),
                         Arrays.stream(Problem.values()).map(each -> "reason." + each),
                         Arrays.stream(Problem.values()).map(each -> "means." + each),
                         Arrays.stream(OriginKind.values()).map(each -> "origins.kind." + each),
@@ -103,6 +110,20 @@ class WordsTest {
                 .flatMap(each -> each);
 
         assertThat(words("en").stringPropertyNames()).containsAll(needed.toList());
+    }
+
+    @Test
+    void everyActionOfTheLedgerHasAWord() throws Exception {
+        Set<String> words = words("en").stringPropertyNames();
+        String documented = Files.readString(Path.of("..", "docs", "reference", "ledger.md"));
+        List<String> actions = Pattern.compile("`([a-z]+\\.[a-z]+)`(?=[^|]*\\|[^|]*\\|$)", Pattern.MULTILINE)
+                .matcher(documented)
+                .results()
+                .map(found -> "did." + found.group(1))
+                .toList();
+
+        assertThat(actions).contains("did.run.started", "did.experiment.settled");
+        assertThat(words).containsAll(actions);
     }
 
     @Test

@@ -6,6 +6,7 @@ import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.Group;
 import dozo.ledger.Dimension;
 import dozo.ledger.Sight;
+import dozo.manifest.ChangeSummary;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
@@ -36,6 +37,11 @@ class AuditPage {
 
     private static final int GROUPS_SHOWN = 100;
 
+    /** A report on paper has no further pages of its tables. */
+    private static final int GROUPS_PRINTED = 10_000;
+
+    private static final int EXPERIMENTS_SHOWN = 20;
+
     /** Default period of the waits, in days. */
     private static final int DAYS_USUAL = 90;
 
@@ -45,6 +51,7 @@ class AuditPage {
 
     private final Coverage coverage;
     private final Audit audit;
+    private final ChangeSummary summaries;
     private final Sites sites;
     private final Experiments experiments;
     private final Proofs proofs;
@@ -57,6 +64,7 @@ class AuditPage {
     AuditPage(
             Coverage coverage,
             Audit audit,
+            ChangeSummary summaries,
             Sites sites,
             Experiments experiments,
             Proofs proofs,
@@ -64,6 +72,7 @@ class AuditPage {
             ZoneId zone) {
         this.coverage = coverage;
         this.audit = audit;
+        this.summaries = summaries;
         this.sites = sites;
         this.experiments = experiments;
         this.proofs = proofs;
@@ -111,7 +120,9 @@ class AuditPage {
         Site site = site(typed.get("site")).orElse(null);
         int siteId = site == null ? Sites.NO_SITE : site.id();
         Instant at = asked.asOf == null ? null : end(asked.asOf);
+        boolean report = "true".equals(typed.get("report"));
         model.addAttribute("form", form);
+        model.addAttribute("report", report);
         model.addAttribute("by", by);
         model.addAttribute("dimensions", DIMENSIONS);
         model.addAttribute("sites", sites.all());
@@ -124,11 +135,12 @@ class AuditPage {
         model.addAttribute("recordedSince", coverage.recordedSince(siteId).orElse(null));
         model.addAttribute("all", coverage.all(sight, siteId, at));
         Cut<Group> groups = Cut.of(
-                GROUPS_SHOWN,
+                report ? GROUPS_PRINTED : GROUPS_SHOWN,
                 most -> coverage.groups(sight, by, siteId, at, after, most),
                 group -> String.valueOf(group.name()));
         model.addAttribute("groups", groups);
         model.addAttribute("first", after.isEmpty() ? null : "");
+        model.addAttribute("changed", summaries.between(sight, begin(asked.from), end(asked.until), EXPERIMENTS_SHOWN));
         model.addAttribute("waits", audit.waits(sight, by, siteId, begin(asked.from), end(asked.until)));
         return "audit";
     }

@@ -5,8 +5,8 @@ import dozo.file.Size;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings;
+import dozo.manifest.ChangeSummary.Sum;
 import dozo.registry.ExperimentSearch.Held;
-import dozo.registry.ExperimentSearch.Sums;
 import dozo.transfer.TransferUnits.Progress;
 import java.time.Duration;
 import java.time.Instant;
@@ -157,9 +157,13 @@ public record Format(ZoneId zone, Locale locale) {
         return share(held.bytesSafe(), held.bytes(), held.safe());
     }
 
-    /** Returns the safe share of what a search found, in percent, by bytes. */
-    public int share(Sums sums) {
-        return share(sums.bytesSafe(), sums.bytes(), sums.bytes() > 0 && sums.bytesSafe() == sums.bytes());
+    /** Formats the size of entries that changed: before and after, or the one that there is. */
+    public String change(Sum sum) {
+        return switch (sum.kind()) {
+            case GONE -> size(sum.bytesBefore());
+            case BACK, NEW -> size(sum.bytesAfter());
+            case CHANGED, TYPE_CHANGED -> size(sum.bytesBefore()) + " → " + size(sum.bytesAfter());
+        };
     }
 
     /** Returns the progress of a run in percent. */

@@ -2,6 +2,9 @@ package dozo.ui;
 
 import dozo.file.Entry;
 import dozo.file.FilePath;
+import dozo.manifest.ChangeSummary;
+import dozo.manifest.ChangeSummary.Sum;
+import dozo.manifest.ChangeSummary.Summary;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Change;
 import dozo.manifest.Manifests.Manifest;
@@ -35,10 +38,12 @@ class ManifestPage {
 
     private static final int ENTRIES_SHOWN = 200;
     private static final int CHANGES_SHOWN = 200;
+    private static final int FOLDERS_SHOWN = 20;
     private static final int PROOFS_SHOWN = 100;
 
     private final Experiments experiments;
     private final Manifests manifests;
+    private final ChangeSummary summaries;
     private final Proofs proofs;
     private final Damages damages;
     private final Sites sites;
@@ -65,9 +70,18 @@ class ManifestPage {
 
     record ShownChange(Shown path, Change change) {}
 
-    ManifestPage(Experiments experiments, Manifests manifests, Proofs proofs, Damages damages, Sites sites) {
+    record ShownFolder(Shown path, Sum sum) {}
+
+    ManifestPage(
+            Experiments experiments,
+            Manifests manifests,
+            ChangeSummary summaries,
+            Proofs proofs,
+            Damages damages,
+            Sites sites) {
         this.experiments = experiments;
         this.manifests = manifests;
+        this.summaries = summaries;
         this.proofs = proofs;
         this.damages = damages;
         this.sites = sites;
@@ -155,6 +169,7 @@ class ManifestPage {
             @PathVariable String code,
             @RequestParam int from,
             @RequestParam int to,
+            @RequestParam(required = false) @Nullable String folder,
             @RequestParam(defaultValue = "") String after,
             Model model) {
         Experiment experiment = ExperimentPage.found(experiments, project, code);
@@ -162,13 +177,24 @@ class ManifestPage {
             throw new Refusal("from", "expected the number of an earlier manifest, and in \"to\" that of a later one");
         }
         FilePath last = Bytes.path("after", after);
+        FilePath only = folder == null ? null : Bytes.path("folder", folder);
         Cut<Change> changes = Cut.of(
                 CHANGES_SHOWN,
-                most -> manifests.changes(experiment.id(), from, to, last, most),
+                most -> manifests.changes(experiment.id(), from, to, only, last, most),
                 change -> Bytes.of(change.path()));
         model.addAttribute("experiment", experiment);
         model.addAttribute("from", manifest(experiment, from));
         model.addAttribute("to", manifest(experiment, to));
+        model.addAttribute("only", only == null ? null : Shown.path(only));
+        if (only == null && after.isEmpty()) {
+            Summary summary = summaries.between(experiment.id(), from, to, FOLDERS_SHOWN);
+            model.addAttribute("summary", summary);
+            model.addAttribute(
+                    "folders",
+                    summary.folders().stream()
+                            .map(each -> new ShownFolder(Shown.path(each.folder()), each.sum()))
+                            .toList());
+        }
         model.addAttribute("first", after.isEmpty() ? null : "");
         model.addAttribute("next", changes.next());
         model.addAttribute(

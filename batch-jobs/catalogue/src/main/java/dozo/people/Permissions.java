@@ -86,6 +86,9 @@ public final class Permissions {
             GET    /audit                                                           own         all      all     all   -
             GET    /audit/changes.csv                                               own         all      all     all   -
             GET    /audit/coverage.csv                                              own         all      all     all   -
+            GET    /audit/ledger                                                    -           -        all     all   -
+            GET    /audit/ledger.csv                                                -           -        all     all   -
+            POST   /audit/ledger/verification                                       -           -        all     all   -
             GET    /audit/proof                                                     own         all      all     all   -
             GET    /audit/waits.csv                                                 own         all      all     all   -
             GET    /sites                                                           -           all      all     all   -

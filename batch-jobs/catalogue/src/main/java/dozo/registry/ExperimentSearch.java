@@ -336,8 +336,12 @@ public class ExperimentSearch {
     public record Found(
             Experiment experiment, State state, @Nullable Held held, Place place) {}
 
-    /** The sums over all experiments that a search found. */
-    public record Sums(long experiments, long bytes, long bytesSafe) {}
+    /**
+     * The sums over all experiments that a search found.
+     *
+     * @param experimentsSafe how many are completely safe; those of which nothing was sealed are not
+     */
+    public record Sums(long experiments, long experimentsSafe, long bytes, long bytesSafe) {}
 
     /**
      * The experiments in one of the states that are at risk.
@@ -515,7 +519,8 @@ public class ExperimentSearch {
     /** Returns the sums over all visible, selected experiments. */
     public Sums sums(Sight sight, Filter wanted, int site) {
         return asked("""
-                        select count(*) as experiments, coalesce(sum(e.bytes), 0)::bigint as bytes,
+                        select count(*) as experiments, count(*) filter (where e.entries = e.entries_safe) as experiments_safe,
+                               coalesce(sum(e.bytes), 0)::bigint as bytes,
                                coalesce(sum(e.bytes_safe), 0)::bigint as bytes_safe
                         from\s""" + found(wanted.state, false), sight, wanted, site)
                 .param("after", 0)

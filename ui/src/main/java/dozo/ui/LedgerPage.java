@@ -1,0 +1,94 @@
+package dozo.ui;
+
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.Filter;
+import dozo.ledger.Ledger.LedgerEntry;
+import dozo.registry.Refusal;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/** The ledger for auditors: what happened, newest first, and whether the ledger is intact. */
+@Controller
+class LedgerPage {
+
+    private static final int SHOWN = 50;
+
+    private final Ledger ledger;
+    private final LedgerCheck check;
+    private final ZoneId zone;
+
+    /** A row, with its details by name. */
+    record Row(LedgerEntry entry, Map<String, Object> detail) {
+
+        static Row of(LedgerEntry entry) {
+            return new Row(
+                    entry, new TreeMap<>(JsonParserFactory.getJsonParser().parseMap(entry.detail())));
+        }
+    }
+
+    LedgerPage(Ledger ledger, LedgerCheck check, ZoneId zone) {
+        this.ledger = ledger;
+        this.check = check;
+        this.zone = zone;
+    }
+
+    @GetMapping("/audit/ledger")
+    String rows(
+            @RequestParam Map<String, String> typed,
+            @RequestParam(defaultValue = "" + Long.MAX_VALUE) long before,
+            Model model) {
+        model.addAttribute("actions", ledger.actions());
+        model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
+        model.addAttribute("runningSince", check.runningSince());
+        model.addAttribute("last", check.last());
+        try {
+            Filter wanted = wanted(typed);
+            Cut<LedgerEntry> found =
+                    Cut.of(SHOWN, most -> ledger.newest(wanted, before, most), entry -> String.valueOf(entry.seq()));
+            model.addAttribute(
+                    "found", new Cut<>(found.items().stream().map(Row::of).toList(), found.next()));
+            model.addAttribute("form", new Form(typed, Map.of()));
+            model.addAttribute("asked", !wanted.equals(Filter.ALL));
+        } catch (Refusal refused) {
+            model.addAttribute("found", new Cut<Row>(List.of(), null));
+            model.addAttribute("form", Form.refused(typed, refused));
+            model.addAttribute("asked", true);
+        }
+        return "ledger";
+    }
+
+    /** Verifies the ledger. A verification that takes long goes on after the page is shown. */
+    @PostMapping("/audit/ledger/verification")
+    String verify() throws InterruptedException {
+        check.begin();
+        return "redirect:/audit/ledger";
+    }
+
+    private Filter wanted(Map<String, String> typed) {
+        LocalDate from = ExperimentsPage.day("from", typed.get("from"));
+        LocalDate until = ExperimentsPage.day("until", typed.get("until"));
+        if (from != null && until != null && from.isAfter(until)) {
+            throw new Refusal("from", "expected a date on or before the last day");
+        }
+        return new Filter(
+                given(typed.get("subject")),
+                given(typed.get("action")),
+                given(typed.get("actor")),
+                from == null ? null : from.atStartOfDay(zone).toInstant(),
+                until == null ? null : until.plusDays(1).atStartOfDay(zone).toInstant());
+    }
+
+    private static @Nullable String given(@Nullable String text) {
+        return text == null || text.isBlank() ? null : text.strip();
+    }
+}

@@ -211,9 +211,7 @@ public class SourceFolders {
                 place.projects(),
                 inside,
                 shown.stream().filter(each -> !each.registered.elsewhere).toList(),
-                (int) shown.stream()
-                        .filter(each -> each.registered.elsewhere)
-                        .count(),
+                (int) shown.stream().filter(each -> each.registered.elsewhere).count(),
                 listed.others(),
                 listed.more() ? FilePath.of(listed.names().getLast().bytes()) : null);
     }

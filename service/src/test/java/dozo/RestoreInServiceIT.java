@@ -397,6 +397,21 @@ class RestoreInServiceIT {
         }
     }
 
+    @Test
+    void aSiteThatWasAddedAfterTheFirstNightsAndNotUsedCanBeRemoved() {
+        service.register("late", site.address());
+
+        assertThat(service.askAs(as("admin"), "DELETE", "/api/v1/sites/late", null)
+                        .status())
+                .isEqualTo(204);
+
+        assertThat(service.get("/api/v1/sites").text()).doesNotContain("late");
+        assertThat(service.register("later", site.address()).status()).isEqualTo(200);
+        assertThat(service.askAs(as("admin"), "DELETE", "/api/v1/sites/later", null)
+                        .status())
+                .isEqualTo(204);
+    }
+
     /** Submits the form of a manifest's page. */
     private static HttpResponse<byte[]> download(String user, String experiment, FilePath path) {
         return service.submit(

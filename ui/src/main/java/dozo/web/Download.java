@@ -86,10 +86,11 @@ public record Download(
 
     private void announce(HttpServletResponse response) {
         response.setContentType(type.toString());
+        boolean ascii = StandardCharsets.US_ASCII.newEncoder().canEncode(fileName);
         response.setHeader(
                 HttpHeaders.CONTENT_DISPOSITION,
                 ContentDisposition.attachment()
-                        .filename(fileName, StandardCharsets.UTF_8)
+                        .filename(fileName, ascii ? StandardCharsets.US_ASCII : StandardCharsets.UTF_8)
                         .build()
                         .toString());
         if (sizeBytes != null) {

@@ -172,7 +172,11 @@ public class Sites {
         if (!withCopies) {
             refuseIfCopiesAreThere(site);
         }
-        if (holds("select exists (select from run where site_id = :site)", site)) {
+        // NB: coverage of experiments that were sealed before the site was added is counted without a run, and is
+        // evidence.
+        if (holds(
+                "select exists (select from run where site_id = :site) or exists (select from coverage where site_id = :site)",
+                site)) {
             retire(site, actor);
         } else {
             for (String table : List.of("site_capability", "site_space", "site")) {

@@ -148,8 +148,14 @@ class TimeTravelTest {
         for (int i = 0; i < 80; i++) {
             tree.put("run/f" + i, 10, 1);
         }
+        Tree later = new Tree();
+        // So many that the tripwire does not freeze the experiment.
+        for (int i = 0; i < 500; i++) {
+            tree.put("stay/f" + i, 1, 1);
+            later.put("stay/f" + i, 1, 1);
+        }
         night(tree.put("keep", 1, 1).put("other", 5, 1));
-        night(new Tree().put("keep", 3, 2).put("sub/short-lived", 7, 1));
+        night(later.put("keep", 3, 2).put("sub/short-lived", 7, 1));
 
         Summary summary = catalogue.summaries.between(1, 5, 6, 1);
         assertThat(summary.kinds())

@@ -171,6 +171,20 @@ class OverviewPageTest {
     }
 
     @Test
+    void aSiteWhoseLastCheckIsOldHasItsPage() throws Exception {
+        fill();
+        service.bean(JdbcClient.class).sql("""
+                        insert into site_space (site_id, day, seen_at, total_bytes, free_bytes)
+                        values (1, '2020-01-01', '2020-01-01T00:00:00Z', 1000, 400)
+                        """).update();
+
+        HttpResponse<String> sites = service.look(service.browser(), "/sites", "en");
+
+        assertThat(sites.statusCode()).isEqualTo(200);
+        assertThat(sites.body()).contains("60 % full");
+    }
+
+    @Test
     void aPausedRunSaysWhoPausedItAndHowItGoesOn() throws Exception {
         fill();
         Run run = service.bean(Runs.class)

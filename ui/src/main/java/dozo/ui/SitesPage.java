@@ -219,8 +219,11 @@ class SitesPage {
                 jump.map(each -> HostKey.all(each.hostKey())).orElse(List.of()),
                 capabilities.of(site.id()).orElse(null),
                 capacity.orElse(null),
-                capacity.flatMap(present -> Plot.tried(() -> CapacityChart.of(
-                        capacities.history(site.id(), clock.instant().minus(CapacityChart.PAST)), present))),
+                capacity.flatMap(present -> Plot.tried(() ->
+                                capacities.history(site.id(), clock.instant().minus(CapacityChart.PAST)))
+                        // The last check may be older than the picture goes back.
+                        .filter(history -> !history.isEmpty())
+                        .map(history -> CapacityChart.of(history, present))),
                 Plot.tried(() -> new AgeChart(promises.at(site.id()), promises.ages(site.id()), clock.instant())));
     }
 

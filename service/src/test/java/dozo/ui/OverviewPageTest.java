@@ -171,17 +171,18 @@ class OverviewPageTest {
     }
 
     @Test
-    void aSiteWhoseLastCheckIsOldHasItsPage() throws Exception {
+    void aSiteHasItsPageAlsoIfItsCopiesAreCountedLate() throws Exception {
         fill();
+        store();
         service.bean(JdbcClient.class).sql("""
-                        insert into site_space (site_id, day, seen_at, total_bytes, free_bytes)
-                        values (1, '2020-01-01', '2020-01-01T00:00:00Z', 1000, 400)
+                        update stored set last_read_at = '2020-01-01T00:00:00Z', files = 1, bytes = 7;
+                        update protection set files_stored = 0, bytes_stored = 0;
                         """).update();
 
         HttpResponse<String> sites = service.look(service.browser(), "/sites", "en");
 
         assertThat(sites.statusCode()).isEqualTo(200);
-        assertThat(sites.body()).contains("60 % full");
+        assertThat(sites.body()).contains("7 B of 0 B were last read before");
     }
 
     @Test

@@ -51,7 +51,7 @@ record AgeChart(Promise promise, List<Age> ages, Instant now) {
     }
 
     public long bytesLate() {
-        return promise.bytes() - promise.bytesRead();
+        return bars().stream().filter(Bar::late).mapToLong(Bar::bytes).sum();
     }
 
     /** Returns the first moment that is not late. */

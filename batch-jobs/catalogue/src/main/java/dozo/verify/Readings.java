@@ -317,12 +317,13 @@ public class Readings {
         Timestamp oldest = row.getTimestamp("oldest");
         long files = row.getLong("files");
         long bytes = row.getLong("bytes");
+        // The two are counted separately: one may be ahead for a moment.
         return new Standing(
                 oldest == null ? null : oldest.toInstant(),
                 files,
                 bytes,
-                files - row.getLong("files_late"),
-                bytes - row.getLong("bytes_late"),
+                Math.max(0, files - row.getLong("files_late")),
+                Math.max(0, bytes - row.getLong("bytes_late")),
                 row.getLong("damaged"));
     }
 }

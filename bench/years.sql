@@ -12,7 +12,7 @@ begin
     for c in select table_name, column_name from information_schema.columns
              where table_schema = 'public' and data_type like 'timestamp%'
                and table_name in ('manifest', 'run', 'run_worker', 'receipt', 'stored', 'coverage', 'protection', 'experiment',
-                                  'batch_job_execution', 'batch_step_execution') loop
+                                  'batch_job_execution', 'batch_step_execution', 'run_pace') loop
         execute format('update %I set %I = %I - %L::interval where %I <> ''infinity''', c.table_name, c.column_name, c.column_name,
                        current_setting('bench.nights')::integer + 1 || ' days', c.column_name);
     end loop;
@@ -62,6 +62,13 @@ select (jsonb_populate_record(w, jsonb_build_object(
            'worker_id', w.worker_id + n, 'run_id', r.run_id + n, 'began_at', w.began_at + n * interval '1 day',
            'lease_until', w.lease_until + n * interval '1 day'))).*
 from run_worker w join of_run r using (run_id), generate_series(1, :nights) n;
+
+insert into run_pace
+select w.run_id + n, w.began_at + n * interval '1 day', w.seconds, w.bytes, w.entries
+from run_pace w join of_run r using (run_id), generate_series(1, :nights) n;
+insert into run_total
+select t.run_id + n, t.project_id, t.bytes, t.entries
+from run_total t join of_run r using (run_id), generate_series(1, :nights) n;
 
 insert into manifest
 select (jsonb_populate_record(m, jsonb_build_object(

@@ -100,8 +100,8 @@ class ArrivalsPage {
                     form.value("code").strip(),
                     form.value("title").strip(),
                     new Acquisition(
-                            known(form.value("modality")),
-                            known(form.value("scanner")),
+                            form.given("modality"),
+                            form.given("scanner"),
                             ExperimentsPage.day("acquired", form.value("acquired"))));
             return "redirect:/experiments/"
                     + arrivals.accept(sight, id, wanted, actor.getName())
@@ -193,9 +193,5 @@ class ArrivalsPage {
 
     private static String text(@Nullable Object value) {
         return Objects.toString(value, "");
-    }
-
-    private static @Nullable String known(String text) {
-        return text.isBlank() ? null : text.strip();
     }
 }

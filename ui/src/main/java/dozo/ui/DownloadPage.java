@@ -5,7 +5,6 @@ import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
-import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.restore.SiteDownloads;
@@ -59,7 +58,7 @@ class DownloadPage {
             HttpServletRequest request,
             HttpServletResponse response) {
         Experiment experiment = ExperimentPage.found(experiments, project, code);
-        Site site = site(siteName);
+        Site site = sites.chosen(siteName);
         SiteCopy copy = downloads.find(experiment, site, entry);
         new Download(
                         MediaType.APPLICATION_OCTET_STREAM,
@@ -81,14 +80,10 @@ class DownloadPage {
             HttpServletResponse response) {
         Experiment experiment = ExperimentPage.found(experiments, project, code);
         Manifest manifest = ManifestPage.found(manifests, experiment, number);
-        Site site = site(siteName);
+        Site site = sites.chosen(siteName);
         FilePath path = Bytes.path("folder", folder);
         FoundFolder found = downloads.find(experiment, manifest, site, path);
         new Download(TAR, (path.isRoot() ? code : FilePath.render(path.name())) + ".tar")
                 .send(request, response, out -> downloads.write(found, actor.getName(), out));
-    }
-
-    private Site site(String name) {
-        return sites.find(name).orElseThrow(() -> new Refusal("site", "site \"%s\" does not exist", name));
     }
 }

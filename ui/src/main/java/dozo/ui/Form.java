@@ -43,6 +43,13 @@ record Form(Map<String, String> values, Map<String, Message> errors) {
         return values.getOrDefault(field, "");
     }
 
+    /** Returns a field's value without white space around it; null if it is blank. */
+    @Nullable
+    String given(String field) {
+        String value = value(field).strip();
+        return value.isEmpty() ? null : value;
+    }
+
     /** Returns why a field was refused, and what was expected; null if it was not. */
     public @Nullable Message error(String field) {
         return errors.get(field);

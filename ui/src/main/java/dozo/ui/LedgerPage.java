@@ -9,7 +9,6 @@ import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -51,13 +50,14 @@ class LedgerPage {
         model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         model.addAttribute("runningSince", check.runningSince());
         model.addAttribute("last", check.last());
+        Form form = new Form(typed, Map.of());
         try {
-            Filter wanted = wanted(typed);
+            Filter wanted = wanted(form);
             Cut<LedgerEntry> found =
                     Cut.of(SHOWN, most -> ledger.newest(wanted, before, most), entry -> String.valueOf(entry.seq()));
             model.addAttribute(
                     "found", new Cut<>(found.items().stream().map(Row::of).toList(), found.next()));
-            model.addAttribute("form", new Form(typed, Map.of()));
+            model.addAttribute("form", form);
             model.addAttribute("asked", !wanted.equals(Filter.ALL));
         } catch (Refusal refused) {
             model.addAttribute("found", new Cut<Row>(List.of(), null));
@@ -74,21 +74,17 @@ class LedgerPage {
         return "redirect:/audit/ledger";
     }
 
-    private Filter wanted(Map<String, String> typed) {
-        LocalDate from = ExperimentsPage.day("from", typed.get("from"));
-        LocalDate until = ExperimentsPage.day("until", typed.get("until"));
+    private Filter wanted(Form form) {
+        LocalDate from = ExperimentsPage.day("from", form.value("from"));
+        LocalDate until = ExperimentsPage.day("until", form.value("until"));
         if (from != null && until != null && from.isAfter(until)) {
             throw new Refusal("from", "expected a date on or before the last day");
         }
         return new Filter(
-                given(typed.get("subject")),
-                given(typed.get("action")),
-                given(typed.get("actor")),
+                form.given("subject"),
+                form.given("action"),
+                form.given("actor"),
                 from == null ? null : from.atStartOfDay(zone).toInstant(),
                 until == null ? null : until.plusDays(1).atStartOfDay(zone).toInstant());
-    }
-
-    private static @Nullable String given(@Nullable String text) {
-        return text == null || text.isBlank() ? null : text.strip();
     }
 }

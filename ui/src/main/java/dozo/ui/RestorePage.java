@@ -84,7 +84,7 @@ class RestorePage {
                     experiment,
                     sealed(experiment, form.value("manifest").strip()),
                     Bytes.path("path", form.value("path")),
-                    site(form.value("site").strip()),
+                    sites.chosen(form.given("site")),
                     RegistrationPage.path("folder", form.value("folder")),
                     actor.getName());
             return "redirect:/experiments/%s/restores/%d".formatted(experiment.name(), requested.id());
@@ -118,12 +118,6 @@ class RestorePage {
             found = Optional.empty();
         }
         return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest", experiment.name()));
-    }
-
-    private Site site(String name) {
-        return name.isEmpty()
-                ? sites.only().orElseThrow(() -> new Refusal("site", "no site is registered; register one first"))
-                : sites.find(name).orElseThrow(() -> new Refusal("site", "site \"%s\" does not exist", name));
     }
 
     /** Shows one restore: its progress, and what it could not bring. */

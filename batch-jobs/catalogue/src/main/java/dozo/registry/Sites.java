@@ -12,6 +12,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -273,6 +274,17 @@ public class Sites {
             throw new Refusal("site", "there are %d sites; choose one", all.size());
         }
         return all.stream().findFirst();
+    }
+
+    /**
+     * Returns the site with this name; without a name, the only one.
+     *
+     * @throws Refusal if there is none, or a name is needed
+     */
+    public Site chosen(@Nullable String name) {
+        return name == null
+                ? only().orElseThrow(() -> new Refusal("site", "no site is registered; register one first"))
+                : find(name).orElseThrow(() -> new Refusal("site", "site \"%s\" does not exist", name));
     }
 
     /** Returns all sites but removed ones, by name. */

@@ -81,7 +81,7 @@ public class Operations implements SmartLifecycle {
     }
 
     Run start(@Nullable String name, String requestedBy, Duration limit) {
-        Site site = site(name);
+        Site site = sites.chosen(name);
         return start(() -> runs.open(RunKind.NIGHTLY_BACKUP, site, requestedBy), requestedBy, limit);
     }
 
@@ -97,7 +97,7 @@ public class Operations implements SmartLifecycle {
         Run tried = find(runId);
         // Before a scrub is stopped for it.
         retries.check(runId);
-        Site site = site(tried.site());
+        Site site = sites.chosen(tried.site());
         return start(() -> runs.openRetry(site, runId, requestedBy), requestedBy, MAKE_WAY_LIMIT);
     }
 
@@ -121,7 +121,7 @@ public class Operations implements SmartLifecycle {
      */
     public synchronized Run startScrub(ScrubRequest request, String requestedBy) {
         refuseWhilePaused();
-        Run run = runs.openScrub(site(request.site()), request, requestedBy);
+        Run run = runs.openScrub(sites.chosen(request.site()), request, requestedBy);
         executions.launch(run);
         return run;
     }
@@ -324,12 +324,5 @@ public class Operations implements SmartLifecycle {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    private Site site(@Nullable String name) {
-        if (name != null) {
-            return sites.find(name).orElseThrow(() -> new Refusal("site", "site \"%s\" does not exist", name));
-        }
-        return sites.only().orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
     }
 }

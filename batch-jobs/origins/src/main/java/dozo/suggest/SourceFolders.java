@@ -1,5 +1,7 @@
 package dozo.suggest;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
@@ -24,6 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -160,12 +164,22 @@ public class SourceFolders {
                 .forEach((project, roots) ->
                         roots.forEach(root -> projects.computeIfAbsent(root, each -> new ArrayList<>())
                                 .add(project)));
-        Map<Path, Optional<Look>> looks = LOOK_AT_ROOT.aboutEach("folder", projects.keySet(), FileQuestion.PERSON);
+        Map<Path, Optional<Look>> answers = LOOK_AT_ROOT.aboutEach("folder", projects.keySet(), FileQuestion.PERSON);
+        Map<Path, Look> looks = projects.keySet().stream()
+                .collect(Collectors.toMap(
+                        Function.identity(),
+                        root -> looked(answers, root).orElse(new Look(root, State.UNREADABLE, null))));
+        Map<FilePath, Registered> registered = registered(
+                sight, looks.values().stream().map(Look::real).distinct().toList());
         return projects.entrySet().stream()
                 .map(root -> {
-                    Look look = looked(looks, root.getKey()).orElse(new Look(root.getKey(), State.UNREADABLE, null));
+                    Look look = requireNonNull(looks.get(root.getKey()));
                     return new Root(
-                            new Folder(from(root.getKey()), look.state, look.changed, registered(sight, look.real)),
+                            new Folder(
+                                    from(root.getKey()),
+                                    look.state,
+                                    look.changed,
+                                    registered.getOrDefault(from(look.real), Registered.NOTHING)),
                             root.getValue());
                 })
                 .sorted(Comparator.comparing(root -> root.folder.path))
@@ -256,11 +270,14 @@ public class SourceFolders {
         throw new Refusal("source", "the service's user cannot read %s", shown(folder));
     }
 
-    private Registered registered(Sight sight, Path folder) {
-        Path parent = folder.getParent();
-        return parent == null
-                ? Registered.NOTHING
-                : registered(sight, parent, List.of(folder)).getOrDefault(from(folder), Registered.NOTHING);
+    /** Returns what is registered at or below these folders. Roots are often side by side: each folder is read once. */
+    private Map<FilePath, Registered> registered(Sight sight, List<Path> folders) {
+        Map<FilePath, Registered> registered = new HashMap<>();
+        folders.stream()
+                .filter(folder -> folder.getParent() != null)
+                .collect(Collectors.groupingBy(Path::getParent))
+                .forEach((parent, inside) -> registered.putAll(registered(sight, parent, inside)));
+        return registered;
     }
 
     /** Returns what is registered at or below these folders, which are all in one. */

@@ -75,9 +75,6 @@ final class Connection {
     @Spec(Spec.Target.MIXEE)
     private @Nullable CommandSpec command;
 
-    /** Created when needed: not every command sends requests, and creating it takes longer than some commands. */
-    private @Nullable HttpClient http;
-
     private @Nullable String authorization;
 
     boolean json() {
@@ -275,19 +272,36 @@ final class Connection {
     }
 
     private HttpClient client() {
-        HttpClient made = http;
-        if (made == null) {
-            HttpClient.Builder builder =
-                    HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT_LIMIT);
-            made = (base().startsWith("https:") ? builder : withoutTls(builder)).build();
-            http = made;
-        }
-        return made;
+        return base().startsWith("https:") ? Https.CLIENT : Http.CLIENT;
+    }
+
+    private static HttpClient.Builder builder() {
+        return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT_LIMIT);
+    }
+
+    /** Created when needed: not every command sends requests, and creating it takes longer than some commands. */
+    private static final class Https {
+        static final HttpClient CLIENT = endedAtExit(builder());
     }
 
     /** Leaves out the preparation for TLS, which reads all of Java's certificates: longer than most commands take. */
-    private static HttpClient.Builder withoutTls(HttpClient.Builder builder) {
-        return builder.sslContext(new SSLContext(null, null, null) {}).sslParameters(new SSLParameters());
+    private static final class Http {
+        static final HttpClient CLIENT = endedAtExit(
+                builder().sslContext(new SSLContext(null, null, null) {}).sslParameters(new SSLParameters()));
+    }
+
+    /** Java's exit waits up to 0.3 s for a thread that is in a system call, as the client's is when it has no work. */
+    private static HttpClient endedAtExit(HttpClient.Builder builder) {
+        HttpClient client = builder.build();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            client.shutdownNow();
+            try {
+                client.awaitTermination(CONNECT_LIMIT);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }));
+        return client;
     }
 
     private JsonNode answer(HttpResponse<String> response) {

@@ -1,4 +1,7 @@
-"""Viewers who keep a live run's page open: connections that read its events and count what they receive."""
+"""Viewers who keep a live run's page open: connections that read its events and count what they receive.
+
+Like the page, they connect again if they are refused at first.
+"""
 
 import http.cookiejar
 import re
@@ -13,8 +16,10 @@ from dataclasses import dataclass
 from processes import CannotMeasure, wait_for
 
 SAMPLE = b'event: sample\n'
+REFUSED = b'HTTP/1.1 503 '
 CONNECT_LIMIT_SECONDS = 60
 READ_BYTES = 65_536
+RETRY_SECONDS = 2
 
 
 def log_in(port, name, password):
@@ -37,45 +42,54 @@ def log_in(port, name, password):
 class Viewer:
     """A connection, the number of samples received, and its last bytes, which may be half of the next sample's name."""
 
-    stream: socket.socket
+    address: tuple
+    request: bytes
+    stream: socket.socket = None
     samples: int = 0
     rest: bytes = b''
     over: bool = False
+    refused_at: float = None
+
+    def connect(self):
+        self.stream = socket.create_connection(self.address, timeout=CONNECT_LIMIT_SECONDS)
+        self.stream.sendall(self.request)
+        self.refused_at = None
+        self.rest = b''
 
     def read(self):
         try:
             came = self.stream.recv(READ_BYTES)
         except OSError:
             came = b''
-        self.over = not came
         seen = self.rest + came
+        if not came and not self.samples and REFUSED in self.rest:
+            self.refused_at = time.monotonic()
+        self.over = not came and not self.refused_at
         self.samples += seen.count(SAMPLE)
-        self.rest = seen[-len(SAMPLE) + 1 :]
+        self.rest = seen if not self.samples else seen[-len(SAMPLE) + 1 :]
 
 
 class Viewers:
     """So many concurrent viewers, for a `with` block; inside it every viewer has received something."""
 
     def __init__(self, port, path, cookies, count):
-        self.address = ('127.0.0.1', port)
-        self.requests = [
-            f'GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\nAccept-Encoding: gzip\r\n'
-            # Without this, the connection stays open after the run, and its end is not noticed.
-            f'Accept-Language: en\r\nConnection: close\r\nCookie: {cookies[number % len(cookies)]}\r\n\r\n'
+        self.viewers = [
+            Viewer(
+                ('127.0.0.1', port),
+                f'GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\nAccept-Encoding: gzip\r\n'
+                # Without this, the connection stays open after the run, and its end is not noticed.
+                f'Accept-Language: en\r\nConnection: close\r\nCookie: {cookies[number % len(cookies)]}\r\n\r\n'.encode(),
+            )
             for number in range(count)
         ]
         self.selector = selectors.DefaultSelector()
-        self.viewers = []
         self.leaving = False
         self.thread = threading.Thread(target=self.read, daemon=True)
 
     def __enter__(self):
         try:
-            for request in self.requests:
-                viewer = Viewer(socket.create_connection(self.address, timeout=CONNECT_LIMIT_SECONDS))
-                viewer.stream.sendall(request.encode())
-                self.viewers.append(viewer)
-                self.selector.register(viewer.stream, selectors.EVENT_READ, viewer)
+            for viewer in self.viewers:
+                self.connect(viewer)
             self.thread.start()
             wait_for(self.all_see, CONNECT_LIMIT_SECONDS, 'something to see for all viewers')
         except BaseException:
@@ -88,8 +102,13 @@ class Viewers:
         if self.thread.ident:
             self.thread.join()
         for viewer in self.viewers:
-            viewer.stream.close()
+            if viewer.stream:
+                viewer.stream.close()
         self.selector.close()
+
+    def connect(self, viewer):
+        viewer.connect()
+        self.selector.register(viewer.stream, selectors.EVENT_READ, viewer)
 
     def all_see(self):
         # Viewers of a finished run receive nothing more.
@@ -99,8 +118,12 @@ class Viewers:
         while not self.leaving:
             for key, _ in self.selector.select(0.1):
                 key.data.read()
-                if key.data.over:
+                if key.data.over or key.data.refused_at:
                     self.selector.unregister(key.fileobj)
+                    key.fileobj.close()
+            for viewer in self.viewers:
+                if viewer.refused_at and time.monotonic() - viewer.refused_at > RETRY_SECONDS:
+                    self.connect(viewer)
 
     def watch(self, seconds):
         """Returns (samples per second of the worst-served viewer, number of viewers disconnected before the end)."""

@@ -4,6 +4,8 @@
 (() => {
     const CHART_ROWS = 120;
     const FOUND_EVERY_MS = 5000;
+    const RETRY_MIN_MS = 2000;
+    const RETRY_MAX_MS = 60_000;
 
     const values = data => new Map(data.split("\n").map(line => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
 
@@ -81,7 +83,12 @@
         }
     }
 
-    function follow(run) {
+    function lost(run, isLost) {
+        run.querySelectorAll("[data-live-lost]").forEach(each => { each.hidden = !isLost; });
+    }
+
+    // A browser connects again by itself after a lost connection, but not after a refusal, such as too many requests.
+    function follow(run, pause = RETRY_MIN_MS) {
         const source = new EventSource(run.dataset.events);
         let state = run.dataset.state;
         let findings = run.dataset.findings;
@@ -110,10 +117,18 @@
             anew(run);
         });
         source.addEventListener("error", () => {
-            run.querySelectorAll("[data-live-lost]").forEach(each => { each.hidden = source.readyState !== EventSource.CLOSED; });
+            if (source.readyState === EventSource.CLOSED) {
+                lost(run, true);
+                // Not all viewers at the same time.
+                setTimeout(() => follow(run, Math.min(2 * pause, RETRY_MAX_MS)), pause * (1 + Math.random()));
+            }
+        });
+        source.addEventListener("open", () => {
+            pause = RETRY_MIN_MS;
+            lost(run, false);
         });
         addEventListener("pagehide", () => source.close());
     }
 
-    document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-events]").forEach(follow));
+    document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-events]").forEach(run => follow(run)));
 })();

@@ -26,7 +26,7 @@ public final class CoverageTable {
             for (ExperimentCoverage experiment : experiments) {
                 table.row(
                         experiment.project() + "/" + experiment.code(),
-                        word(experiment, atRisk),
+                        state(experiment, atRisk),
                         experiment.filesSafe(),
                         experiment.files(),
                         new Table.Bytes(experiment.bytesSafe()),
@@ -36,7 +36,7 @@ public final class CoverageTable {
             table.print(out);
             out.println();
         }
-        out.println(sentence(all, !atRisk.isEmpty()));
+        out.println(colour(all, !atRisk.isEmpty()).of(sentence(all, !atRisk.isEmpty())));
         out.flush();
     }
 
@@ -99,6 +99,13 @@ public final class CoverageTable {
         table.csv(out);
     }
 
+    private static Colour colour(Totals all, boolean anyAtRisk) {
+        if (anyAtRisk) {
+            return Colour.BAD;
+        }
+        return all.safe() ? Colour.GOOD : Colour.WAITING;
+    }
+
     /** Returns the answer to "is everything safe?". */
     private static String sentence(Totals all, boolean anyAtRisk) {
         if (all.experiments() == 0) {
@@ -115,14 +122,14 @@ public final class CoverageTable {
                 .formatted(all.experimentsSafe(), all.experiments(), sums, Times.text(all.oldestUnprotected()));
     }
 
-    private static String word(ExperimentCoverage experiment, Map<String, String> atRisk) {
+    private static Table.State state(ExperimentCoverage experiment, Map<String, String> atRisk) {
         String state = atRisk.get(experiment.project() + "/" + experiment.code());
         if (state != null) {
-            return state;
+            return new Table.State(state, Colour.BAD);
         }
         if (experiment.safe()) {
-            return "yes";
+            return new Table.State("yes", Colour.GOOD);
         }
-        return experiment.manifest() == null ? "not read yet" : "no";
+        return new Table.State(experiment.manifest() == null ? "not read yet" : "no", Colour.WAITING);
     }
 }

@@ -2,6 +2,7 @@ package dozo.command;
 
 import dozo.api.ExperimentApi.ShownExperiment;
 import dozo.file.Size;
+import dozo.registry.ExperimentSearch.State;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -87,11 +88,20 @@ final class ExperimentsCommand implements Callable<Integer> {
     }
 
     /**
-     * Returns the state, with {@code frozen} if the experiment is frozen. There is no state if no site is named and
+     * Returns the state, with {@code frozen} if it is a worse one of a frozen experiment. There is no state if no site is named and
      * there are several.
      */
-    private static String state(ShownExperiment experiment) {
+    private static Table.State state(ShownExperiment experiment) {
         String state = Connection.text(experiment.state());
-        return experiment.frozen() == null ? state : (state + " frozen").strip();
+        return experiment.frozen() == null || state.equals(State.FROZEN.word())
+                ? new Table.State(state, colour(state))
+                : new Table.State((state + " frozen").strip(), Colour.BAD);
+    }
+
+    private static Colour colour(String state) {
+        if (state.equals(State.VERIFIED.word())) {
+            return Colour.GOOD;
+        }
+        return !state.isEmpty() && State.of(state).atRisk() ? Colour.BAD : Colour.WAITING;
     }
 }

@@ -42,11 +42,11 @@ final class RiskReport {
     /** Prints at most {@value #SHOWN} experiments for each state; nothing if nothing needs a person. */
     static void print(PrintWriter out, Connection service, ShownCoverage coverage) {
         if (coverage.headline() != null && Kind.of(coverage.headline()).bad()) {
-            out.println(coverage.sentence());
+            out.println(Colour.BAD.of(requireNonNull(coverage.sentence())));
         }
         for (ShownRisk risk : coverage.risks() == null ? List.<ShownRisk>of() : coverage.risks()) {
             lines(risk, service, coverage)
-                    .forEach(line -> out.println("  %s: %s".formatted(words(risk.state()), line)));
+                    .forEach(line -> out.println("  %s: %s".formatted(Colour.BAD.of(words(risk.state())), line)));
             if (risk.experiments() > SHOWN) {
                 out.println("  and %,d more: dozo experiments --state %s"
                         .formatted(risk.experiments() - SHOWN, risk.state()));

@@ -79,7 +79,7 @@ public final class RunReport {
 
     /** Prints the same with this line of progress. */
     static void print(PrintWriter out, Run run, String progress) {
-        out.println(progress);
+        out.println(colour(run.state()).of(progress));
         out.println("  to site %s, requested by %s, started %s"
                 .formatted(run.site(), Connection.visible(run.requestedBy()), Times.text(run.startedAt())));
         if (run.endedAt() != null) {
@@ -132,6 +132,14 @@ public final class RunReport {
         return switch (state) {
             case RUNNING, PAUSED, COMPLETE -> Exit.WELL;
             case FINDINGS, FAILED, STOPPED -> Exit.NOT_SAFE;
+        };
+    }
+
+    private static Colour colour(RunState state) {
+        return switch (state) {
+            case RUNNING, PAUSED -> Colour.WAITING;
+            case COMPLETE -> Colour.GOOD;
+            case FINDINGS, FAILED, STOPPED -> Colour.BAD;
         };
     }
 

@@ -28,6 +28,14 @@ final class Table {
     /** A duration, printed for people with units; null if there is none. */
     record Minutes(@Nullable Long minutes) {}
 
+    /** A word that says how something stands. */
+    record State(String word, Colour colour) {
+        @Override
+        public String toString() {
+            return word;
+        }
+    }
+
     /** Creates a table. A heading that begins with {@code >} marks a column of numbers. */
     Table(String... headings) {
         this.headings = Arrays.stream(headings)
@@ -62,7 +70,7 @@ final class Table {
             if (i - 1 == sumAt) {
                 out.println("-".repeat(Arrays.stream(widths).sum() + 2 * (widths.length - 1)));
             }
-            out.println(line(all.get(i), widths));
+            out.println(line(all.get(i), i == 0 ? headings : rows.get(i - 1), widths));
         }
         out.flush();
     }
@@ -96,6 +104,7 @@ final class Table {
         return switch (cell) {
             case Bytes(long bytes) -> bytes;
             case Minutes(Long minutes) -> minutes;
+            case State(String word, Colour _) -> word;
             default -> cell;
         };
     }
@@ -111,12 +120,12 @@ final class Table {
                 : "%d d %02d h".formatted(hours / 24, hours % 24);
     }
 
-    private String line(List<String> row, int[] widths) {
+    private String line(List<String> row, List<?> cells, int[] widths) {
         StringBuilder line = new StringBuilder();
         for (int i = 0; i < widths.length; i++) {
             String space = " ".repeat(widths[i] - width(row.get(i)));
-            line.append(numbers.get(i) ? space + row.get(i) : row.get(i) + space)
-                    .append("  ");
+            String text = cells.get(i) instanceof State(String word, Colour colour) ? colour.of(word) : row.get(i);
+            line.append(numbers.get(i) ? space + text : text + space).append("  ");
         }
         return line.toString().stripTrailing();
     }

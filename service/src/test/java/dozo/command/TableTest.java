@@ -49,6 +49,24 @@ class TableTest {
         assertThat(Times.text(null)).isEqualTo("-");
     }
 
+    @Test
+    void aStateHasAColourOnATerminalOnlyAndItsColumnStaysAligned() {
+        Table table = new Table("SAFE", "TITLE").row(new Table.State("no", Colour.BAD), "x");
+        StringWriter plain = new StringWriter();
+        table.print(new PrintWriter(plain));
+        assertThat(plain.toString()).isEqualTo("SAFE  TITLE\nno    x\n");
+        assertThat(csv(new Table.State("no", Colour.BAD))).isEqualTo("no");
+
+        StringWriter coloured = new StringWriter();
+        System.setProperty("picocli.ansi", "true");
+        try {
+            table.print(new PrintWriter(coloured));
+        } finally {
+            System.clearProperty("picocli.ansi");
+        }
+        assertThat(coloured.toString()).isEqualTo("SAFE  TITLE\n\u001b[31mno\u001b[0m    x\n");
+    }
+
     private static String csv(Object cell) {
         StringWriter out = new StringWriter();
         new Table("X").row(cell).csv(new PrintWriter(out));

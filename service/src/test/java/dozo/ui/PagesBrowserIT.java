@@ -72,6 +72,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -1091,9 +1092,20 @@ class PagesBrowserIT {
                     """);
             held.setAutoCommit(false);
             lock.execute("select pg_advisory_xact_lock(7)");
+            AtomicInteger asked = new AtomicInteger();
+            page.route("**/events", route -> {
+                if (asked.getAndIncrement() == 0) {
+                    route.fulfill(new Route.FulfillOptions().setStatus(503));
+                } else {
+                    route.resume();
+                }
+            });
             press(page, language, "start.yes");
             assertThat(page).hasURL(Pattern.compile(".*/runs/[0-9]+"));
             page.evaluate("window.neverLoadedAgain = true");
+            assertThat(page.getByText(word(language, "run.lost"))).isVisible();
+            assertThat(page.getByText(word(language, "run.lost")))
+                    .isHidden(new LocatorAssertions.IsHiddenOptions().setTimeout(30_000));
             assertThat(page.locator("[data-live='byte-rate']")).containsText("/s", within(30));
             // If other processes use all processors, these are the bottleneck.
             assertThat(page.locator("[data-live-word='limit']"))

@@ -358,6 +358,8 @@ public class Findings {
                             ) found
                         ) counted
                         where count > 0
+                          -- Otherwise everything that stands is read for each reason.
+                          and exists (select from finding s where s.reason = reason.reason and s.superseded_by is null)
                         order by count desc, reason
                         """)
                 .param("reasons", names(Problem.values()), Types.ARRAY)

@@ -2,6 +2,9 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.Browser.NewPageOptions;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Page.ScreenshotOptions;
 import dozo.Ended;
 import dozo.RunningService;
 import dozo.registry.Experiments;
@@ -200,6 +203,25 @@ class HeadlineTest {
         assertThat(service.get("/api/v1/coverage").at("/sentence").asString()).isEqualTo(english);
         if (Kind.of(word).bad()) {
             assertThat(dozo("coverage").out()).contains(english + "\n");
+        }
+        if (Boolean.getBoolean("write.pages")) {
+            shoot(word);
+        }
+    }
+
+    /** Takes screenshots for people. They prove nothing. */
+    private void shoot(String word) {
+        try (Chromium chromium = Chromium.start()) {
+            for (String language : new String[] {"en", "ja"}) {
+                Page page = chromium.browser().newPage(new NewPageOptions().setLocale(language));
+                page.navigate(service.url() + "/login");
+                page.fill("[name=username]", "admin");
+                page.fill("[name=password]", service.password());
+                page.click(".buttons button");
+                page.screenshot(new ScreenshotOptions()
+                        .setFullPage(true)
+                        .setPath(Path.of("target", "pages", "headline-%s-%s.png".formatted(word, language))));
+            }
         }
     }
 

@@ -172,6 +172,7 @@ def addresses(run, tokens):
             '/experiments?project=P003&scanner=T7',
         ],
         '/experiments/{project}/{code}': [GIANT, USUAL],
+        '/experiments/{project}/{code}/certificate': [f'{USUAL}/certificate'],
         '/experiments/{project}/{code}/changes': [f'{GIANT}/changes?from=1&to=4'],
         '/experiments/{project}/{code}/manifests/{number}': [
             f'{GIANT}/manifests/4',

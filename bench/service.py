@@ -87,6 +87,15 @@ class Service:
         return self.send(name, password, method, path, None if body is None else json.dumps(body).encode(), 'application/json')
 
     def send(self, name, password, method, path, data, kind):
+        with self.opened(name, password, method, path, data, kind) as answer:
+            return json.load(answer)
+
+    def download(self, path):
+        """Returns the file that a POST makes."""
+        with self.opened('admin', self.admin_password(), 'POST', path, b'', 'application/octet-stream') as answer:
+            return answer.read()
+
+    def opened(self, name, password, method, path, data, kind):
         login = base64.b64encode(f'{name}:{password}'.encode()).decode()
         request = urllib.request.Request(
             f'http://127.0.0.1:{self.port}/api/v1{path}',
@@ -94,8 +103,7 @@ class Service:
             headers={'Authorization': f'Basic {login}', 'Content-Type': kind},
             method=method,
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
+        return urllib.request.urlopen(request, timeout=60)
 
     def all(self, path):
         """Returns the items of all pages."""

@@ -153,9 +153,19 @@ final class Connection {
      * on.
      */
     void download(String path, Taker taker) {
+        download("GET", path, taker);
+    }
+
+    /** Does the same with a POST, for a file that is made for this request. */
+    void order(String path, Taker taker) {
+        download("POST", path, taker);
+    }
+
+    private void download(String method, String path, Taker taker) {
         HttpRequest request = HttpRequest.newBuilder(address(path))
                 .timeout(DOWNLOAD_LIMIT)
                 .header("Authorization", authorization())
+                .method(method, BodyPublishers.noBody())
                 .build();
         HttpResponse<InputStream> response = sent(request, BodyHandlers.ofInputStream());
         try (InputStream in = response.body()) {

@@ -1,5 +1,6 @@
 package dozo.command;
 
+import dozo.api.CertificateApi.ShownCertificateKey;
 import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.ExperimentApi.ShownExperiment;
 import dozo.api.ShownFinding;
@@ -64,6 +65,7 @@ public final class Dozo {
             CoverageCommand.class,
             ManifestCommand.class,
             ProveCommand.class,
+            CertificateCommand.class,
             FlywheelCommand.class,
             OriginCommand.class,
             LedgerCommand.class,
@@ -131,6 +133,24 @@ public final class Dozo {
                 experimentAddress(service.commandLine(), name) + "/release", Map.of(), ShownExperiment.class);
         service.confirm(
                 experiment, "released %s: the next run seals the present content of its source".formatted(name));
+        return Exit.WELL;
+    }
+
+    @Command(
+            name = "certificate-key",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Prints the public key that certificates are checked with, and its fingerprint. Keep both outside of Dozo:",
+                "a certificate is worth as much as the key that it is checked with."
+            })
+    int certificateKey(@Mixin Connection service) {
+        Answer<ShownCertificateKey> key = service.get("/api/v1/certificate-key", ShownCertificateKey.class);
+        service.print(
+                key,
+                "# SHA-256 %s\n%s"
+                        .formatted(
+                                key.value().fingerprint(),
+                                key.value().publicKey().strip()));
         return Exit.WELL;
     }
 

@@ -43,7 +43,8 @@ public final class Usage {
                         "release",
                         "restore",
                         "gaps"));
-        groups.put("Audit", List.of("coverage", "prove", "manifest", "ledger", "scrub"));
+        groups.put(
+                "Audit", List.of("coverage", "prove", "manifest", "certificate", "certificate-key", "ledger", "scrub"));
         groups.put(
                 "Set-up",
                 List.of("site", "project", "user", "token", "origin", "flywheel", "bookings", "source", "plan"));

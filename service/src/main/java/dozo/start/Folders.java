@@ -1,5 +1,6 @@
 package dozo.start;
 
+import dozo.certificate.SigningKey;
 import dozo.registry.OwnFolders;
 import dozo.registry.SiteKey;
 import java.util.List;
@@ -18,5 +19,10 @@ class Folders {
     @Bean
     SiteKey siteKey(Settings settings) {
         return new SiteKey(settings.workFolder().resolve("site-key"));
+    }
+
+    @Bean
+    SigningKey certificateKey(Settings settings) {
+        return new SigningKey(settings.workFolder().resolve("certificate-key"));
     }
 }

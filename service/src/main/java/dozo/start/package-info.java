@@ -1,7 +1,17 @@
 /** The conditions for the service to work: settings, work folder, database, and sole use of the database. */
 @NullMarked
 @ApplicationModule(
-        allowedDependencies = {"db", "ledger", "registry", "run", "setting", "source :: dicom", "suggest", "worklist"})
+        allowedDependencies = {
+            "certificate",
+            "db",
+            "ledger",
+            "registry",
+            "run",
+            "setting",
+            "source :: dicom",
+            "suggest",
+            "worklist"
+        })
 package dozo.start;
 
 import org.jspecify.annotations.NullMarked;

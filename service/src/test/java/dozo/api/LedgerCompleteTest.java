@@ -386,6 +386,21 @@ class LedgerCompleteTest {
                         () -> post("/experiments/P1/E1/release", null),
                         false,
                         List.of(row("experiment.released", "P1/E1", "entries_lost", "3", "bytes_lost", "30"))),
+                change(
+                        "POST /api/v1/experiments/{project}/{code}/certificate",
+                        () -> post("/experiments/P1/E1/certificate", null),
+                        row("key.introduced", ANY, "purpose", "certificates"),
+                        row(
+                                "certificate.issued",
+                                "P1/E1#1",
+                                "site",
+                                "dr",
+                                "root",
+                                ANY,
+                                "certificate_sha256",
+                                ANY,
+                                "key",
+                                ANY)),
                 starting(
                         "POST /api/v1/experiments/{project}/{code}/restores",
                         LedgerCompleteTest::awaitNoRun,

@@ -1017,6 +1017,7 @@ class PagesBrowserIT {
         pages.put("proof", experiment + "/proof?path=" + Bytes.of(FilePath.of("protocol.txt")));
         pages.put("restore", experiment + "/restore?path=" + Bytes.of(FilePath.of("protocol.txt")));
         pages.put("restored", experiment + "/restores/1");
+        pages.put("certificate", experiment + "/certificate?manifest=2");
         pages.put("register", "/register");
         pages.put("folders", "/register/folders?folder=" + Bytes.of(FilePath.between(Path.of("/"), folder)));
         pages.put("csv", "/register/csv");

@@ -21,6 +21,7 @@ import dozo.verify.Proofs.FileProof;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -239,6 +240,19 @@ class ManifestPage {
         return manifests
                 .find(experiment.id(), number)
                 .orElseThrow(() -> new NotThere("%s has no manifest with the number %d", experiment.name(), number));
+    }
+
+    /** Returns the manifest that a form names; without a number, the latest. */
+    static Manifest chosen(Manifests manifests, Experiment experiment, String number) {
+        Optional<Manifest> found;
+        try {
+            found = number.isEmpty()
+                    ? manifests.current(experiment.id())
+                    : manifests.find(experiment.id(), Integer.parseInt(number));
+        } catch (NumberFormatException noNumber) {
+            found = Optional.empty();
+        }
+        return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest", experiment.name()));
     }
 
     /** Returns the named site; the first one if no name is given; null if there is none. */

@@ -2,7 +2,6 @@ package dozo.ui;
 
 import dozo.file.FilePath;
 import dozo.manifest.Manifests;
-import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
@@ -18,7 +17,6 @@ import dozo.ui.PageProblems.NotThere;
 import java.security.Principal;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -82,7 +80,8 @@ class RestorePage {
         try {
             KeptRestore requested = queue.request(
                     experiment,
-                    sealed(experiment, form.value("manifest").strip()),
+                    ManifestPage.chosen(
+                            manifests, experiment, form.value("manifest").strip()),
                     Bytes.path("path", form.value("path")),
                     sites.chosen(form.given("site")),
                     RegistrationPage.path("folder", form.value("folder")),
@@ -106,18 +105,6 @@ class RestorePage {
         model.addAttribute("manifests", manifests.all(experiment.id()));
         model.addAttribute("form", form);
         return "restore";
-    }
-
-    private Manifest sealed(Experiment experiment, String number) {
-        Optional<Manifest> found;
-        try {
-            found = number.isEmpty()
-                    ? manifests.all(experiment.id()).stream().findFirst()
-                    : manifests.find(experiment.id(), Integer.parseInt(number));
-        } catch (NumberFormatException noNumber) {
-            found = Optional.empty();
-        }
-        return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest", experiment.name()));
     }
 
     /** Shows one restore: its progress, and what it could not bring. */

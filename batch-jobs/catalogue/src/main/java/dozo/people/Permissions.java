@@ -26,6 +26,8 @@ public final class Permissions {
             GET    /                                                               own         all      all     all   -
             GET    /experiments                                                    own         all      all     all   -
             GET    /experiments/{project}/{code}                                   own         all      all     all   -
+            GET    /experiments/{project}/{code}/certificate                       own         all      all     all   -
+            POST   /experiments/{project}/{code}/certificate                       own         all      all     all   -
             GET    /experiments/{project}/{code}/changes                           own         all      all     all   -
             POST   /experiments/{project}/{code}/download                          own         all      -       all   -
             GET    /experiments/{project}/{code}/manifests/{number}                own         all      all     all   -
@@ -132,6 +134,7 @@ public final class Permissions {
             POST   /api/v1/arrivals/{id}/accept                                    own         all      -       all   write
             POST   /api/v1/arrivals/{id}/dismiss                                   own         all      -       all   write
             POST   /api/v1/arrivals/{id}/takeback                                  own         all      -       all   write
+            GET    /api/v1/certificate-key                                         all         all      all     all   read
             GET    /api/v1/coverage                                                own         all      all     all   read
             GET    /api/v1/coverage/changes                                        own         all      all     all   read
             GET    /api/v1/coverage/experiments                                    own         all      all     all   read
@@ -143,6 +146,7 @@ public final class Permissions {
             POST   /api/v1/experiments/bulk                                        own         all      -       all   write
             GET    /api/v1/experiments/suggestions                                 own         all      -       all   read
             GET    /api/v1/experiments/{project}/{code}                            own         all      all     all   read
+            POST   /api/v1/experiments/{project}/{code}/certificate                own         all      all     all   read
             PUT    /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
             DELETE /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
             GET    /api/v1/experiments/{project}/{code}/manifests                  own         all      all     all   read

@@ -1,0 +1,202 @@
+package dozo.certificate;
+
+import dozo.file.Digest;
+import dozo.file.Spool;
+import dozo.ledger.Anchor;
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.Filter;
+import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.registry.Sites.Site;
+import java.nio.charset.StandardCharsets;
+import java.security.KeyPair;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.HexFormat;
+import java.util.Map;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Issues certificates: signed statements that every entry of a manifest was verified at a site. Whoever has one, and
+ * wrote down the public key, can check it in ten years without Dozo (ADR 0065).
+ */
+@Component
+public class Certificates {
+
+    private static final String KEY_INTRODUCED = "key.introduced";
+
+    private static final int FETCH = 1_000;
+
+    private final JdbcClient jdbc;
+    private final TransactionTemplate reading;
+    private final Ledger ledger;
+    private final SigningKey key;
+    private final InstantSource clock;
+
+    /**
+     * The public key that certificates are checked with.
+     *
+     * @param pem as OpenSSL reads it
+     * @param fingerprint SHA-256 of the key in DER, 64 hexadecimal digits
+     */
+    public record PublishedKey(String pem, String fingerprint) {}
+
+    public Certificates(
+            JdbcClient jdbc,
+            PlatformTransactionManager transactions,
+            Ledger ledger,
+            SigningKey key,
+            InstantSource clock) {
+        this.jdbc = jdbc;
+        this.reading = new TransactionTemplate(transactions);
+        this.reading.setReadOnly(true);
+        this.ledger = ledger;
+        this.key = key;
+        this.clock = clock;
+    }
+
+    /** Returns the public key. Creates the key if there is none. */
+    public PublishedKey key(String actor) {
+        KeyPair pair = introduced(actor);
+        return new PublishedKey(
+                SigningKey.pem(pair.getPublic()),
+                SigningKey.fingerprint(pair.getPublic()).toString());
+    }
+
+    /** Returns the key pair. A key that differs from the last one in the ledger gets a row there. */
+    private synchronized KeyPair introduced(String actor) {
+        KeyPair pair = key.pair();
+        String fingerprint = SigningKey.fingerprint(pair.getPublic()).toString();
+        boolean isKnown = ledger.newest(new Filter(null, KEY_INTRODUCED, null, null, null), Long.MAX_VALUE, 1).stream()
+                .anyMatch(row -> row.subject().equals(fingerprint));
+        if (!isKnown) {
+            ledger.append(actor, KEY_INTRODUCED, fingerprint, Map.of("purpose", "certificates"));
+        }
+        return pair;
+    }
+
+    /**
+     * Issues a certificate. The ledger records it before anybody gets it. The caller must close it.
+     *
+     * @throws Refusal if an entry of the manifest is not verified at the site, or if there is none
+     */
+    public Issued issue(Experiment experiment, Manifest manifest, Site site, String actor) {
+        Spool list = new Spool();
+        try {
+            Listing listing = listing(experiment, manifest, site, list);
+            KeyPair pair = introduced(actor);
+            Anchor head = ledger.head().orElseThrow(() -> new IllegalStateException("the ledger has no valid head"));
+            Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
+            byte[] certificate = signed(text(experiment, manifest, site, listing, head, now, pair), pair);
+            ledger.append(
+                    actor,
+                    "certificate.issued",
+                    "%s#%d".formatted(experiment.name(), manifest.number()),
+                    Map.of(
+                            "site",
+                            site.name(),
+                            "root",
+                            listing.root(),
+                            "certificate_sha256",
+                            Digest.ofContent(certificate),
+                            "key",
+                            SigningKey.fingerprint(pair.getPublic())));
+            String name = "%s.%s.manifest-%d.%s"
+                    .formatted(experiment.project(), experiment.code(), manifest.number(), site.name());
+            return new Issued(name, now, certificate, list);
+        } catch (RuntimeException | Error e) {
+            list.close();
+            throw e;
+        }
+    }
+
+    /** Writes the list of all entries. */
+    private Listing listing(Experiment experiment, Manifest manifest, Site site, Spool list) {
+        Listing listing = new Listing(list);
+        reading.executeWithoutResult(_ -> eachEntry(experiment, manifest, site, listing));
+        listing.end(experiment, manifest, site);
+        return listing;
+    }
+
+    /** Reads the entries by path, each with its latest valid receipt. PostgreSQL sorts them, on its disk if necessary. */
+    private void eachEntry(Experiment experiment, Manifest manifest, Site site, Listing listing) {
+        jdbc.sql("""
+                        with proven as (
+                            select distinct on (p.entry_no) p.entry_no, p.digest, r.method, r.verified_at
+                            from proven_entry p join receipt r using (receipt_id)
+                            where p.experiment_id = :experiment and p.site_id = :site
+                            order by p.entry_no, p.receipt_id desc
+                        )
+                        select entry_path(d.path, e.name) as path, e.kind, e.size_bytes, p.digest, p.method, p.verified_at,
+                               exists (select from damage b
+                                       where b.experiment_id = :experiment and b.site_id = :site
+                                         and b.entry_no = e.entry_no) as damaged
+                        from entry_version e
+                        join directory d on d.experiment_id = :experiment and d.directory_no = e.directory_no
+                        left join proven p on p.entry_no = e.entry_no
+                        where e.experiment_id = :experiment and e.since_manifest <= :manifest
+                          and (e.until_manifest is null or e.until_manifest > :manifest)
+                        order by path
+                        """)
+                .withFetchSize(FETCH)
+                .param("experiment", experiment.id())
+                .param("site", site.id())
+                .param("manifest", manifest.number())
+                .query(listing::add);
+    }
+
+    /** Returns what is signed. It names no person, and nothing by which one could be found. */
+    private static String text(
+            Experiment experiment,
+            Manifest manifest,
+            Site site,
+            Listing listing,
+            Anchor head,
+            Instant now,
+            KeyPair pair) {
+        return """
+                Dozo certificate 1
+                project: %s
+                experiment: %s
+                manifest: %d
+                sealed: %s
+                site: %s
+                files: %d
+                bytes: %d
+                folders: %d
+                links: %d
+                first-verified: %s
+                last-verified: %s
+                root: %s
+                ledger: %sissued: %s
+                key: %s
+                """.formatted(
+                        experiment.project(),
+                        experiment.code(),
+                        manifest.number(),
+                        manifest.sealedAt(),
+                        site.name(),
+                        manifest.files(),
+                        manifest.bytes(),
+                        manifest.folders(),
+                        manifest.links(),
+                        listing.firstAt(),
+                        listing.lastAt(),
+                        listing.root(),
+                        new String(head.line(), StandardCharsets.US_ASCII),
+                        now,
+                        HexFormat.of().formatHex(pair.getPublic().getEncoded()));
+    }
+
+    private static byte[] signed(String text, KeyPair pair) {
+        byte[] signature = SigningKey.sign(pair, text.getBytes(StandardCharsets.US_ASCII));
+        return "%ssignature: %s\n"
+                .formatted(text, HexFormat.of().formatHex(signature))
+                .getBytes(StandardCharsets.US_ASCII);
+    }
+}

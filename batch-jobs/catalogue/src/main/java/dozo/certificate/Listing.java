@@ -1,0 +1,133 @@
+package dozo.certificate;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Digest;
+import dozo.file.EntryKind;
+import dozo.file.FilePath;
+import dozo.file.Spool;
+import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.registry.Sites.Site;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** A certificate's list while it is written: its root and its totals, and what prevents the certificate. */
+final class Listing {
+
+    /** Not closed: that would discard the spool. */
+    private final BufferedOutputStream out;
+
+    private final MerkleRoot tree = new MerkleRoot();
+    private long files;
+    private long bytes;
+    private long folders;
+    private long links;
+    private @Nullable Instant firstAt;
+    private @Nullable Instant lastAt;
+    private long unproven;
+    private long damaged;
+    private @Nullable FilePath firstUnproven;
+
+    Listing(Spool list) {
+        out = new BufferedOutputStream(list);
+    }
+
+    /** Adds the next entry, by path. An entry without a digest has no valid receipt. */
+    void add(ResultSet row) throws SQLException {
+        FilePath path = FilePath.of(row.getBytes("path"));
+        byte[] digest = row.getBytes("digest");
+        if (digest == null) {
+            unproven++;
+            damaged += row.getBoolean("damaged") ? 1 : 0;
+            firstUnproven = firstUnproven == null ? path : firstUnproven;
+            return;
+        }
+        write(new ListedEntry(
+                EntryKind.of(row.getString("kind").charAt(0)),
+                row.getLong("size_bytes"),
+                Digest.of(digest),
+                row.getTimestamp("verified_at").toInstant(),
+                row.getString("method"),
+                path));
+    }
+
+    private void write(ListedEntry entry) {
+        switch (entry.kind()) {
+            case FILE -> files++;
+            case DIRECTORY -> folders++;
+            case LINK -> links++;
+        }
+        bytes += entry.sizeBytes();
+        Instant at = entry.verifiedAt();
+        firstAt = firstAt == null || at.isBefore(firstAt) ? at : firstAt;
+        lastAt = lastAt == null || at.isAfter(lastAt) ? at : lastAt;
+        byte[] line = entry.line();
+        tree.add(line);
+        try {
+            out.write(line);
+            out.write('\n');
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Ends the list.
+     *
+     * @throws Refusal if it is not the whole manifest, or empty
+     */
+    void end(Experiment experiment, Manifest manifest, Site site) {
+        if (unproven > 0) {
+            throw Refusal.conflict(
+                    "site",
+                    "%d of %d entries of %s, manifest %d, are not verified at site %s (found damaged: %d), for example \"%s\"; get the certificate when a backup has verified them",
+                    unproven,
+                    manifest.entries(),
+                    experiment.name(),
+                    manifest.number(),
+                    site.name(),
+                    damaged,
+                    String.valueOf(firstUnproven));
+        }
+        if (manifest.entries() == 0) {
+            throw Refusal.conflict(
+                    "manifest",
+                    "manifest %d of %s has no entries, so nothing was verified",
+                    manifest.number(),
+                    experiment.name());
+        }
+        if (files != manifest.files()
+                || bytes != manifest.bytes()
+                || folders != manifest.folders()
+                || links != manifest.links()) {
+            throw new IllegalStateException("the entries of %s are not those that manifest %d was sealed with"
+                    .formatted(experiment.name(), manifest.number()));
+        }
+        try {
+            out.flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    Digest root() {
+        return tree.root();
+    }
+
+    /** Returns the time of the oldest receipt. */
+    Instant firstAt() {
+        return requireNonNull(firstAt);
+    }
+
+    /** Returns the time of the latest receipt. */
+    Instant lastAt() {
+        return requireNonNull(lastAt);
+    }
+}

@@ -1,0 +1,138 @@
+package dozo.certificate;
+
+import dozo.file.Digest;
+import dozo.registry.Refusal;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.PublicKey;
+import java.security.Signature;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.security.spec.X509EncodedKeySpec;
+import java.util.Base64;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The service's own key for certificates: Ed25519. Created when it is first needed; only its file has the private key.
+ * The file is read each time, so that a key that was lost or replaced is noticed at once.
+ */
+public final class SigningKey {
+
+    private static final String ALGORITHM = "Ed25519";
+    private static final String PRIVATE = "PRIVATE KEY";
+    private static final String PUBLIC = "PUBLIC KEY";
+    private static final byte[] ANY = "any".getBytes(StandardCharsets.US_ASCII);
+
+    private final Path file;
+
+    /**
+     * Creates nothing yet.
+     *
+     * @param file in a folder that only one service uses
+     */
+    public SigningKey(Path file) {
+        this.file = file.toAbsolutePath().normalize();
+    }
+
+    /**
+     * Returns the key pair.
+     *
+     * @throws Refusal if the file is there, but is not a key pair: a new key must not hide that the old one is lost
+     */
+    synchronized KeyPair pair() {
+        try {
+            if (Files.notExists(file)) {
+                create();
+            }
+            return read();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read or create the signing key in " + file, e);
+        }
+    }
+
+    /** Signs a message. */
+    static byte[] sign(KeyPair key, byte[] message) {
+        try {
+            Signature signature = Signature.getInstance(ALGORITHM);
+            signature.initSign(key.getPrivate());
+            signature.update(message);
+            return signature.sign();
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Returns the SHA-256 of a public key in DER, with which people identify it. */
+    static Digest fingerprint(PublicKey key) {
+        return Digest.ofContent(key.getEncoded());
+    }
+
+    /** Returns a public key in PEM, as OpenSSL reads it. */
+    static String pem(PublicKey key) {
+        return pem(PUBLIC, key.getEncoded());
+    }
+
+    private void create() throws IOException {
+        KeyPair fresh;
+        try {
+            fresh = KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair();
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
+        }
+        // Under another name first: a process that dies meanwhile must not leave half a key.
+        Path part = file.resolveSibling(file.getFileName() + ".new");
+        Files.deleteIfExists(part);
+        Files.createFile(part, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Files.writeString(
+                part,
+                pem(PRIVATE, fresh.getPrivate().getEncoded()) + pem(fresh.getPublic()),
+                StandardOpenOption.WRITE,
+                StandardOpenOption.DSYNC);
+        Files.move(part, file);
+    }
+
+    private KeyPair read() throws IOException {
+        String text = Files.readString(file, StandardCharsets.ISO_8859_1);
+        try {
+            KeyFactory keys = KeyFactory.getInstance(ALGORITHM);
+            KeyPair pair = new KeyPair(
+                    keys.generatePublic(new X509EncodedKeySpec(der(PUBLIC, text))),
+                    keys.generatePrivate(new PKCS8EncodedKeySpec(der(PRIVATE, text))));
+            Signature signature = Signature.getInstance(ALGORITHM);
+            signature.initVerify(pair.getPublic());
+            signature.update(ANY);
+            if (signature.verify(sign(pair, ANY))) {
+                return pair;
+            }
+        } catch (GeneralSecurityException | IllegalArgumentException unusable) {
+            // Its message might contain key material.
+        }
+        throw Refusal.conflict(
+                "key",
+                "the file %s in the service's work folder is not a usable signing key; restore it from a backup, or move it away to get a new key",
+                file.getFileName());
+    }
+
+    private static String pem(String type, byte[] der) {
+        return "-----BEGIN %s-----\n%s\n-----END %s-----\n"
+                .formatted(type, Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der), type);
+    }
+
+    private static byte[] der(String type, String text) {
+        Matcher block = Pattern.compile("-----BEGIN %s-----([^-]*)-----END %s-----".formatted(type, type))
+                .matcher(text);
+        if (!block.find()) {
+            throw new IllegalArgumentException("no " + type);
+        }
+        return Base64.getMimeDecoder().decode(block.group(1));
+    }
+}

@@ -1,0 +1,7 @@
+/** Signed certificates of what is verified at a site, which people can check without Dozo. */
+@NullMarked
+@ApplicationModule(allowedDependencies = {"file", "ledger", "manifest", "registry"})
+package dozo.certificate;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

@@ -1,0 +1,70 @@
+package dozo.certificate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dozo.registry.Refusal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPair;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The signing key is made once, for its owner, and an unusable file is never replaced. */
+class SigningKeyTest {
+
+    @TempDir
+    Path folder;
+
+    private Path file;
+    private SigningKey key;
+
+    @BeforeEach
+    void name() {
+        file = folder.resolve("certificate-key");
+        key = new SigningKey(file);
+    }
+
+    @Test
+    void theKeyIsMadeOnceAndForItsOwner() throws Exception {
+        Files.writeString(folder.resolve("certificate-key.new"), "half a key of a process that died");
+
+        KeyPair made = key.pair();
+
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-------");
+        assertThat(new SigningKey(file).pair().getPublic()).isEqualTo(made.getPublic());
+        assertThat(Files.list(folder)).containsExactly(file);
+    }
+
+    @Test
+    void openSslReadsIt() throws Exception {
+        KeyPair made = key.pair();
+
+        Process openssl = new ProcessBuilder("openssl", "pkey", "-in", file.toString(), "-pubout").start();
+
+        assertThat(new String(openssl.getInputStream().readAllBytes())).isEqualTo(SigningKey.pem(made.getPublic()));
+        assertThat(openssl.waitFor()).isZero();
+    }
+
+    @Test
+    void aFileThatIsNoKeyPairIsRefusedAndKept() throws Exception {
+        key.pair();
+        String own = Files.readString(file);
+        Path other = folder.resolve("other");
+        new SigningKey(other).pair();
+        String ofTwo = own.substring(0, own.indexOf("-----BEGIN PUBLIC"))
+                + Files.readString(other).substring(own.indexOf("-----BEGIN PUBLIC"));
+
+        for (String content : new String[] {"", "no key", own.substring(0, 80), ofTwo}) {
+            Files.writeString(file, content);
+            assertThatThrownBy(key::pair)
+                    .as(content)
+                    .isInstanceOf(Refusal.class)
+                    .hasMessageContaining("certificate-key in the service's work folder is not a usable signing key");
+            assertThat(file).hasContent(content);
+        }
+    }
+}

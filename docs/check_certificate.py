@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Checks a certificate of Dozo, without Dozo; docs/reference/certificate.md describes it. Needs Python 3.11 and OpenSSL 3."""
+
+import argparse
+import base64
+import os
+import re
+import subprocess
+import tempfile
+from hashlib import file_digest, sha256
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+CERTIFICATE = re.compile(rb'(Dozo certificate 1\n(?:[a-z-]+: [ -~]+\n)+key: ([0-9a-f]{88})\n)signature: ([0-9a-f]{128})\n')
+LINE = re.compile(rb'([fdl]) ([0-9]+) ([0-9a-f]{64}) [!-~]+ [!-~]+ ([!-~]+)\n')
+
+
+def fingerprint(key):
+    """Returns a key's SHA-256; `key` is that itself, or a file with the public key in PEM."""
+    if re.fullmatch('[0-9a-fA-F]{64}', key):
+        return key.lower()
+    return sha256(base64.b64decode(Path(key).read_text().split('-----')[2])).hexdigest()
+
+
+def certified(path, key):
+    """Returns the certificate's fields. Nothing in it counts before key and signature are checked."""
+    found = CERTIFICATE.fullmatch(Path(path).read_bytes())
+    if not found:
+        raise ValueError('this is not a certificate, or it was changed')
+    own, signature = (bytes.fromhex(found[part].decode()) for part in (2, 3))
+    if sha256(own).hexdigest() != key:
+        raise ValueError(f'the certificate has another key: {sha256(own).hexdigest()}, not {key}')
+    with tempfile.TemporaryDirectory() as folder:
+        command = ['openssl', 'pkeyutl', '-verify', '-pubin', '-keyform', 'DER', '-rawin']
+        for option, content in ('-inkey', own), ('-in', found[1]), ('-sigfile', signature):
+            Path(folder, option).write_bytes(content)
+            command += [option, f'{folder}/{option}']
+        if subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+            raise ValueError('the signature is wrong: the certificate was changed')
+    return dict(line.split(': ', 1) for line in found[1].decode().splitlines()[1:])
+
+
+def listed(path, certified_root):
+    """Returns kind, size and digest of each entry by its path, in bytes."""
+    lines = Path(path).read_bytes().splitlines(keepends=True)
+    entries = [LINE.fullmatch(line) for line in lines]
+    if None in entries or root([sha256(b'\0' + line[:-1]).digest() for line in lines]).hex() != certified_root:
+        raise ValueError('the list was changed, or belongs to another certificate')
+    return {unquote_to_bytes(entry[4]): (entry[1], int(entry[2]), entry[3].decode()) for entry in entries}
+
+
+def root(leaves):
+    """Returns the root of the Merkle tree of RFC 9162 over the hashes of the lines."""
+    if len(leaves) < 2:
+        return leaves[0] if leaves else b''
+    left = 1 << (len(leaves) - 1).bit_length() - 1
+    return sha256(b'\1' + root(leaves[:left]) + root(leaves[left:])).digest()
+
+
+def there(top, below=b''):
+    """Yields the same of everything in a folder."""
+    for found in os.scandir(os.path.join(top, below)):
+        path = os.path.join(below, found.name)
+        if found.is_symlink():
+            yield path, (b'l', 0, sha256(os.readlink(found.path)).hexdigest())
+        elif found.is_dir():
+            yield path, (b'd', 0, sha256().hexdigest())
+            yield from there(top, path)
+        elif found.is_file():
+            with open(found.path, 'rb') as file:
+                yield path, (b'f', found.stat().st_size, file_digest(file, 'sha256').hexdigest())
+        else:
+            yield path, 'neither file nor folder nor link'
+
+
+def main():
+    parser = argparse.ArgumentParser(epilog='Exit code 0: all is as certified; 1: it is not; 2: it cannot be checked.')
+    parser.add_argument('key', help='the public key that you kept: a PEM file, or its SHA-256 fingerprint')
+    parser.add_argument('certificate')
+    parser.add_argument('list')
+    parser.add_argument('copy', nargs='?', help='the folder data of the bag at the site, or a restored folder')
+    parser.add_argument('--more', action='store_true', help='allows more in the copy: a bag keeps what the source deleted')
+    asked = parser.parse_args()
+    try:
+        fields = certified(asked.certificate, fingerprint(asked.key))
+        entries = listed(asked.list, fields['root'])
+        found = dict(there(os.fsencode(asked.copy))) if asked.copy else entries
+    except ValueError as error:
+        parser.exit(1, f'NOT AS CERTIFIED: {error}\n')
+    except (OSError, IndexError) as error:
+        parser.exit(2, f'cannot be checked: {error!r}\n')
+    wrong = [path for path in entries.keys() | (set() if asked.more else found.keys()) if entries.get(path) != found.get(path)]
+    for path in sorted(wrong):
+        print(f'{str(path)[2:-1]}: certified {entries.get(path)}, found {found.get(path)}')
+    print(*(f'{name}: {value}' for name, value in fields.items() if name != 'key'), sep='\n')
+    parser.exit(1 if wrong else 0, f'NOT AS CERTIFIED: {len(wrong)} entries differ\n' if wrong else 'as certified\n')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,88 @@
+package dozo.api;
+
+import dozo.api.http.Missing;
+import dozo.certificate.Certificates;
+import dozo.certificate.Certificates.PublishedKey;
+import dozo.certificate.Issued;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.web.Download;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.security.Principal;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.MediaType;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Signed certificates of what is verified at a site, and the public key to check them with. */
+@RestController
+@RequestMapping("/api/v1")
+public class CertificateApi {
+
+    private static final String ZIP = "application/zip";
+
+    private final Experiments experiments;
+    private final Manifests manifests;
+    private final Sites sites;
+    private final Certificates certificates;
+
+    /**
+     * The public key that certificates are checked with.
+     *
+     * @param publicKey in PEM
+     * @param fingerprint SHA-256 of the key in DER, 64 hexadecimal digits
+     */
+    public record ShownCertificateKey(String publicKey, String fingerprint) {}
+
+    CertificateApi(Experiments experiments, Manifests manifests, Sites sites, Certificates certificates) {
+        this.experiments = experiments;
+        this.manifests = manifests;
+        this.sites = sites;
+        this.certificates = certificates;
+    }
+
+    /** Returns the public key that certificates are checked with. Store it outside of Dozo. */
+    @GetMapping("/certificate-key")
+    ShownCertificateKey key(Principal actor) {
+        PublishedKey key = certificates.key(actor.getName());
+        return new ShownCertificateKey(key.pem(), key.fingerprint());
+    }
+
+    /**
+     * Issues a signed certificate that every entry of a manifest is verified at a site. The response is a ZIP archive with the
+     * certificate and the list of the entries. 409: entries are not verified there.
+     *
+     * @param manifest the manifest's number; default: the latest
+     * @param site optional if there is only one
+     */
+    @PostMapping(path = "/experiments/{project}/{code}/certificate", produces = ZIP)
+    void issue(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestParam(required = false) @Nullable Integer manifest,
+            @RequestParam(required = false) @Nullable String site,
+            Principal actor,
+            HttpServletRequest request,
+            HttpServletResponse response) {
+        Experiment experiment =
+                experiments.find(project, code).orElseThrow(Missing.thing("experiment", project + "/" + code));
+        try (Issued issued =
+                certificates.issue(experiment, sealed(experiment, manifest), sites.chosen(site), actor.getName())) {
+            new Download(MediaType.valueOf(ZIP), issued.fileName()).send(request, response, issued::writeTo);
+        }
+    }
+
+    private Manifest sealed(Experiment experiment, @Nullable Integer number) {
+        return (number == null ? manifests.current(experiment.id()) : manifests.find(experiment.id(), number))
+                .orElseThrow(() -> new Refusal("manifest", "%s has no such manifest", experiment.name()));
+    }
+}

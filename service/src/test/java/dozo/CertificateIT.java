@@ -1,0 +1,442 @@
+package dozo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dozo.RunningService.Answer;
+import dozo.command.Exit;
+import dozo.file.FilePath;
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.LedgerEntry;
+import dozo.loopback.LoopbackSite;
+import dozo.people.Role;
+import dozo.people.Users;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** A certificate is checked without Dozo, and there is none for what is not verified. */
+class CertificateIT {
+
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+    private static final Path CHECKER = Path.of("..", "docs", "check_certificate.py");
+    private static final String PASSWORD = "a password for tests";
+    private static final String PATIENT = "Yamada-Hanako";
+
+    /** Names that text formats tend to lose. */
+    private static final List<byte[]> NAMES = Stream.of(
+                    "a\nb", "\\", "\\n", " x ", "%0A", "%", "-", "\r", "脳画像", "\u0085")
+            .map(name -> name.getBytes(StandardCharsets.UTF_8))
+            .toList();
+
+    private static final byte[] NOT_UTF8 = {(byte) 0x94, (byte) 0x5c, (byte) 0xff, '\n'};
+
+    @TempDir
+    static Path temporary;
+
+    private static Path folder;
+    private static RunningService service;
+    private static LoopbackSite site;
+
+    /** What the checker returned and printed. */
+    private record Checked(int code, String text) {}
+
+    /** A certificate's two files. */
+    private record Papers(Path certificate, Path list) {}
+
+    @BeforeAll
+    static void start() throws Exception {
+        folder = temporary.toRealPath();
+        service = RunningService.start(folder.resolve("work"));
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
+        service.register("dr", site.address());
+        service.post("/api/v1/projects", "{\"code\": \"P1\", \"title\": \"%s\"}".formatted(PATIENT));
+        service.bean(Users.class).create("auditor", PASSWORD, Set.of(Role.AUDITOR), "test");
+        Path names = source("NAMES");
+        Path below = Files.createDirectories(FilePath.of(NOT_UTF8).under(names).resolve("empty"));
+        for (byte[] name : NAMES) {
+            Files.write(FilePath.of(name).under(names), name);
+        }
+        Files.write(FilePath.of(NOT_UTF8).under(below.getParent()), new byte[3 << 20]);
+        Files.createFile(names.resolve("nothing"));
+        Files.createSymbolicLink(names.resolve("link"), Path.of("/nowhere/" + "t".repeat(200)));
+        // By path, "a-c" comes between the folder "a" and "a/b".
+        Files.createDirectory(names.resolve("a"));
+        Files.writeString(names.resolve("a/b"), "in a folder");
+        Files.writeString(names.resolve("a-c"), "beside it");
+        for (String code : List.of("CHANGES", "DAMAGED")) {
+            Files.writeString(source(code).resolve("file"), "first");
+            Files.writeString(source(code).resolve("gone"), "deleted later");
+        }
+        source("EMPTY");
+        for (String code : List.of("NAMES", "CHANGES", "DAMAGED", "EMPTY")) {
+            register(code);
+        }
+        back();
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+        site.close();
+    }
+
+    @Test
+    void anybodyChecksTheSourceTheBagAndARestoreWithoutDozo() throws Exception {
+        Papers papers = papers("NAMES");
+        Path bag = folder.resolve("dr/P1/NAMES/data");
+
+        for (Path copy : List.of(source("NAMES"), bag)) {
+            Checked checked = check(key(), papers, copy);
+            assertThat(checked.code()).as(checked.text()).isZero();
+            assertThat(checked.text())
+                    .contains(
+                            "as certified",
+                            "project: P1\nexperiment: NAMES\nmanifest: 1\n",
+                            "site: dr\nfiles: 14\n",
+                            "folders: 3\nlinks: 1\n");
+        }
+        assertThat(check(fingerprint(), papers, bag).code()).isZero();
+        assertThat(Files.readAllLines(papers.list()))
+                .extracting(line -> line.substring(line.lastIndexOf(' ') + 1))
+                .containsSubsequence("%0D", "%20x%20", "%25", "%250A", "-", "\\", "\\n", "a", "a%0Ab", "a-c", "a/b")
+                .contains("%94\\%FF%0A/%94\\%FF%0A");
+    }
+
+    @Test
+    void whatDiffersIsNamed() throws Exception {
+        Papers papers = papers("NAMES");
+        Path copy = folder.resolve("copy");
+        execute("cp", "-a", source("NAMES").toString(), copy.toString());
+        Files.writeString(copy.resolve("a-c"), "beside IT");
+        Files.delete(copy.resolve("nothing"));
+        Files.delete(copy.resolve("link"));
+        Files.createSymbolicLink(copy.resolve("link"), Path.of("elsewhere"));
+        Files.writeString(copy.resolve("more"), "");
+
+        Checked checked = check(key(), papers, copy);
+
+        assertThat(checked.code()).isEqualTo(1);
+        assertThat(checked.text().lines().filter(line -> line.contains(": certified ")))
+                .satisfiesExactly(
+                        line -> assertThat(line).startsWith("a-c: certified (b'f', 9, "),
+                        line -> assertThat(line).startsWith("link: certified (b'l', 0, "),
+                        line -> assertThat(line).startsWith("more: certified None, found (b'f', 0, "),
+                        line -> assertThat(line)
+                                .startsWith("nothing: certified ")
+                                .endsWith(" found None"));
+        assertThat(checked.text()).contains("NOT AS CERTIFIED: 4 entries differ");
+    }
+
+    @Test
+    void nothingIsAcceptedThatSomebodyChangedOrSignedWithAnotherKey() throws Exception {
+        Papers papers = papers("NAMES");
+        String certificate = Files.readString(papers.certificate());
+        String list = Files.readString(papers.list());
+        Path forged = folder.resolve("forged");
+
+        Files.writeString(forged, certificate.replace("site: dr\n", "site: ds\n"));
+        assertThat(check(key(), new Papers(forged, papers.list()), null).text()).contains("signature is wrong");
+        Files.writeString(forged, certificate + "\n");
+        assertThat(check(key(), new Papers(forged, papers.list()), null).text()).contains("not a certificate");
+        Files.writeString(forged, list.replace("f 9 ", "f 8 "));
+        assertThat(check(key(), new Papers(papers.certificate(), forged), null).text())
+                .contains("list was changed");
+        Files.writeString(forged, list.substring(0, list.length() - 1));
+        assertThat(check(key(), new Papers(papers.certificate(), forged), null).text())
+                .contains("list was changed");
+        execute(
+                "openssl",
+                "genpkey",
+                "-algorithm",
+                "ed25519",
+                "-out",
+                folder.resolve("other").toString());
+        execute("openssl", "pkey", "-in", folder.resolve("other").toString(), "-pubout", "-out", forged.toString());
+        assertThat(check(forged.toString(), papers, null).text()).contains("has another key");
+        assertThat(check("0".repeat(64), papers, null).code()).isEqualTo(1);
+        assertThat(check(folder.resolve("never").toString(), papers, null).code())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void anEarlierManifestHasItsOwnCertificate() throws Exception {
+        Path first = folder.resolve("first");
+        execute("cp", "-a", source("CHANGES").toString(), first.toString());
+        Files.writeString(source("CHANGES").resolve("file"), "changed");
+        Files.delete(source("CHANGES").resolve("gone"));
+        back();
+        Path bag = folder.resolve("dr/P1/CHANGES/data");
+
+        assertThat(check(key(), papers("CHANGES", "--manifest", "1"), first).code())
+                .isZero();
+        Papers latest = papers("CHANGES");
+        assertThat(check(key(), latest, source("CHANGES")).code()).isZero();
+        assertThat(check(key(), latest, bag).text()).contains("gone: certified None");
+        assertThat(checked(key(), latest.certificate().toString(), latest.list().toString(), bag.toString(), "--more")
+                        .code())
+                .as("the site keeps what the source deleted")
+                .isZero();
+        Ended never = order("CHANGES", "--manifest", "9");
+        assertThat(never.code()).isEqualTo(Exit.REFUSED);
+        assertThat(never.err()).contains("P1/CHANGES has no such manifest");
+    }
+
+    @Test
+    void whatIsNotVerifiedHasNoCertificate() {
+        jdbc("""
+                insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind)
+                select r.experiment_id, r.site_id, e.entry_no, r.receipt_id, r.run_id, now(), 'MISSING'
+                from entry e join experiment x using (experiment_id) join receipt r on r.experiment_id = x.experiment_id
+                where x.code = 'DAMAGED' and e.name = 'file' and e.entry_no = any(r.entry_nos)
+                """);
+        // A folder that is empty at first has no manifest.
+        assertThat(order("EMPTY").err()).contains("P1/EMPTY has no such manifest");
+        jdbc("""
+                insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,
+                                      entries_changed, entries_gone)
+                select experiment_id, 1, now(), 0, 0, 0, 0, 0, 0, 0 from experiment where code = 'EMPTY'
+                """);
+        long before = service.bean(Ledger.class).last();
+
+        assertThat(order("DAMAGED").err())
+                .contains("1 of 2 entries of P1/DAMAGED, manifest 1, are not verified at site dr (found damaged: 1)")
+                .contains("\"file\"");
+        assertThat(order("EMPTY").err()).contains("manifest 1 of P1/EMPTY has no entries");
+        assertThat(order("NEVER").err()).contains("\"P1/NEVER\" does not exist");
+        assertThat(order("NAMES", "--site", "never").err()).contains("site \"never\" does not exist");
+        assertThat(order("NAMES", "--site", "never").code()).isEqualTo(Exit.REFUSED);
+        assertThat(service.bean(Ledger.class).after(before, 10)).isEmpty();
+    }
+
+    @Test
+    void receiptsOfARemovedSiteCertifyNothing() throws Exception {
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        LoopbackSite other = LoopbackSite.openSsh(folder.resolve("sshd-2"), elsewhere, 0);
+        try (other) {
+            service.register("old", other.address());
+            Files.writeString(source("REMOVED").resolve("file"), "at the old site only");
+            register("REMOVED");
+            back("{\"site\": \"old\"}");
+            assertThat(check(key(), papers("REMOVED", "--site", "old"), elsewhere.resolve("P1/REMOVED/data"))
+                            .code())
+                    .isZero();
+            assertThat(order("REMOVED").err()).contains("there are 2 sites; choose one");
+            assertThat(service.delete("/api/v1/sites/old?copies=true").status()).isLessThan(300);
+
+            assertThat(order("REMOVED").err())
+                    .contains("1 of 1 entries of P1/REMOVED, manifest 1, are not verified at site dr");
+            assertThat(order("REMOVED", "--site", "old").err()).contains("site \"old\" does not exist");
+        }
+    }
+
+    @Test
+    void theLedgerSaysWhoGotWhichCertificateAndThePapersNameNobody() throws Exception {
+        long before = service.bean(Ledger.class).last();
+        Papers papers = papers("NAMES");
+        List<LedgerEntry> rows = service.bean(Ledger.class).after(before, 10);
+
+        assertThat(rows)
+                .filteredOn(row -> row.action().equals("certificate.issued"))
+                .singleElement()
+                .satisfies(row -> {
+                    assertThat(row.actor()).isEqualTo("admin");
+                    assertThat(row.subject()).isEqualTo("P1/NAMES#1");
+                    assertThat(row.detail())
+                            .contains("\"site\": \"dr\"", fingerprint(), value("root", papers))
+                            .contains(output("sha256sum", papers.certificate().toString())
+                                    .substring(0, 64));
+                });
+        long head = Long.parseLong(value("ledger", papers).split(" ")[0]);
+        assertThat(service.bean(Ledger.class).after(head - 1, 1).getFirst().hash())
+                .isEqualTo(value("ledger", papers).split(" ")[1]);
+        assertThat(Files.readString(papers.certificate()) + Files.readString(papers.list()))
+                .doesNotContain(PATIENT, "admin", folder.toString());
+        assertThat(Files.size(papers.certificate())).isLessThan(2_000);
+    }
+
+    @Test
+    void aLostKeyIsSeenAndItsCertificatesStillHold() throws Exception {
+        Papers old = papers("NAMES");
+        String oldKey = fingerprint();
+        Path file = service.work().resolve("certificate-key");
+        Files.move(file, file.resolveSibling("certificate-key.lost"));
+
+        Papers fresh = papers("NAMES");
+
+        assertThat(fingerprint()).isNotEqualTo(oldKey);
+        assertThat(check(oldKey, old, null).code()).isZero();
+        assertThat(check(oldKey, fresh, null).text()).contains("has another key: " + fingerprint());
+        assertThat(service.bean(Ledger.class).after(0, 10_000))
+                .filteredOn(row -> row.action().equals("key.introduced"))
+                .extracting(LedgerEntry::subject)
+                .containsSubsequence(oldKey, fingerprint())
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void anAuditorGetsItFromThePage() throws Exception {
+        var browser = service.browser("auditor", PASSWORD);
+        String address = "/experiments/P1/NAMES/certificate";
+        assertThat(service.look(browser, "/experiments/P1/NAMES/manifests/1", "en")
+                        .body())
+                .contains("href=\"" + address + "?manifest=1\"");
+        assertThat(service.look(browser, address, "en").body()).contains(fingerprint(), "BEGIN PUBLIC KEY");
+
+        HttpResponse<byte[]> archive =
+                service.submit(browser, address, "manifest=1&site=dr", BodyHandlers.ofByteArray());
+        HttpResponse<String> refused = service.submit(browser, address, "manifest=9&site=dr");
+
+        assertThat(archive.headers().firstValue("Content-Disposition"))
+                .hasValue("attachment; filename=\"P1.NAMES.manifest-1.dr.certificate.zip\"");
+        Path unpacked = Files.createDirectory(folder.resolve("unpacked"));
+        assertThat(unpack(archive.body(), unpacked))
+                .containsExactly("P1.NAMES.manifest-1.dr.list.txt", "P1.NAMES.manifest-1.dr.certificate.txt");
+        Papers papers = new Papers(
+                unpacked.resolve("P1.NAMES.manifest-1.dr.certificate.txt"),
+                unpacked.resolve("P1.NAMES.manifest-1.dr.list.txt"));
+        assertThat(check(key(), papers, source("NAMES")).code()).isZero();
+        assertThat(refused.body()).contains("P1/NAMES has no such manifest", "Download the certificate");
+    }
+
+    @Test
+    void nothingIsOverwritten() throws Exception {
+        Path into = Files.createDirectory(folder.resolve("kept"));
+        Path kept = Files.writeString(into.resolve("P1.NAMES.manifest-1.dr.certificate.txt"), "an earlier one");
+
+        Ended refused = Ended.at(service, "certificate", "P1/NAMES", into.toString());
+
+        assertThat(refused.code()).isEqualTo(Exit.REFUSED);
+        assertThat(refused.err()).contains("exists already; nothing is overwritten");
+        assertThat(kept).hasContent("an earlier one");
+        try (Stream<Path> files = Files.list(into)) {
+            assertThat(files).containsExactly(kept);
+        }
+        assertThat(Ended.at(service, "certificate", "P1/NAMES", into + "/never").code())
+                .isEqualTo(Exit.USAGE);
+    }
+
+    private static List<String> unpack(byte[] archive, Path into) throws IOException {
+        List<String> names = new ArrayList<>();
+        try (ZipInputStream zip = new ZipInputStream(new ByteArrayInputStream(archive))) {
+            for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
+                names.add(entry.getName());
+                Files.copy(zip, into.resolve(entry.getName()));
+            }
+        }
+        return names;
+    }
+
+    private static Ended order(String code, String... options) {
+        return Ended.at(
+                service,
+                Stream.concat(Stream.of("certificate", "P1/" + code, folder.toString()), Stream.of(options))
+                        .toArray(String[]::new));
+    }
+
+    private static Papers papers(String code, String... options) throws IOException {
+        Path into = Files.createTempDirectory(folder, "papers");
+        Ended ended = Ended.at(
+                service,
+                Stream.concat(Stream.of("certificate", "P1/" + code, into.toString()), Stream.of(options))
+                        .toArray(String[]::new));
+        assertThat(ended.code()).as(ended.err()).isZero();
+        List<Path> files = ended.out().lines().map(Path::of).toList();
+        assertThat(files).hasSize(2).allMatch(file -> file.startsWith(into));
+        return new Papers(files.getLast(), files.getFirst());
+    }
+
+    private static String value(String field, Papers papers) throws IOException {
+        return Files.readAllLines(papers.certificate()).stream()
+                .filter(line -> line.startsWith(field + ": "))
+                .map(line -> line.substring(field.length() + 2))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Writes the public key as people do, and returns the file. */
+    private static String key() throws IOException {
+        return Files.writeString(
+                        folder.resolve("key.pem"),
+                        Ended.at(service, "certificate-key").out())
+                .toString();
+    }
+
+    private static String fingerprint() {
+        return service.get("/api/v1/certificate-key").at("/fingerprint").asString();
+    }
+
+    private static Checked check(String key, Papers papers, Path copy) throws Exception {
+        return checked(Stream.concat(
+                        Stream.of(
+                                key,
+                                papers.certificate().toString(),
+                                papers.list().toString()),
+                        Stream.ofNullable(copy).map(Path::toString))
+                .toArray(String[]::new));
+    }
+
+    private static Checked checked(String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of("python3", "-B", CHECKER.toString()));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(text).doesNotContain("Traceback");
+        return new Checked(process.waitFor(), text);
+    }
+
+    private static void execute(String... command) throws Exception {
+        assertThat(output(command)).isEmpty();
+    }
+
+    private static String output(String... command) throws Exception {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(text).isZero();
+        return text;
+    }
+
+    private static Path source(String code) throws IOException {
+        return Files.createDirectories(folder.resolve("source-" + PATIENT).resolve(code));
+    }
+
+    private static void register(String code) throws IOException {
+        Answer answer = service.post(
+                "/api/v1/experiments",
+                "{\"project\": \"P1\", \"code\": \"%s\", \"title\": \"%s\", \"source\": \"%s\"}"
+                        .formatted(code, PATIENT, source(code)));
+        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+    }
+
+    private static void back() {
+        back("{\"site\": \"dr\"}");
+    }
+
+    private static void back(String body) {
+        String run = service.post("/api/v1/runs", body).at("/id").asString();
+        await().atMost(LIMIT)
+                .until(
+                        () -> service.get("/api/v1/runs/" + run).at("/state").asString(),
+                        state -> !state.equals("RUNNING"));
+    }
+
+    private static void jdbc(String sql) {
+        assertThat(service.bean(JdbcClient.class).sql(sql).update()).isPositive();
+    }
+}

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -231,24 +232,28 @@ KINDS = [name for name in vars(Change) if not name.startswith('_') and name not 
 
 def judged(folder, papers, key, size):
     """Returns a row for each kind of change, and one for unchanged papers."""
-    dice = random.Random('changes')
-    found = dict.fromkeys(KINDS, 0)
-    for number in range(size.changes):
+
+    def tried(number):
         kind = KINDS[number % len(KINDS)]
-        original = papers[number % len(papers)]
-        fresh = original.copied(folder / 'changed')
-        getattr(Change(fresh, papers[(number + 1) % len(papers)], dice), kind)()
-        found[kind] += finds(fresh, key, kind)
-        shutil.rmtree(folder / 'changed')
-    alarms = [text for code, text in (each.check(key) for each in papers) if code != 0]
+        fresh = papers[number % len(papers)].copied(folder / f'changed-{number}')
+        other = papers[(number + 1) % len(papers)]
+        getattr(Change(fresh, other, random.Random(f'change {number}')), kind)()
+        found = finds(fresh, key, kind)
+        shutil.rmtree(fresh.copy.parent)
+        return kind, found
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # the work is done by processes
+        done = list(pool.map(tried, range(size.changes)))
+        alarms = [text for code, text in pool.map(lambda each: each.check(key), papers) if code != 0]
     for text in alarms[:3]:
         print(f'false alarm: {text}', file=sys.stderr)
-    made = {kind: len(range(place, size.changes, len(KINDS))) for place, kind in enumerate(KINDS)}
-    return [
-        *(exactly(kind.replace('_', ' '), found[kind], made[kind], 'found') for kind in KINDS),
-        exactly('all changes', sum(found.values()), size.changes, 'found'),
-        exactly('false alarms', len(alarms), 0, f'over {len(papers)} unchanged copies'),
-    ]
+    rows = []
+    for kind in KINDS:
+        hits = [found for changed, found in done if changed == kind]
+        rows.append(exactly(kind.replace('_', ' '), sum(hits), len(hits), 'found'))
+    found = sum(hit for _, hit in done)
+    alarmed = exactly('false alarms', len(alarms), 0, f'over {len(papers)} unchanged copies')
+    return [*rows, exactly('all changes', found, size.changes, 'found'), alarmed]
 
 
 def finds(papers, key, kind):

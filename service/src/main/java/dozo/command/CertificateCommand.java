@@ -47,11 +47,7 @@ final class CertificateCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "PROJECT/EXPERIMENT", description = "The experiment.")
     private String experiment = "";
 
-    @Parameters(
-            index = "1",
-            paramLabel = "FOLDER",
-            defaultValue = ".",
-            description = "An existing folder; by default the present one.")
+    @Parameters(index = "1", paramLabel = "FOLDER", description = "An existing folder.")
     private String folder = "";
 
     private final List<Path> written = new ArrayList<>();

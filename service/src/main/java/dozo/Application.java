@@ -7,6 +7,7 @@ import dozo.command.CopyCommand;
 import dozo.command.Dozo;
 import dozo.command.Usage;
 import dozo.demo.Demo;
+import dozo.drill.DrillSettings;
 import dozo.manifest.IngestSettings;
 import dozo.registry.RiskSettings;
 import dozo.run.RetentionSettings;
@@ -68,6 +69,7 @@ public class Application {
             DirectorySettings.class,
             TransferSettings.class,
             ScrubSettings.class,
+            DrillSettings.class,
             RetentionSettings.class,
             RiskSettings.class);
 

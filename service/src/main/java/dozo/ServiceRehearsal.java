@@ -59,6 +59,7 @@ final class ServiceRehearsal {
         return Map.of(
                 "dozo.work", work.toString(),
                 "dozo.schedule.cron", "-",
+                "dozo.drill.cron", "-",
                 "dozo.scrub.window", "-",
                 "dozo.http.port", "0",
                 "logging.level.dozo", "WARN");

@@ -398,6 +398,91 @@ class RestoreInServiceIT {
     }
 
     @Test
+    void anOperatorRehearsesARestoreAndALabManagerSeesThoseOfOwnProjects() throws Exception {
+        String body = "{\"project\": \"ALIEN\", \"experiment\": \"E1\"}";
+        for (String user : List.of("lab", "auditor")) {
+            assertThat(service.askAs(as(user), "POST", "/api/v1/drills", body).status())
+                    .isEqualTo(403);
+        }
+        Answer asked = service.askAs(as("operator"), "POST", "/api/v1/drills", body);
+        assertThat(asked.status()).as(asked.text()).isEqualTo(202);
+        String alien = String.valueOf(asked.location());
+        Answer drilled = ended("operator", alien);
+        assertThat(drilled.at("/state").asString()).as(drilled.text()).isEqualTo("COMPLETE");
+        assertThat(drilled.at("/seconds").asDouble()).isPositive();
+        assertThat(names(service.work().resolve("drills"))).isEmpty();
+
+        Ended done = command("drill", "OWN/E1", "--wait");
+        assertThat(done.code()).as(done.err()).isEqualTo(Exit.WELL);
+        assertThat(done.out()).contains("of OWN/E1, manifest 1, from dr: complete, 1 of 1 entries");
+        assertThat(command("drill", "list").out()).contains("OWN/E1", "ALIEN/E1");
+        assertThat(command("drill", "promises").out()).contains("OWN", "ALIEN", "kept");
+        assertThat(command("drill", "forecast").out()).contains("fewer than 5", "unknown");
+        assertThat(command("status").out()).doesNotContain("ehearsed");
+
+        assertThat(service.askAs(as("lab"), "GET", "/api/v1/drills", null).text())
+                .contains("OWN/E1")
+                .doesNotContain("ALIEN");
+        assertThat(service.askAs(as("lab"), "GET", "/api/v1/drills/promises", null)
+                        .text())
+                .contains("\"KEPT\"")
+                .doesNotContain("ALIEN");
+        assertThat(service.askAs(as("lab"), "GET", "/api/v1/drills/forecast", null)
+                        .text())
+                .contains("OWN")
+                .doesNotContain("ALIEN");
+        for (String foreign : List.of(
+                alien, alien + "/findings", "/api/v1/drills/forecast?experiment=ALIEN/E1", "/api/v1/drills/999999")) {
+            assertThat(service.askAs(as("lab"), "GET", foreign, null).status())
+                    .as(foreign)
+                    .isEqualTo(404);
+        }
+        assertThat(ask("operator", "GET", "/ALIEN/E1/restores", null).text())
+                .as("nobody asked for its result")
+                .doesNotContain(alien.substring(alien.lastIndexOf('/') + 1) + ",\"experiment");
+    }
+
+    @Test
+    void whatCannotBeRehearsedIsRefusedAtItsField() {
+        for (List<String> each : List.of(
+                List.of("{\"project\": \"NONE\"}", "project"),
+                List.of("{\"project\": \"OWN\", \"experiment\": \"NONE\"}", "experiment"),
+                List.of("{\"experiment\": \"E1\"}", "project"),
+                List.of("{\"project\": \"OWN\", \"site\": \"nowhere\"}", "site"))) {
+            Answer refused = service.askAs(as("operator"), "POST", "/api/v1/drills", each.getFirst());
+            assertThat(refused.status()).as(refused.text()).isEqualTo(422);
+            assertThat(refused.at("/errors/0/field").asString()).isEqualTo(each.getLast());
+        }
+        for (String days : List.of("0", "3661", "\"ten\"")) {
+            assertThat(service.put("/api/v1/projects/OWN/drill-days", "{\"days\": %s}".formatted(days))
+                            .status())
+                    .isBetween(400, 422);
+        }
+    }
+
+    @Test
+    void drillsHaveAPageFromWhichOneIsStartedAndFollowed() {
+        HttpClient operator = service.browser("operator", PASSWORD);
+        assertThat(service.look(operator, "/drills", "en").body()).contains("Rehearse a restore", "Rehearsed in time");
+        HttpResponse<String> refused = service.submit(operator, "/drills", "project=NONE");
+        assertThat(refused.body()).contains("does not exist");
+
+        HttpResponse<String> requested = service.submit(operator, "/drills", "project=OWN&experiment=TREE");
+
+        String address = requested.uri().getPath();
+        assertThat(address).as(requested.body()).matches("/drills/[0-9]+");
+        await().atMost(LIMIT)
+                .until(() -> service.look(operator, address, "en").body().contains("every file was verified"));
+        assertThat(service.look(operator, address, "en").body()).doesNotContain("hx-get=\"/drills");
+        HttpClient lab = service.browser("lab", PASSWORD);
+        assertThat(service.look(lab, "/drills", "ja").body())
+                .contains("OWN/TREE", "期限内")
+                .doesNotContain("復元を試す", "ALIEN");
+        assertThat(service.look(lab, "/experiments/OWN/TREE/restore", "en").body())
+                .contains("Time for everything, from site dr");
+    }
+
+    @Test
     void aSiteThatWasAddedAfterTheFirstNightsAndNotUsedCanBeRemoved() {
         service.register("late", site.address());
 

@@ -49,14 +49,23 @@ public final class RunningService implements AutoCloseable {
 
     public static RunningService start(Path work, HikariDataSource database, Map<String, String> more) {
         Map<String, String> settings = new HashMap<>(Map.of(
-                "dozo.http.port", "0",
-                "dozo.work", work.toString(),
-                "dozo.db.url", database.getJdbcUrl(),
-                "dozo.db.user", String.valueOf(database.getUsername()),
-                "dozo.db.password", String.valueOf(database.getPassword()),
+                "dozo.http.port",
+                "0",
+                "dozo.work",
+                work.toString(),
+                "dozo.db.url",
+                database.getJdbcUrl(),
+                "dozo.db.user",
+                String.valueOf(database.getUsername()),
+                "dozo.db.password",
+                String.valueOf(database.getPassword()),
                 // Nothing starts by itself, so that no test depends on how long it takes.
-                "dozo.schedule.cron", "-",
-                "dozo.scrub.window", "-"));
+                "dozo.schedule.cron",
+                "-",
+                "dozo.scrub.window",
+                "-",
+                "dozo.drill.cron",
+                "-"));
         settings.putAll(more);
         return new RunningService(Application.start(settings), work);
     }

@@ -77,6 +77,13 @@ public class ProjectApi {
     }
 
     /**
+     * Within what time a project must be rehearsed.
+     *
+     * @param days 1 to 3,660; missing or null: the number of the setting
+     */
+    record NewDrillDays(@Nullable Integer days) {}
+
+    /**
      * The complete list of folders.
      *
      * @param roots absolute paths on the service's machine, at most 100
@@ -103,6 +110,7 @@ public class ProjectApi {
      *
      * @param roots the folders that contain its sources; {@code rootsBytes} are the exact names
      * @param restoreRoots the folders below which its experiments may be restored; {@code restoreRootsBytes} are the exact names
+     * @param drillDays the number of days within which it must be rehearsed; missing: that of the setting
      */
     public record ShownProject(
             String code,
@@ -112,6 +120,7 @@ public class ProjectApi {
             List<byte[]> rootsBytes,
             List<String> restoreRoots,
             List<byte[]> restoreRootsBytes,
+            @Nullable Integer drillDays,
             Instant createdAt)
             implements Edited {
 
@@ -126,6 +135,7 @@ public class ProjectApi {
                     roots,
                     restoreRoots.stream().map(FilePath::render).toList(),
                     restoreRoots,
+                    project.drillDays(),
                     project.createdAt());
         }
 
@@ -170,6 +180,19 @@ public class ProjectApi {
                         () -> projects.lock(project),
                         () -> shown(project),
                         () -> projects.setTripwire(project, tripwire, actor.getName()))
+                .map(ShownProject::of)
+                .orElseThrow(Missing.thing("project", project));
+    }
+
+    /** Sets within how many days the project must be rehearsed. */
+    @PutMapping("/{project}/drill-days")
+    ShownProject setDrillDays(
+            @PathVariable String project, @RequestBody NewDrillDays asked, IfMatch seen, Principal actor) {
+        return editions.change(
+                        seen,
+                        () -> projects.lock(project),
+                        () -> shown(project),
+                        () -> projects.setDrillDays(project, asked.days(), actor.getName()))
                 .map(ShownProject::of)
                 .orElseThrow(Missing.thing("project", project));
     }

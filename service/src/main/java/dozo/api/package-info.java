@@ -6,6 +6,7 @@
             "collect",
             "copy",
             "db",
+            "drill",
             "export",
             "file",
             "registry",

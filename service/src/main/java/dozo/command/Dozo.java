@@ -71,6 +71,7 @@ public final class Dozo {
             LedgerCommand.class,
             RestoreCommand.class,
             ScrubCommand.class,
+            DrillCommand.class,
             PauseCommand.class,
             ResumeCommand.class,
             RetryCommand.class,
@@ -278,7 +279,7 @@ public final class Dozo {
         return "/api/v1/experiments/%s/%s".formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1]));
     }
 
-    /** Prints a run with its findings, and then the state of the promise. */
+    /** Prints a run with its findings, and then whether the promises are kept. */
     static void print(Connection service, Answer<ShownRun> answer) {
         service.print(answer, out -> print(out, service, answer.value()));
     }
@@ -296,6 +297,7 @@ public final class Dozo {
                 .value();
         RiskReport.print(out, service, coverage);
         PromiseReport.print(out, service, run.site());
+        DrillReport.print(out, service);
     }
 
     /**

@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "project",
         mixinStandardHelpOptions = true,
-        description = "Projects: add, list, roots, restore-roots, tripwire.")
+        description = "Projects: add, drill-days, list, restore-roots, roots, tripwire.")
 final class ProjectCommand {
 
     @Command(name = "add", mixinStandardHelpOptions = true, description = "Creates a project.")
@@ -64,6 +64,32 @@ final class ProjectCommand {
                 Map.of("percent", percent, "entries", entries),
                 ShownProject.class);
         service.confirm(project, "the tripwire of %s is at %s".formatted(code, threshold(project.value())));
+        return Exit.WELL;
+    }
+
+    @Command(
+            name = "drill-days",
+            mixinStandardHelpOptions = true,
+            description = "Sets within how many days the project must be rehearsed.")
+    int drillDays(
+            @Mixin Connection service,
+            @Parameters(index = "0", paramLabel = "CODE", description = "The project's code.") String code,
+            @Parameters(
+                            index = "1",
+                            arity = "0..1",
+                            paramLabel = "DAYS",
+                            description = "1 to 3660; without it, the number of the setting (dozo.drill.days).")
+                    @Nullable
+                    Integer days) {
+        Answer<ShownProject> project = service.put(
+                "/api/v1/projects/%s/drill-days".formatted(Connection.encoded(code)),
+                days == null ? Map.of() : Map.of("days", days),
+                ShownProject.class);
+        service.confirm(
+                project,
+                days == null
+                        ? "%s must be rehearsed within the days of the setting".formatted(code)
+                        : "%s must be rehearsed within %d days".formatted(code, days));
         return Exit.WELL;
     }
 

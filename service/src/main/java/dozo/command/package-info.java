@@ -10,6 +10,7 @@
             "collect",
             "copy",
             "crypto",
+            "drill",
             "export",
             "file",
             "ledger",

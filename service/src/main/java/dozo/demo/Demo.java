@@ -240,6 +240,7 @@ public final class Demo implements Callable<Integer> {
                 "dozo.work", home.resolve("service").toString(),
                 "dozo.db.url", "",
                 "dozo.schedule.cron", "-",
+                "dozo.drill.cron", "-",
                 "dozo.http.address", "127.0.0.1",
                 "dozo.http.port", port);
     }

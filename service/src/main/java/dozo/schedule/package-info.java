@@ -1,6 +1,6 @@
-/** Starts the nightly backup and the scrubs at their times, and continues what a dead process left. */
+/** Starts the nightly backup, the scrubs and the drills at their times, and continues what a dead process left. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"plan", "run", "registry", "ledger", "setting", "start", "worklist"})
+@ApplicationModule(allowedDependencies = {"drill", "plan", "run", "registry", "ledger", "setting", "start", "worklist"})
 package dozo.schedule;
 
 import org.jspecify.annotations.NullMarked;

@@ -206,6 +206,16 @@ class LedgerCompleteTest {
                         () -> put("/projects/P1/tripwire", "{\"percent\": 7, \"entries\": 70}"),
                         row("project.changed", "P1", "before", ANY, "after", "tripwire at 7 %, 70 entries")),
                 change(
+                        "PUT /api/v1/projects/{project}/drill-days",
+                        () -> put("/projects/P1/drill-days", "{\"days\": 30}"),
+                        row(
+                                "project.changed",
+                                "P1",
+                                "before",
+                                "drills as by the setting",
+                                "after",
+                                "drills within 30 days")),
+                change(
                         "PUT /api/v1/projects/{project}/roots",
                         () -> put("/projects/P1/roots", "{\"roots\": [\"%s\"]}".formatted(folder)),
                         row("project.changed", "P1", "before", "source roots none", "after", "source roots " + folder)),
@@ -427,6 +437,28 @@ class LedgerCompleteTest {
                         LedgerCompleteTest::leaveARestore,
                         () -> post("/experiments/P1/E1/restores/%d/stop".formatted(latestRestore()), null),
                         row("restore.stopping", "P1/E1", "restore", ANY)),
+                starting(
+                        "POST /api/v1/drills",
+                        () -> {},
+                        () -> post("/drills", "{\"project\": \"P1\", \"experiment\": \"E1\"}"),
+                        row(
+                                "drill.requested",
+                                "P1/E1",
+                                "drill",
+                                ANY,
+                                "manifest",
+                                "1",
+                                "site",
+                                "dr",
+                                "files",
+                                "1",
+                                "bytes",
+                                "3")),
+                starting(
+                        "POST /api/v1/drills/{id}/stop",
+                        () -> {},
+                        () -> post("/drills/%d/stop".formatted(latestRestore()), null),
+                        row("drill.stopping", "P1/E1", "drill", ANY)),
                 change(
                         "POST /api/v1/users",
                         () -> post(

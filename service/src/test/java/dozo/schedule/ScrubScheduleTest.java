@@ -5,6 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
 import dozo.db.TestDatabase;
+import dozo.drill.DrillSettings;
+import dozo.drill.Drills;
+import dozo.drill.Rehearsals;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
@@ -117,6 +120,44 @@ class ScrubScheduleTest {
         assertThat(latest().kind()).isEqualTo(RunKind.SCRUB);
         assertThat(latest().id()).isGreaterThan(scrub.id());
         awaitEnd();
+    }
+
+    @Test
+    void drillsAreRequestedOnceAtTheirTimeAndMadeUpForAfterTheStart() {
+        assertThat(drillsAfter("-", Duration.ofDays(400))).isZero();
+        assertThat(drillsAfter("0 0 12 * * *", Duration.ZERO)).isZero();
+
+        assertThat(drillsAfter("0 0 12 * * *", Duration.ofDays(1))).isEqualTo(1);
+        assertThat(drillsAfter("0 0 12 * * *", Duration.ZERO))
+                .as("it was now, so it is not due again")
+                .isEqualTo(1);
+        service.bean(JdbcClient.class)
+                .sql("update restore set requested_at = now() + interval '2 years'")
+                .update();
+        assertThat(drillsAfter("0 0 12 * * *", Duration.ofDays(100)))
+                .as("a clock that was set back delays nothing")
+                .isEqualTo(2);
+    }
+
+    /** Returns the number of drills after the schedule has looked some time from now, when all have ended. */
+    private long drillsAfter(String cron, Duration later) {
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        new DrillSchedule(
+                        new DrillSettings(cron, 90, DataSize.ofGigabytes(10), ""),
+                        service.bean(Rehearsals.class),
+                        service.bean(Drills.class),
+                        service.bean(Experiments.class),
+                        InstantSource.fixed(Instant.now().plus(later)),
+                        ZoneOffset.UTC)
+                .look();
+        await().atMost(RUN_LIMIT)
+                .until(() -> jdbc.sql("select count(*) from restore where ended_at is null")
+                                .query(Long.class)
+                                .single()
+                        == 0);
+        // As long ago as to be due again.
+        jdbc.sql("update restore set ended_at = now() - interval '60 days'").update();
+        return jdbc.sql("select count(*) from drill").query(Long.class).single();
     }
 
     @Test

@@ -24,7 +24,15 @@ final class ServeProcess {
                 "serve");
         command.environment().keySet().removeIf(name -> name.startsWith("DOZO_"));
         command.environment()
-                .putAll(Map.of("DOZO_WORK", work.toString(), "DOZO_HTTP_PORT", "0", "DOZO_SCHEDULE_CRON", "-"));
+                .putAll(Map.of(
+                        "DOZO_WORK",
+                        work.toString(),
+                        "DOZO_HTTP_PORT",
+                        "0",
+                        "DOZO_SCHEDULE_CRON",
+                        "-",
+                        "DOZO_DRILL_CRON",
+                        "-"));
         command.environment().putAll(settings);
         return command.redirectErrorStream(true).redirectOutput(output.toFile()).start();
     }

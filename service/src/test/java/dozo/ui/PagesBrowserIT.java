@@ -19,6 +19,8 @@ import com.microsoft.playwright.options.FilePayload;
 import com.microsoft.playwright.options.Media;
 import dozo.RunningService;
 import dozo.collect.Origins;
+import dozo.drill.Drills;
+import dozo.drill.Rehearsals;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
@@ -163,6 +165,7 @@ class PagesBrowserIT {
         service.bean(Tokens.class).create("lab", "sheet of the lab", null, true, 30);
         back();
         restore();
+        drill();
         past();
         plan();
     }
@@ -180,6 +183,32 @@ class PagesBrowserIT {
                 .id();
         Awaitility.await()
                 .until(() -> !queue.find(experiment, id).orElseThrow().state().goesOn());
+    }
+
+    /** Adds drills: one that ran, one that failed, and earlier ones for a forecast. */
+    private static void drill() {
+        long id = service.bean(Rehearsals.class)
+                .request("P001", "S0001", null, "operator")
+                .id();
+        Drills drills = service.bean(Drills.class);
+        Awaitility.await()
+                .until(() ->
+                        !drills.find(Sight.EVERYTHING, id).orElseThrow().state().goesOn());
+        service.bean(JdbcClient.class).sql("""
+                        insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, started_at,
+                                             ended_at, entries, bytes, entries_verified, bytes_verified, findings)
+                        select experiment_id, manifest_no, site_id, folder, 'FINDINGS', 'dozo', now(), now(), now(), 9, 9, 8, 8, 1
+                        from restore where restore_id = 2;
+                        insert into drill select max(restore_id), 4, 0.5 from restore;
+                        insert into restore_finding select max(restore_id), 1, 'anat/脳.nii', 'MISMATCHED', 'checksum mismatch' from restore;
+                        insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, started_at,
+                                             ended_at, entries, bytes, entries_verified, bytes_verified)
+                        select experiment_id, manifest_no, site_id, folder, 'COMPLETE', 'dozo', t, t, t, n, n * 1e8, n, n * 1e8
+                        from restore, (select n, now() - make_interval(days => 13 - n) as t from generate_series(1, 12) n) s
+                        where restore_id = 2;
+                        insert into drill select restore_id, 0.5 + entries * (1.5 + 0.2 * sin(restore_id)), 0.5
+                        from restore where restore_id > 3;
+                        """).update();
     }
 
     /** Adds nights of the last two months with every result, before those that really ran. */
@@ -1038,6 +1067,9 @@ class PagesBrowserIT {
         pages.put("reconciliation", "/runs/2/reconciliation");
         pages.put("reconciliation-none", "/runs/1/reconciliation?missing=true");
         pages.put("start", "/runs/start");
+        pages.put("drills", "/drills");
+        pages.put("drill", "/drills/2");
+        pages.put("drill-failed", "/drills/3");
         pages.put("act", "/runs/2/retry");
         pages.put("findings", "/findings");
         pages.put("findings-all", "/findings?all=true");

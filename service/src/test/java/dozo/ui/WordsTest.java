@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.collect.OriginKind;
 import dozo.collect.Reconciliations;
 import dozo.collect.Standings.Next;
+import dozo.drill.DrillPromises.Standing;
 import dozo.file.Problem;
 import dozo.ledger.Breach;
 import dozo.manifest.ChangeSummary;
@@ -12,6 +13,7 @@ import dozo.manifest.Manifests.ChangeKind;
 import dozo.registry.Capacity.Outlook;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Verdict.Outcome;
+import dozo.restore.Restores.RestoreState;
 import dozo.run.Headlines.Kind;
 import dozo.source.delivery.Trouble;
 import dozo.source.tree.FolderSearch;
@@ -93,6 +95,9 @@ class WordsTest {
         Stream<String> needed = Stream.of(
                         Arrays.stream(State.values()).map(each -> "is." + each),
                         Arrays.stream(Kind.values()).map(each -> "headline." + each),
+                        Arrays.stream(Standing.values()).map(each -> "drills." + each),
+                        Arrays.stream(RestoreState.values())
+                                .flatMap(each -> Stream.of("restores.is." + each, "drill.is." + each)),
                         Arrays.stream(Outlook.values()).map(each -> "capacity." + each),
                         Arrays.stream(Outcome.values()).map(each -> "verdict." + each),
                         Arrays.stream(Breach.Kind.values()).map(each -> "breach." + each),

@@ -25,6 +25,10 @@ public record Format(ZoneId zone, Locale locale) {
 
     private static final long DAY_SECONDS = 86_400;
     private static final long HOUR_SECONDS = 3_600;
+
+    /** Shorter times are in seconds, and so many minutes are in hours. */
+    private static final double MINUTES_FROM = 120;
+
     private static final long NANOS = 1_000_000_000L;
 
     /** Formats a size in units of 1,024, with at least two significant digits. */
@@ -128,6 +132,26 @@ public record Format(ZoneId zone, Locale locale) {
     /** Returns the number of whole days between two times. */
     public long days(Instant from, Instant until) {
         return Duration.between(from, until).toDays();
+    }
+
+    /** Formats a time that was measured or forecast, in one unit. */
+    public String about(@Nullable Double seconds) {
+        if (seconds == null) {
+            return NOTHING;
+        }
+        if (seconds < MINUTES_FROM) {
+            return of(seconds, isJapanese() ? " 秒" : " s");
+        }
+        if (seconds < MINUTES_FROM * HOUR_SECONDS / 60) {
+            return of(seconds / 60, isJapanese() ? " 分" : " min");
+        }
+        return seconds < 2 * DAY_SECONDS
+                ? of(seconds / HOUR_SECONDS, isJapanese() ? " 時間" : " h")
+                : of(seconds / DAY_SECONDS, isJapanese() ? " 日" : " days");
+    }
+
+    private String of(double number, String unit) {
+        return String.format(locale, number < 10 ? "%.1f" : "%,.0f", number) + unit;
     }
 
     /** Formats whole minutes as hours and minutes; from two days on, also with days. */

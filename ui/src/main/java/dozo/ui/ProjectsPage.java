@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.drill.DrillSettings;
 import dozo.file.FilePath;
 import dozo.file.Message;
 import dozo.ledger.Sight;
@@ -26,7 +27,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Projects: their members, their source roots and restore folders, and the threshold of the tripwire. */
+/** Projects: their members, source roots and restore folders, the tripwire's threshold, and the time between drills. */
 @Controller
 @RequestMapping("/administration/projects")
 class ProjectsPage {
@@ -36,11 +37,13 @@ class ProjectsPage {
 
     private final Projects projects;
     private final RestorePlaces restorePlaces;
+    private final DrillSettings drills;
     private final Users users;
 
-    ProjectsPage(Projects projects, RestorePlaces restorePlaces, Users users) {
+    ProjectsPage(Projects projects, RestorePlaces restorePlaces, DrillSettings drills, Users users) {
         this.projects = projects;
         this.restorePlaces = restorePlaces;
+        this.drills = drills;
         this.users = users;
     }
 
@@ -93,6 +96,21 @@ class ProjectsPage {
                     .code());
         } catch (Refusal refused) {
             return shown(before, Map.of("percent", percent, "entries", entries), refused, model);
+        }
+    }
+
+    /** Sets within how many days the project must be rehearsed; without a number, within those of the setting. */
+    @PostMapping("/{project}/drill-days")
+    String setDrillDays(
+            @PathVariable String project, @RequestParam(defaultValue = "") String days, Principal actor, Model model) {
+        Project before = find(project);
+        try {
+            Integer wanted = days.isBlank() ? null : Numbers.whole("days", days);
+            return to(projects.setDrillDays(project, wanted, actor.getName())
+                    .orElseThrow(() -> noProject(project))
+                    .code());
+        } catch (Refusal refused) {
+            return shown(before, Map.of("days", days), refused, model);
         }
     }
 
@@ -160,10 +178,12 @@ class ProjectsPage {
         Map<String, String> values = new HashMap<>();
         values.put("percent", String.valueOf(project.tripwire().percent()));
         values.put("entries", String.valueOf(project.tripwire().entries()));
+        values.put("days", project.drillDays() == null ? "" : String.valueOf(project.drillDays()));
         values.put("roots", String.join("\n", shown(project.roots())));
         values.put("restoreRoots", String.join("\n", shown(project.restoreRoots())));
         values.putAll(typed);
         model.addAttribute("project", project);
+        model.addAttribute("drillDays", drills.days());
         model.addAttribute("roots", shown(project.roots()));
         model.addAttribute("plainRoots", project.roots().stream().allMatch(ProjectsPage::isText));
         model.addAttribute("restoreRoots", shown(project.restoreRoots()));

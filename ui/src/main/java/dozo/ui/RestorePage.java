@@ -1,7 +1,11 @@
 package dozo.ui;
 
+import dozo.drill.RestoreForecasts;
 import dozo.file.FilePath;
 import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.plan.RestoreCost.RestoreTime;
+import dozo.plan.Work;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
@@ -17,6 +21,8 @@ import dozo.ui.PageProblems.NotThere;
 import java.security.Principal;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -38,6 +44,14 @@ class RestorePage {
     private final Sites sites;
     private final RestoreQueue queue;
     private final Restores restores;
+    private final RestoreForecasts forecasts;
+
+    /**
+     * How long a restore takes.
+     *
+     * @param time null: unknown, there were too few drills
+     */
+    record SiteForecast(String site, @Nullable RestoreTime time) {}
 
     RestorePage(
             Experiments experiments,
@@ -45,13 +59,15 @@ class RestorePage {
             Manifests manifests,
             Sites sites,
             RestoreQueue queue,
-            Restores restores) {
+            Restores restores,
+            RestoreForecasts forecasts) {
         this.experiments = experiments;
         this.projects = projects;
         this.manifests = manifests;
         this.sites = sites;
         this.queue = queue;
         this.restores = restores;
+        this.forecasts = forecasts;
     }
 
     /**
@@ -102,7 +118,21 @@ class RestorePage {
                         .map(root -> FilePath.render(FilePath.rawBytes(root)))
                         .toList());
         model.addAttribute("sites", sites.all().stream().map(Site::name).toList());
-        model.addAttribute("manifests", manifests.all(experiment.id()));
+        List<Manifest> all = manifests.all(experiment.id());
+        model.addAttribute("manifests", all);
+        // The form selects the latest, unless it is asked for another.
+        Work work = all.stream()
+                .filter(each -> form.value("manifest").isEmpty()
+                        || form.value("manifest").equals("" + each.number()))
+                .findFirst()
+                .map(each -> new Work(each.bytes(), each.entries()))
+                .orElse(Work.NONE);
+        model.addAttribute(
+                "forecasts",
+                sites.all().stream()
+                        .map(site -> new SiteForecast(
+                                site.name(), forecasts.of(site.id(), work).orElse(null)))
+                        .toList());
         model.addAttribute("form", form);
         return "restore";
     }

@@ -76,6 +76,10 @@ public final class Permissions {
             POST   /runs/{id}/retry                                                 -           all      -       all   -
             GET    /runs/{id}/stop                                                  -           all      -       all   -
             POST   /runs/{id}/stop                                                  -           all      -       all   -
+            GET    /drills                                                          own         all      all     all   -
+            POST   /drills                                                          -           all      -       all   -
+            GET    /drills/{id}                                                     own         all      all     all   -
+            POST   /drills/{id}/stop                                                -           all      -       all   -
             GET    /findings                                                        own         all      all     all   -
             GET    /findings/acknowledge                                            own         all      -       all   -
             POST   /findings/acknowledge                                            own         all      -       all   -
@@ -122,6 +126,7 @@ public final class Permissions {
             POST   /administration/projects/new                                     -           -        -       all   -
             GET    /administration/projects/{project}                               own         all      all     all   -
             POST   /administration/projects/{project}/tripwire                      -           all      -       all   -
+            POST   /administration/projects/{project}/drill-days                    -           -        -       all   -
             POST   /administration/projects/{project}/roots                         -           -        -       all   -
             POST   /administration/projects/{project}/restore-roots                 -           -        -       all   -
             POST   /administration/projects/{project}/members                       -           -        -       all   -
@@ -141,6 +146,13 @@ public final class Permissions {
             GET    /api/v1/coverage/groups                                         own         all      all     all   read
             GET    /api/v1/coverage/unprotected                                    own         all      all     all   read
             GET    /api/v1/coverage/waits                                          own         all      all     all   read
+            GET    /api/v1/drills                                                  own         all      all     all   read
+            POST   /api/v1/drills                                                  -           all      -       all   write
+            GET    /api/v1/drills/forecast                                         own         all      all     all   read
+            GET    /api/v1/drills/promises                                         own         all      all     all   read
+            GET    /api/v1/drills/{id}                                             own         all      all     all   read
+            GET    /api/v1/drills/{id}/findings                                    own         all      all     all   read
+            POST   /api/v1/drills/{id}/stop                                        -           all      -       all   write
             GET    /api/v1/experiments                                             own         all      all     all   read
             POST   /api/v1/experiments                                             own         all      -       all   write
             POST   /api/v1/experiments/bulk                                        own         all      -       all   write
@@ -180,6 +192,7 @@ public final class Permissions {
             GET    /api/v1/projects                                                own         all      all     all   read
             POST   /api/v1/projects                                                -           -        -       all   write
             GET    /api/v1/projects/{project}                                      own         all      all     all   read
+            PUT    /api/v1/projects/{project}/drill-days                           -           -        -       all   write
             GET    /api/v1/projects/{project}/members                              own         all      all     all   read
             PUT    /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
             DELETE /api/v1/projects/{project}/members/{name}                       -           -        -       all   write

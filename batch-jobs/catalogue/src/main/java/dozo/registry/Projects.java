@@ -12,8 +12,10 @@ import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -31,7 +33,10 @@ public class Projects {
             new Threshold(row.getInt("tripwire_percent"), row.getInt("tripwire_entries")),
             paths(row.getArray("source_roots")),
             paths(row.getArray("restore_roots")),
+            row.getObject("drill_days", Integer.class),
             row.getTimestamp("created_at").toInstant());
+
+    private static final int DRILL_DAYS_MAX = 3_660;
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
@@ -68,6 +73,7 @@ public class Projects {
      *
      * @param roots the folders below which its sources are, as they were entered
      * @param restoreRoots the folders below which its experiments may be restored, as they were entered
+     * @param drillDays the number of days within which it must be rehearsed; null: that of the setting
      */
     public record Project(
             int id,
@@ -76,6 +82,7 @@ public class Projects {
             Threshold tripwire,
             List<Path> roots,
             List<Path> restoreRoots,
+            @Nullable Integer drillDays,
             Instant createdAt) {}
 
     public Projects(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
@@ -128,11 +135,7 @@ public class Projects {
      */
     @Transactional
     public Optional<Project> setTripwire(String code, Threshold tripwire, String actor) {
-        // Locked, so that the ledger's "before" is what this change replaces.
-        Optional<Project> before = jdbc.sql("select * from project where code = :code for no key update")
-                .param("code", code)
-                .query(PROJECT)
-                .optional();
+        Optional<Project> before = locked(code);
         if (before.isEmpty() || before.get().tripwire().equals(tripwire)) {
             return before;
         }
@@ -151,6 +154,39 @@ public class Projects {
                 code,
                 Map.of("before", before.get().tripwire().text(), "after", tripwire.text()));
         return Optional.of(after);
+    }
+
+    /**
+     * Sets the number of days within which a project must be rehearsed.
+     *
+     * @param days 1 to 3,660; null: the number of the setting
+     * @return the changed project; empty if there is none with this code
+     * @throws Refusal if the number is outside these limits
+     */
+    @Transactional
+    public Optional<Project> setDrillDays(String code, @Nullable Integer days, String actor) {
+        if (days != null && (days < 1 || days > DRILL_DAYS_MAX)) {
+            throw new Refusal("days", "%d: expected 1 to %d", days, DRILL_DAYS_MAX);
+        }
+        Optional<Project> before = locked(code);
+        if (before.isEmpty() || Objects.equals(before.get().drillDays(), days)) {
+            return before;
+        }
+        Project after = jdbc.sql("update project set drill_days = :days where code = :code returning *")
+                .param("days", days)
+                .param("code", code)
+                .query(PROJECT)
+                .single();
+        ledger.append(
+                actor,
+                "project.changed",
+                code,
+                Map.of("before", drillText(before.get().drillDays()), "after", drillText(days)));
+        return Optional.of(after);
+    }
+
+    private static String drillText(@Nullable Integer days) {
+        return days == null ? "drills as by the setting" : "drills within %d days".formatted(days);
     }
 
     /**
@@ -204,11 +240,7 @@ public class Projects {
             List<Path> wanted,
             String update,
             String actor) {
-        // Locked, so that the ledger's "before" is what this change replaces.
-        Optional<Project> before = jdbc.sql("select * from project where code = :code for no key update")
-                .param("code", code)
-                .query(PROJECT)
-                .optional();
+        Optional<Project> before = locked(code);
         if (before.isEmpty() || roots.apply(before.get()).equals(wanted)) {
             return before;
         }
@@ -225,6 +257,14 @@ public class Projects {
                         "before", what + SourceRoots.text(roots.apply(before.get())),
                         "after", what + SourceRoots.text(wanted)));
         return Optional.of(after);
+    }
+
+    /** Returns a project, locked, so that the ledger's "before" is what the change replaces. */
+    private Optional<Project> locked(String code) {
+        return jdbc.sql("select * from project where code = :code for no key update")
+                .param("code", code)
+                .query(PROJECT)
+                .optional();
     }
 
     /** Returns the paths in a column of the type {@code bytea[]}. */

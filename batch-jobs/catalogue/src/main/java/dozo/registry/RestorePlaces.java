@@ -80,6 +80,15 @@ public class RestorePlaces {
         SourceRoots.overlap(folders, own.folders()).ifPresent(folder -> {
             throw new Refusal(field, "%s overlaps with Dozo's own folder", Experiments.shown(folder));
         });
+        refuseSources(field, folders);
+    }
+
+    /**
+     * Refuses folders that overlap with a source.
+     *
+     * @throws Refusal if one of them does
+     */
+    public void refuseSources(String field, List<Path> folders) {
         List<Path> sources = new ArrayList<>();
         List<Path> plain = new ArrayList<>();
         jdbc.sql("""

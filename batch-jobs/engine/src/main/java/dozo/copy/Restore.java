@@ -21,6 +21,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Restores one manifest of an experiment, or a part of it, into a folder: its content is then what the source contained
@@ -133,6 +134,11 @@ public final class Restore implements Copy {
     @Override
     public Progress progress() {
         return retrieval.progress();
+    }
+
+    /** Returns when the first content byte arrived, by {@link System#nanoTime}; null: none has. */
+    public @Nullable Long firstByteAt() {
+        return retrieval.firstByteAt();
     }
 
     @Override

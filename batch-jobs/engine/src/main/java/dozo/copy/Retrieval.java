@@ -205,6 +205,12 @@ public final class Retrieval implements AutoCloseable {
         return tally.progress(from == null ? 0 : from.bytesMoved(), lanes.open());
     }
 
+    /** Returns when the first content byte arrived, by {@link System#nanoTime}; null: none has. */
+    public @Nullable Long firstByteAt() {
+        SiteFiles from = site;
+        return from == null ? null : from.firstByteAt();
+    }
+
     @Override
     public void close() {
         units.close();

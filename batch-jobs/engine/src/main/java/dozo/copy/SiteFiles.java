@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /** Reads from a site: content, digests, facts. If a lane is lost, the request is repeated on another. */
 final class SiteFiles {
@@ -20,6 +21,7 @@ final class SiteFiles {
     private final Lanes lanes;
     private final Throttle throttle;
     private final LongAdder bytesMoved = new LongAdder();
+    private volatile @Nullable Long firstByteAt;
     private volatile RemoteDigest digest;
 
     /** Receives content from an offset of the file on; the same content may come twice. */
@@ -36,6 +38,12 @@ final class SiteFiles {
     /** Returns the content bytes received so far, including repeated ones. */
     long bytesMoved() {
         return bytesMoved.sum();
+    }
+
+    /** Returns when the first content byte arrived, by {@link System#nanoTime}; null: none has. */
+    @Nullable
+    Long firstByteAt() {
+        return firstByteAt;
     }
 
     /** Returns the number of open channels, at least 1. */
@@ -55,6 +63,9 @@ final class SiteFiles {
             return lane.sftp().read(file, offset, length, (bytes, from, n) -> {
                 throttle.pass(n);
                 bytesMoved.add(n);
+                if (firstByteAt == null) {
+                    firstByteAt = System.nanoTime();
+                }
                 sink.take(bytes, from, n, at[0]);
                 at[0] += n;
             });

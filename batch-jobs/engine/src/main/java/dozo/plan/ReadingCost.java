@@ -38,7 +38,8 @@ public final class ReadingCost {
                 Math.min(CostModel.SECONDS_PER_ENTRY_MAX, fitted.secondsPerEntry() * slow)));
     }
 
-    private static CostModel fit(List<Measurement> measurements) {
+    /** Returns the cost fitted to the measurements alone: nothing is assumed about the site. */
+    static CostModel fit(List<Measurement> measurements) {
         CostModel model = CostModel.DEFAULT;
         for (int i = 0; i < FITS; i++) {
             model = CostFit.of(model, measurements);

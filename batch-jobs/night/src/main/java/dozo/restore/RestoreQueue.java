@@ -17,8 +17,10 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.restore.Restores.KeptRestore;
 import dozo.restore.Restores.RestoreState;
+import dozo.restore.Restores.Took;
 import dozo.source.OpenFolder;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -26,6 +28,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -78,11 +81,18 @@ public class RestoreQueue implements SmartLifecycle {
         private final Restore restore;
         private final Thread thread = Thread.currentThread();
         private final List<Finding> findings = new ArrayList<>();
+        private final boolean drill;
         private volatile long found;
         private volatile boolean stopped;
 
-        UnderWay(long id, Restore restore) {
+        /** Whether a person's restore goes first. */
+        private volatile boolean putBack;
+
+        private volatile @Nullable Took took;
+
+        UnderWay(long id, boolean drill, Restore restore) {
             this.id = id;
+            this.drill = drill;
             this.restore = restore;
         }
 
@@ -132,6 +142,26 @@ public class RestoreQueue implements SmartLifecycle {
             throw new Refusal("folder", "%s cannot be read: %s", shown(target), String.valueOf(e.getMessage()));
         }
         KeptRestore added = restores.add(experiment, manifest, part, site, target, actor);
+        UnderWay now = underWay;
+        if (now != null && now.drill) {
+            now.putBack = true;
+            now.thread.interrupt();
+        }
+        look();
+        return added;
+    }
+
+    /**
+     * Requests a drill: a restore into a new folder below {@code scratch}, which is removed when the drill has ended.
+     * It waits for backups and for the restores of people; one that is requested while it runs puts it back.
+     *
+     * @param part a folder or file of the manifest, {@link FilePath#ROOT} for everything
+     * @throws Refusal if too many restores wait
+     */
+    public synchronized KeptRestore requestDrill(
+            Experiment experiment, Manifest manifest, FilePath part, Site site, Path scratch, String actor) {
+        Path folder = scratch.toAbsolutePath().normalize().resolve("drill-" + UUID.randomUUID());
+        KeptRestore added = restores.addDrill(experiment, manifest, part, site, folder, actor);
         look();
         return added;
     }
@@ -139,8 +169,13 @@ public class RestoreQueue implements SmartLifecycle {
     /** Returns a restore of an experiment with its present progress. */
     public Optional<KeptRestore> find(Experiment experiment, long id) {
         return restores.find(id)
-                .filter(kept -> kept.experimentId() == experiment.id())
+                .filter(kept -> kept.experimentId() == experiment.id() && !kept.drill())
                 .map(this::asFarAsItIs);
+    }
+
+    /** Returns a drill with its present progress. */
+    public Optional<KeptRestore> findDrill(long id) {
+        return restores.find(id).filter(KeptRestore::drill).map(this::asFarAsItIs);
     }
 
     /** Returns at most {@code limit} restores of an experiment before one, the latest first. */
@@ -151,7 +186,8 @@ public class RestoreQueue implements SmartLifecycle {
     }
 
     /**
-     * Stops a restore that waits or runs. The files in its folder stay, and the same restore into it fetches the rest.
+     * Stops a restore that waits or runs. The files in its folder stay, and the same restore into it fetches the rest;
+     * those of a drill are removed.
      *
      * @throws Refusal if it has ended
      */
@@ -162,7 +198,7 @@ public class RestoreQueue implements SmartLifecycle {
             now.stopped = true;
             now.thread.interrupt();
         } else {
-            restores.end(id, RestoreState.STOPPED, "", NONE, 0, List.of());
+            restores.end(id, RestoreState.STOPPED, "", NONE, null, 0, List.of());
         }
     }
 
@@ -221,10 +257,14 @@ public class RestoreQueue implements SmartLifecycle {
     }
 
     private void work(KeptRestore kept) {
+        if (kept.drill() && kept.state() == RestoreState.RUNNING) {
+            breakOff(kept);
+            return;
+        }
         Manifest manifest = manifests.find(kept.experimentId(), kept.manifest()).orElseThrow();
         Site site = sites.find(kept.siteId()).orElseThrow();
         try (Restore restore = restore(kept.experiment(), manifest, kept.part(), site, kept.folder())) {
-            UnderWay now = new UnderWay(kept.id(), restore);
+            UnderWay now = new UnderWay(kept.id(), kept.drill(), restore);
             synchronized (this) {
                 if (leaving || !restores.begin(kept.id())) {
                     return;
@@ -244,10 +284,20 @@ public class RestoreQueue implements SmartLifecycle {
             }
             if (end.isPresent()) {
                 End how = end.get();
-                restores.end(kept.id(), how.state, how.message, how.progress, now.found, now.findings);
+                restores.end(kept.id(), how.state, how.message, how.progress, now.took, now.found, now.findings);
                 LOG.info("restore {} ended: {} {}", kept.id(), how.state, how.message);
+            } else if (now.putBack) {
+                restores.putBack(kept.id());
+                LOG.info("drill {} waits until a person's restore has ended", kept.id());
             }
         }
+    }
+
+    /** Ends a drill that no process works on: its process ended. A time with a gap in it would be no evidence. */
+    private void breakOff(KeptRestore drill) {
+        removed(drill);
+        restores.end(drill.id(), RestoreState.BROKEN_OFF, "", NONE, null, 0, List.of());
+        LOG.info("drill {} of {} was broken off by the end of its process", drill.id(), drill.experiment());
     }
 
     /** Runs a restore. Empty: it has not ended, and a later process continues it. */
@@ -261,7 +311,7 @@ public class RestoreQueue implements SmartLifecycle {
             if (now.stopped) {
                 return Optional.of(new End(RestoreState.STOPPED, "", now.restore.progress()));
             }
-            if (leaving) {
+            if (leaving || now.putBack) {
                 return Optional.empty();
             }
             if (e instanceof DataAccessException || e instanceof TransactionException) {
@@ -273,7 +323,41 @@ public class RestoreQueue implements SmartLifecycle {
     }
 
     private Progress bring(KeptRestore kept, UnderWay now) throws IOException, InterruptedException {
-        Path target = kept.folder();
+        return kept.drill() ? rehearse(kept, now) : bringTo(kept.folder(), kept, now);
+    }
+
+    private Progress rehearse(KeptRestore drill, UnderWay now) throws IOException, InterruptedException {
+        Path made = Scratch.make(drill.folder());
+        try (OpenFolder folder = OpenFolder.open(made)) {
+            try {
+                long began = System.nanoTime();
+                Progress progress = now.restore.run(folder, now::add);
+                Long firstByteAt = now.restore.firstByteAt();
+                now.took = new Took(
+                        seconds(System.nanoTime() - began), firstByteAt == null ? null : seconds(firstByteAt - began));
+                return progress;
+            } catch (IOException e) {
+                throw named(e, folder, drill.folder());
+            }
+        } finally {
+            removed(drill);
+        }
+    }
+
+    private static double seconds(long nanos) {
+        return nanos / (double) TimeUnit.SECONDS.toNanos(1);
+    }
+
+    /** Removes what a drill has restored. If that fails, the drill's result still counts. */
+    private static void removed(KeptRestore drill) {
+        try {
+            Scratch.remove(drill.folder());
+        } catch (IOException | UncheckedIOException e) {
+            LOG.warn("the scratch folder of drill {} could not be removed; remove it: {}", drill.id(), e.toString());
+        }
+    }
+
+    private Progress bringTo(Path target, KeptRestore kept, UnderWay now) throws IOException, InterruptedException {
         if (!places.find(kept.project(), target).equals(target)) {
             throw new Refusal("folder", "%s now leads through a link to another folder", shown(target));
         }
@@ -285,10 +369,15 @@ public class RestoreQueue implements SmartLifecycle {
                 }
                 return now.restore.run(folder, now::add);
             } catch (IOException e) {
-                throw new IOException(
-                        String.valueOf(e.getMessage()).replace(folder.path().toString(), shown(target)), e);
+                throw named(e, folder, target);
             }
         }
+    }
+
+    /** Returns the failure with the folder's name instead of the path by which it is held open. */
+    private static IOException named(IOException e, OpenFolder folder, Path target) {
+        return new IOException(
+                String.valueOf(e.getMessage()).replace(folder.path().toString(), shown(target)), e);
     }
 
     /** Opens the folder, and creates it if it is missing; no link on its path is followed. */
@@ -316,7 +405,7 @@ public class RestoreQueue implements SmartLifecycle {
         if (!held && !Files.isDirectory(place, LinkOption.NOFOLLOW_LINKS)) {
             return Optional.of(new Refusal("folder", "%s is not a folder", shown(target)));
         }
-        if (!Files.getAttribute(place, OWNER).equals(Files.getAttribute(OURSELVES, OWNER))) {
+        if (!isOurs(place)) {
             return Optional.of(new Refusal(
                     "folder",
                     "%s does not belong to the service's user: choose a folder that does not exist yet",
@@ -329,7 +418,12 @@ public class RestoreQueue implements SmartLifecycle {
         return Optional.empty();
     }
 
-    private static String shown(Path path) {
+    /** Returns whether a file or folder belongs to the service's user. */
+    static boolean isOurs(Path path) throws IOException {
+        return Files.getAttribute(path, OWNER).equals(Files.getAttribute(OURSELVES, OWNER));
+    }
+
+    static String shown(Path path) {
         return FilePath.render(FilePath.rawText(path));
     }
 

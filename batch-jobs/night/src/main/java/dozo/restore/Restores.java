@@ -41,8 +41,9 @@ public class Restores {
 
     private static final String SELECT = """
             select r.*, r.restore_id as id, r.manifest_no as manifest, p.code as project, p.code || '/' || e.code as experiment,
-                   s.name as site
+                   s.name as site, d.restore_id is not null as drill
             from restore r join experiment e using (experiment_id) join project p using (project_id) join site s using (site_id)
+            left join drill d on d.restore_id = r.restore_id
             """;
 
     private final JdbcClient jdbc;
@@ -60,7 +61,9 @@ public class Restores {
         /** It did not finish: the site or the folder could not be used. */
         FAILED,
         /** A user stopped it. */
-        STOPPED;
+        STOPPED,
+        /** A drill whose process ended. It shows nothing about the copies. */
+        BROKEN_OFF;
 
         public boolean goesOn() {
             return this == WAITING || this == RUNNING;
@@ -75,6 +78,7 @@ public class Restores {
      * @param entries files, folders and links that were found in the manifest
      * @param bytes the size of its files
      * @param message why it failed
+     * @param drill whether nobody needs the result: the folder is removed at the end
      */
     public record KeptRestore(
             long id,
@@ -96,7 +100,8 @@ public class Restores {
             long entriesVerified,
             long bytesVerified,
             long findings,
-            String message) {
+            String message,
+            boolean drill) {
 
         KeptRestore at(Progress progress, long found) {
             return new KeptRestore(
@@ -119,9 +124,17 @@ public class Restores {
                     progress.entriesVerified(),
                     progress.bytesVerified(),
                     found,
-                    message);
+                    message,
+                    drill);
         }
     }
+
+    /**
+     * How long a drill took, by a clock that nobody sets.
+     *
+     * @param firstByteSeconds when the first byte of content arrived; null: there was none
+     */
+    record Took(double seconds, @Nullable Double firstByteSeconds) {}
 
     /** An entry that was not brought back. */
     public record KeptFinding(int number, FilePath path, Problem reason, String message) {}
@@ -140,6 +153,29 @@ public class Restores {
      */
     @Transactional
     KeptRestore add(Experiment experiment, Manifest manifest, FilePath part, Site site, Path folder, String actor) {
+        return add(experiment, manifest, part, site, folder, false, actor);
+    }
+
+    /**
+     * Adds a drill to the queue.
+     *
+     * @param folder a scratch folder that does not exist yet
+     * @throws Refusal if too many wait
+     */
+    @Transactional
+    KeptRestore addDrill(
+            Experiment experiment, Manifest manifest, FilePath part, Site site, Path folder, String actor) {
+        return add(experiment, manifest, part, site, folder, true, actor);
+    }
+
+    private KeptRestore add(
+            Experiment experiment,
+            Manifest manifest,
+            FilePath part,
+            Site site,
+            Path folder,
+            boolean drill,
+            String actor) {
         List<KeptRestore> open = jdbc.sql(SELECT + "where r.ended_at is null order by r.restore_id")
                 .query(RESTORE)
                 .list();
@@ -168,11 +204,16 @@ public class Restores {
                 .param("now", Timestamp.from(clock.instant()))
                 .query((row, n) -> row.getLong(1))
                 .single();
+        if (drill) {
+            jdbc.sql("insert into drill (restore_id) values (:id)")
+                    .param("id", id)
+                    .update();
+        }
         KeptRestore added = find(id).orElseThrow();
         Map<String, Object> detail = told(added);
         detail.put("files", manifest.files());
         detail.put("bytes", manifest.bytes());
-        ledger.append(actor, "restore.requested", experiment.name(), detail);
+        ledger.append(actor, drill ? "drill.requested" : "restore.requested", experiment.name(), detail);
         return added;
     }
 
@@ -183,18 +224,24 @@ public class Restores {
                 .optional();
     }
 
-    /** Returns the next restore: those that a dead process left come before those that wait. */
+    /**
+     * Returns the next restore: those that a dead process left come before those that wait, and drills last. No drill
+     * begins during a backup, which it would slow down.
+     */
     Optional<KeptRestore> next() {
-        return jdbc.sql(SELECT + "where r.ended_at is null order by r.state = 'WAITING', r.restore_id limit 1")
-                .query(RESTORE)
-                .optional();
+        return jdbc.sql(SELECT + """
+                        where r.ended_at is null
+                          and (d.restore_id is null or r.state = 'RUNNING'
+                               or not exists (select from run where kind <> 'scrub' and state = 'RUNNING'))
+                        order by r.state = 'WAITING', d.restore_id is not null, r.restore_id limit 1
+                        """).query(RESTORE).optional();
     }
 
-    /** Returns at most {@code limit} restores of an experiment before one, the latest first. */
+    /** Returns at most {@code limit} restores of an experiment before one, the latest first. Drills are not among them. */
     List<KeptRestore> page(int experimentId, long before, int limit) {
         return jdbc.sql(
                         SELECT
-                                + "where r.experiment_id = :experiment and r.restore_id < :before order by r.restore_id desc limit :limit")
+                                + "where r.experiment_id = :experiment and d.restore_id is null and r.restore_id < :before order by r.restore_id desc limit :limit")
                 .param("experiment", experimentId)
                 .param("before", before)
                 .param("limit", limit)
@@ -231,6 +278,14 @@ public class Restores {
                 == 1;
     }
 
+    /** Lets a drill that has begun wait again. */
+    @Transactional
+    void putBack(long id) {
+        jdbc.sql("update restore set state = 'WAITING', started_at = null where restore_id = :id and ended_at is null")
+                .param("id", id)
+                .update();
+    }
+
     /**
      * Records that a user wants to stop a restore.
      *
@@ -240,16 +295,28 @@ public class Restores {
     void stopping(long id, String actor) {
         KeptRestore going = find(id).filter(kept -> kept.state().goesOn())
                 .orElseThrow(() -> Refusal.conflict("restore", "restore %d has ended", id));
-        ledger.append(actor, "restore.stopping", going.experiment(), Map.of("restore", id));
+        ledger.append(
+                actor,
+                going.drill() ? "drill.stopping" : "restore.stopping",
+                going.experiment(),
+                Map.of(going.drill() ? "drill" : "restore", id));
     }
 
     /**
      * Records the result of a restore. If it has ended already, nothing is changed.
      *
+     * @param took null: not a drill, or not run to its end
      * @param findings at most {@link #FINDINGS_MAX} of the {@code found} ones
      */
     @Transactional
-    void end(long id, RestoreState state, String message, Progress progress, long found, List<Finding> findings) {
+    void end(
+            long id,
+            RestoreState state,
+            String message,
+            Progress progress,
+            @Nullable Took took,
+            long found,
+            List<Finding> findings) {
         int ended = jdbc.sql("""
                         update restore set state = :state, message = :message, entries = :entries, bytes = :bytes,
                             entries_verified = :entriesVerified, bytes_verified = :bytesVerified, findings = :found,
@@ -269,6 +336,13 @@ public class Restores {
         if (ended == 0) {
             return;
         }
+        if (took != null) {
+            jdbc.sql("update drill set seconds = :seconds, first_byte_seconds = :firstByte where restore_id = :id")
+                    .param("seconds", took.seconds)
+                    .param("firstByte", took.firstByteSeconds)
+                    .param("id", id)
+                    .update();
+        }
         int number = 0;
         for (Finding finding : findings) {
             number++;
@@ -286,7 +360,10 @@ public class Restores {
         detail.put("entries_verified", progress.entriesVerified());
         detail.put("bytes_verified", progress.bytesVerified());
         detail.put("findings", found);
-        ledger.append(Ledger.SYSTEM, "restore.ended", kept.experiment(), detail);
+        if (took != null) {
+            detail.put("seconds", took.seconds);
+        }
+        ledger.append(Ledger.SYSTEM, kept.drill() ? "drill.ended" : "restore.ended", kept.experiment(), detail);
     }
 
     /**
@@ -295,10 +372,15 @@ public class Restores {
      */
     private static Map<String, Object> told(KeptRestore restore) {
         Map<String, Object> told = new HashMap<>(Map.of(
-                "restore", restore.id(),
-                "manifest", restore.manifest(),
-                "site", restore.site(),
-                "folder", Digest.ofContent(FilePath.rawBytes(restore.folder()))));
+                restore.drill() ? "drill" : "restore",
+                restore.id(),
+                "manifest",
+                restore.manifest(),
+                "site",
+                restore.site()));
+        if (!restore.drill()) {
+            told.put("folder", Digest.ofContent(FilePath.rawBytes(restore.folder())));
+        }
         if (!restore.part().isRoot()) {
             told.put("part", Digest.ofContent(restore.part().bytes()));
         }

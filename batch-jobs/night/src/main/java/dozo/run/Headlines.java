@@ -1,5 +1,8 @@
 package dozo.run;
 
+import dozo.drill.DrillPromises;
+import dozo.drill.DrillPromises.DrillPromise;
+import dozo.drill.DrillPromises.Standing;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.Totals;
@@ -43,6 +46,7 @@ public class Headlines {
     private final ExperimentSearch search;
     private final Findings findings;
     private final Promises promises;
+    private final DrillPromises drills;
     private final Runs runs;
     private final Timetable nights;
     private final RiskSettings settings;
@@ -63,6 +67,8 @@ public class Headlines {
         SITE_UNREACHABLE,
         SITE_UNUSABLE,
         RUN_FAILED,
+        /** A rehearsed restore found something, or could not be finished. */
+        DRILL_FAILED,
         BLOCKED,
         /** No night is planned, and none has started recently. */
         NO_NIGHT,
@@ -70,6 +76,8 @@ public class Headlines {
         OLD_NIGHT,
         /** Some stored copies were not read again within the promised age. */
         UNREAD,
+        /** Some projects were not rehearsed within the promised time. */
+        UNREHEARSED,
         /** Some experiments are not safe yet. */
         WAITING,
         /** No experiment is registered. */
@@ -104,6 +112,10 @@ public class Headlines {
             return Arrays.stream(State.values()).anyMatch(state -> state.name().equals(name()));
         }
 
+        private static Kind of(DrillPromise unkept) {
+            return unkept.standing() == Standing.FAILED ? DRILL_FAILED : UNREHEARSED;
+        }
+
         private static Stream<Kind> of(Enum<?> named) {
             return Arrays.stream(values()).filter(kind -> kind.name().equals(named.name()));
         }
@@ -115,6 +127,7 @@ public class Headlines {
      * @param site null: none is registered
      * @param risks the experiments at risk by state, the gravest first
      * @param reasons the reasons of open findings, the most frequent first
+     * @param drills the projects whose last drill failed or is too long ago
      * @param nextNight null: none is planned
      */
     public record Headline(
@@ -125,16 +138,26 @@ public class Headlines {
             List<Risk> risks,
             List<Reason> reasons,
             Promise promise,
+            List<DrillPromise> drills,
             @Nullable Instant nextNight) {
 
-        /** Returns how many things the sentence is about: files if some are lost, otherwise experiments. */
+        /**
+         * Returns how many things the sentence is about: files if some are lost, projects if it is about drills,
+         * otherwise experiments.
+         */
         public long count() {
             return switch (kind) {
                 case LOST -> lost.files();
                 case WAITING -> all.experiments() - all.experimentsSafe();
                 case NONE, SAFE -> all.experiments();
+                case DRILL_FAILED, UNREHEARSED -> drilled().size();
                 default -> ofKind();
             };
+        }
+
+        /** Returns the projects whose drills the sentence is about. */
+        private List<DrillPromise> drilled() {
+            return drills.stream().filter(each -> Kind.of(each) == kind).toList();
         }
 
         /** Returns the number of experiments in the state of the sentence; of all if some are not safe yet. */
@@ -142,9 +165,11 @@ public class Headlines {
             return kind == Kind.WAITING ? all.experiments() : ofKind();
         }
 
-        /** Returns the first experiment in the state of the sentence; otherwise the site. */
+        /** Returns the first experiment in the state of the sentence, or the first project; otherwise the site. */
         public @Nullable String subject() {
-            return own().map(risk -> risk.first().getFirst()).orElse(siteName());
+            return own().map(risk -> risk.first().getFirst())
+                    .or(() -> drilled().stream().findFirst().map(DrillPromise::project))
+                    .orElse(siteName());
         }
 
         public @Nullable String siteName() {
@@ -186,6 +211,7 @@ public class Headlines {
             ExperimentSearch search,
             Findings findings,
             Promises promises,
+            DrillPromises drills,
             Runs runs,
             Timetable nights,
             RiskSettings settings,
@@ -196,6 +222,7 @@ public class Headlines {
         this.search = search;
         this.findings = findings;
         this.promises = promises;
+        this.drills = drills;
         this.runs = runs;
         this.nights = nights;
         this.settings = settings;
@@ -220,12 +247,19 @@ public class Headlines {
         List<Reason> reasons = findings.openReasons(sight, siteId);
         Stream<Kind> ofRuns =
                 reasons.stream().flatMap(each -> Kind.of(each.reason())).filter(Kind.OF_RUNS::contains);
+        List<DrillPromise> unkept =
+                drills.all(sight).stream().filter(each -> each.standing().bad()).toList();
+        Stream<Kind> ofDrills = unkept.stream().map(Kind::of);
         Kind kind = Stream.of(
-                        ofExperiments, ofRuns, ofService(sight, all, promise, nextNight), Stream.of(ofTotals(all)))
+                        ofExperiments,
+                        ofRuns,
+                        ofService(sight, all, promise, nextNight),
+                        ofDrills,
+                        Stream.of(ofTotals(all)))
                 .flatMap(Function.identity())
                 .min(Comparator.naturalOrder())
                 .orElseThrow();
-        return new Headline(kind, site, all, lost, risks, reasons, promise, nextNight);
+        return new Headline(kind, site, all, lost, risks, reasons, promise, unkept, nextNight);
     }
 
     private Stream<Kind> ofService(Sight sight, Totals all, Promise promise, @Nullable Instant nextNight) {

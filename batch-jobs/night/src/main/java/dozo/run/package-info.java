@@ -4,6 +4,7 @@
         allowedDependencies = {
             "crypto",
             "db",
+            "drill",
             "file",
             "ledger",
             "manifest",

@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.drill.DrillPromises;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
@@ -63,6 +64,7 @@ class HeadlinesTest {
                         night.get(ExperimentSearch.class),
                         night.get(Findings.class),
                         night.get(Promises.class),
+                        night.get(DrillPromises.class),
                         night.get(Runs.class),
                         Timetable.of(cron, "UTC"),
                         new RiskSettings(Duration.ofDays(3)),

@@ -356,7 +356,7 @@ class RestoreQueueIT extends NightAtSite {
     }
 
     /** Signals all processes of the test's sshd. */
-    private static void signalSite(String name) throws Exception {
+    static void signalSite(String name) throws Exception {
         for (ProcessHandle process : ProcessHandle.current()
                 .descendants()
                 .filter(each -> each.info().command().orElse("").contains("sshd"))
@@ -365,7 +365,7 @@ class RestoreQueueIT extends NightAtSite {
         }
     }
 
-    private static void writeMany(Path folder, int files) throws IOException {
+    static void writeMany(Path folder, int files) throws IOException {
         Map<String, String> many = new HashMap<>();
         for (int n = 0; n < files; n++) {
             many.put("file" + n, "content of " + n);

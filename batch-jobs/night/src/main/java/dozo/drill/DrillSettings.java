@@ -1,0 +1,61 @@
+package dozo.drill;
+
+import dozo.setting.Setting;
+import dozo.setting.WrongSetting;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.scheduling.support.CronExpression;
+import org.springframework.util.unit.DataSize;
+
+/** When restores are rehearsed, within what time each project must be, and with how much data. */
+@ConfigurationProperties("dozo.drill")
+public record DrillSettings(
+        @Setting(
+                value = "when drills start",
+                allowed = "second, minute, hour, day, month and weekday, such as 0 0 12 * * * for noon every day, or"
+                        + " - for never,")
+        @DefaultValue("0 0 12 * * *")
+        String cron,
+
+        @Setting(
+                value = "the number of days within which each project must be rehearsed; an administrator can give a"
+                        + " project another one",
+                min = "1",
+                max = "3660")
+        @DefaultValue("90")
+        int days,
+
+        @Setting(
+                value = "the maximum size of a drill: of a larger experiment, a part is restored",
+                min = "1MB",
+                max = "100TB")
+        @DefaultValue("10GB")
+        DataSize size,
+
+        @Setting(
+                value = "the folder below which drills restore, in a new folder each, which they remove. It must"
+                        + " belong to the service's user",
+                allowed = "an absolute path",
+                empty = "`drills` below `DOZO_WORK`")
+        @DefaultValue("")
+        String folder) {
+
+    public DrillSettings {
+        if (!cron.strip().equals("-") && !CronExpression.isValidExpression(cron)) {
+            throw new WrongSetting("cron");
+        }
+        if (!folder.isEmpty() && !isAbsolute(folder)) {
+            throw new WrongSetting("folder");
+        }
+    }
+
+    private static boolean isAbsolute(String folder) {
+        try {
+            return Path.of(folder).isAbsolute();
+        } catch (InvalidPathException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package dozo.drill;
+
+import dozo.ledger.Sight;
+import dozo.plan.RestoreCost;
+import dozo.plan.RestoreCost.Measured;
+import dozo.plan.RestoreCost.RestoreTime;
+import dozo.plan.Work;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** How long a restore takes, learnt from the drills of each site. */
+@Component
+public class RestoreForecasts {
+
+    /** The number of latest drills that count, because sites and lines change. */
+    private static final int DRILLS_MAX = 30;
+
+    private final JdbcClient jdbc;
+
+    /**
+     * The forecast for all safe experiments of a project, one after the other.
+     *
+     * @param project null: of all projects together
+     * @param forecast null: unknown, there are too few drills
+     */
+    public record ProjectForecast(
+            @Nullable String project,
+            long experiments,
+            long entries,
+            long bytes,
+            @Nullable RestoreTime forecast) {}
+
+    /**
+     * A drill compared with the forecast that the drills before it gave.
+     *
+     * @param forecastSeconds null: there were too few before it
+     */
+    public record Compared(
+            long id,
+            String project,
+            String experiment,
+            Instant endedAt,
+            long entries,
+            long bytes,
+            double seconds,
+            @Nullable Double forecastSeconds) {}
+
+    private record Drilled(long id, String project, String experiment, Instant endedAt, Measured measured) {}
+
+    RestoreForecasts(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /** Returns what restores from a site cost; empty while there are too few drills. */
+    public Optional<RestoreCost> cost(int siteId) {
+        return cost(drilled(siteId, DRILLS_MAX));
+    }
+
+    /** Returns the forecast for one restore; empty while there are too few drills. */
+    public Optional<RestoreTime> of(int siteId, Work work) {
+        return cost(siteId).map(cost -> cost.of(1, work));
+    }
+
+    /** Returns the forecasts for what is safe at a site, by visible project; after them, of all of these together. */
+    public List<ProjectForecast> projects(Sight sight, int siteId) {
+        Optional<RestoreCost> cost = cost(siteId);
+        return jdbc.sql("""
+                        select p.code, count(*) as experiments, sum(m.files + m.folders + m.links)::bigint as entries,
+                               sum(m.bytes)::bigint as bytes
+                        from rehearsable h join project p using (project_id) join manifest m using (experiment_id, manifest_no)
+                        where h.site_id = :site and in_sight(:seen, p.code)
+                        group by rollup (p.code)
+                        having count(*) > 0
+                        order by p.code nulls last
+                        """)
+                .param("site", siteId)
+                .param("seen", sight.seen())
+                .query((row, n) -> {
+                    long experiments = row.getLong("experiments");
+                    Work work = new Work(row.getLong("bytes"), row.getLong("entries"));
+                    return new ProjectForecast(
+                            row.getString("code"),
+                            experiments,
+                            work.entries(),
+                            work.bytes(),
+                            cost.map(known -> known.of(experiments, work)).orElse(null));
+                })
+                .list();
+    }
+
+    /** Returns the latest visible drills with the forecast that the drills before each of them gave, the oldest first. */
+    public List<Compared> compared(Sight sight, int siteId) {
+        List<Drilled> drills = drilled(siteId, 2 * DRILLS_MAX);
+        List<Compared> compared = new ArrayList<>();
+        for (int i = Math.max(0, drills.size() - DRILLS_MAX); i < drills.size(); i++) {
+            Drilled drill = drills.get(i);
+            if (sight.sees(drill.project)) {
+                Work work = drill.measured.work();
+                compared.add(new Compared(
+                        drill.id,
+                        drill.project,
+                        drill.experiment,
+                        drill.endedAt,
+                        work.entries(),
+                        work.bytes(),
+                        drill.measured.seconds(),
+                        cost(drills.subList(Math.max(0, i - DRILLS_MAX), i))
+                                .map(cost -> cost.of(1, work).seconds())
+                                .orElse(null)));
+            }
+        }
+        return compared;
+    }
+
+    private static Optional<RestoreCost> cost(List<Drilled> drills) {
+        return RestoreCost.of(drills.stream().map(Drilled::measured).toList());
+    }
+
+    /** Returns the latest drills of a site that restored everything, the oldest first. */
+    private List<Drilled> drilled(int siteId, int limit) {
+        return jdbc.sql("""
+                        select r.restore_id, p.code as project, e.code, r.ended_at, r.bytes, r.entries, d.seconds, d.first_byte_seconds
+                        from drill d join restore r using (restore_id)
+                        join experiment e using (experiment_id) join project p using (project_id)
+                        where r.site_id = :site and r.state = 'COMPLETE' and d.first_byte_seconds is not null
+                        order by r.restore_id desc limit :limit
+                        """)
+                .param("site", siteId)
+                .param("limit", limit)
+                .query((row, n) -> new Drilled(
+                        row.getLong("restore_id"),
+                        row.getString("project"),
+                        row.getString("project") + "/" + row.getString("code"),
+                        row.getTimestamp("ended_at").toInstant(),
+                        new Measured(
+                                new Work(row.getLong("bytes"), row.getLong("entries")),
+                                row.getDouble("first_byte_seconds"),
+                                row.getDouble("seconds"))))
+                .list()
+                .reversed();
+    }
+}

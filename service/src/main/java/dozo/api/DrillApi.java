@@ -1,0 +1,306 @@
+package dozo.api;
+
+import dozo.api.RestoreApi.ShownRestoreFinding;
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
+import dozo.drill.DrillPromises;
+import dozo.drill.DrillPromises.DrillPromise;
+import dozo.drill.DrillPromises.Standing;
+import dozo.drill.Drills;
+import dozo.drill.KeptDrill;
+import dozo.drill.Rehearsals;
+import dozo.drill.RestoreForecasts;
+import dozo.drill.RestoreForecasts.Compared;
+import dozo.drill.RestoreForecasts.ProjectForecast;
+import dozo.ledger.Sight;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.plan.RestoreCost;
+import dozo.plan.RestoreCost.RestoreTime;
+import dozo.plan.Work;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.registry.Sites.Site;
+import dozo.restore.RestoreQueue;
+import dozo.restore.Restores;
+import dozo.restore.Restores.KeptFinding;
+import dozo.restore.Restores.RestoreState;
+import java.net.URI;
+import java.security.Principal;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Drills: rehearsed restores, whether each project is rehearsed in its time, and the forecast of a restore. */
+@RestController
+@RequestMapping("/api/v1/drills")
+public class DrillApi {
+
+    private final Drills drills;
+    private final DrillPromises promises;
+    private final Rehearsals rehearsals;
+    private final RestoreForecasts forecasts;
+    private final RestoreQueue queue;
+    private final Restores restores;
+    private final Experiments experiments;
+    private final Manifests manifests;
+    private final SiteChoice sites;
+
+    /**
+     * What to rehearse.
+     *
+     * @param project default: the most urgent one
+     * @param experiment its code in the project; default: any whose manifest is wholly safe
+     * @param site default: any that has it
+     */
+    record NewDrill(
+            @Nullable String project,
+            @Nullable String experiment,
+            @Nullable String site) {}
+
+    /**
+     * A drill: the evidence of a rehearsed restore.
+     *
+     * @param path the folder or file of the manifest that was restored, empty for everything; {@code pathBytes} is the exact
+     *     name
+     * @param state {@code COMPLETE}: every file came back and was verified; {@code FINDINGS}: not all did; {@code FAILED}: it
+     *     could not be finished; {@code BROKEN_OFF}: the service ended meanwhile, so it shows nothing
+     * @param entries files, folders and links read from the manifest so far
+     * @param bytes the size of its files
+     * @param entriesVerified entries restored and verified so far
+     * @param findings the number of findings so far
+     * @param message why it failed
+     * @param seconds how long the restore took; missing: it did not run to its end
+     * @param firstByteSeconds the time until the first byte of content
+     */
+    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
+    public record ShownDrill(
+            long id,
+            String project,
+            String experiment,
+            int manifest,
+            String path,
+            byte[] pathBytes,
+            String site,
+            RestoreState state,
+            String requestedBy,
+            Instant requestedAt,
+            @Nullable Instant startedAt,
+            @Nullable Instant endedAt,
+            long entries,
+            long bytes,
+            long entriesVerified,
+            long bytesVerified,
+            long findings,
+            String message,
+            @Nullable Double seconds,
+            @Nullable Double firstByteSeconds) {
+
+        static ShownDrill of(KeptDrill drill) {
+            return new ShownDrill(
+                    drill.id(),
+                    drill.project(),
+                    drill.experiment(),
+                    drill.manifest(),
+                    drill.part().toString(),
+                    drill.part().bytes(),
+                    drill.site(),
+                    drill.state(),
+                    drill.requestedBy(),
+                    drill.requestedAt(),
+                    drill.startedAt(),
+                    drill.endedAt(),
+                    drill.entries(),
+                    drill.bytes(),
+                    drill.entriesVerified(),
+                    drill.bytesVerified(),
+                    drill.findings(),
+                    drill.message(),
+                    drill.seconds(),
+                    drill.firstByteSeconds());
+        }
+    }
+
+    /**
+     * Whether a project was rehearsed in its time.
+     *
+     * @param standing {@code KEPT}; {@code OVERDUE}: the last drill without findings is too long ago; {@code FAILED}: the last
+     *     drill was not complete; {@code NOTHING}: nothing is safe yet, so there is nothing to rehearse
+     * @param days within how many days it must be rehearsed
+     * @param until when the time ends or ended; missing: it has no experiment
+     * @param succeededAt the end of the last drill without findings
+     * @param lastDrill the last drill that ended with a result
+     * @param lastState its result
+     */
+    public record ShownDrillPromise(
+            String project,
+            Standing standing,
+            int days,
+            @Nullable Instant until,
+            @Nullable Instant succeededAt,
+            @Nullable Long lastDrill,
+            @Nullable RestoreState lastState) {
+
+        static ShownDrillPromise of(DrillPromise promise) {
+            return new ShownDrillPromise(
+                    promise.project(),
+                    promise.standing(),
+                    promise.days(),
+                    promise.until(),
+                    promise.succeededAt(),
+                    promise.lastDrill(),
+                    promise.lastState());
+        }
+    }
+
+    /**
+     * How long restores from a site take, by its drills.
+     *
+     * @param cost learnt from the latest 30 complete drills; missing: there are fewer than 5, and every forecast is unknown
+     * @param experiment the forecast for the experiment of the request
+     * @param projects the forecasts for all safe experiments by project, one after the other; the last one, without a name, of
+     *     all of them
+     * @param compared the latest complete drills, each with the forecast that the drills before it gave; the oldest first
+     */
+    public record ShownForecasts(
+            String site,
+            @Nullable RestoreCost cost,
+            @Nullable RestoreTime experiment,
+            List<ProjectForecast> projects,
+            List<Compared> compared) {}
+
+    DrillApi(
+            Drills drills,
+            DrillPromises promises,
+            Rehearsals rehearsals,
+            RestoreForecasts forecasts,
+            RestoreQueue queue,
+            Restores restores,
+            Experiments experiments,
+            Manifests manifests,
+            SiteChoice sites) {
+        this.drills = drills;
+        this.promises = promises;
+        this.rehearsals = rehearsals;
+        this.forecasts = forecasts;
+        this.queue = queue;
+        this.restores = restores;
+        this.experiments = experiments;
+        this.manifests = manifests;
+        this.sites = sites;
+    }
+
+    /** Lists the drills, latest first. */
+    @GetMapping
+    Page<ShownDrill> list(
+            @RequestParam(required = false) @Nullable String project,
+            @RequestParam(required = false) @Nullable Long after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        long before = after == null ? Long.MAX_VALUE : after;
+        return Page.of(limit, most -> drills.page(sight, project, before, most), KeptDrill::id)
+                .map(ShownDrill::of);
+    }
+
+    /** Rehearses a restore. 409: nothing of it is safe, or a drill of the project has not ended. */
+    @PostMapping
+    @ResponseStatus(HttpStatus.ACCEPTED)
+    ResponseEntity<ShownDrill> request(@RequestBody(required = false) @Nullable NewDrill body, Principal actor) {
+        NewDrill asked = body == null ? new NewDrill(null, null, null) : body;
+        if (asked.experiment() != null && asked.project() == null) {
+            throw new Refusal("project", "expected the project of the experiment");
+        }
+        KeptDrill requested = rehearsals.request(asked.project(), asked.experiment(), asked.site(), actor.getName());
+        return ResponseEntity.accepted()
+                .location(URI.create("/api/v1/drills/" + requested.id()))
+                .body(ShownDrill.of(requested));
+    }
+
+    /** Lists whether each project was rehearsed in its time. */
+    @GetMapping("/promises")
+    Page<ShownDrillPromise> promises(
+            @RequestParam(defaultValue = "") String after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        return Page.of(limit, most -> promises.page(sight, after, most), DrillPromise::project)
+                .map(ShownDrillPromise::of);
+    }
+
+    /**
+     * Forecasts how long restores from a site take.
+     *
+     * @param experiment an experiment, as {@code project/code}: adds the forecast for its latest manifest
+     */
+    @GetMapping("/forecast")
+    ShownForecasts forecast(
+            @RequestParam(required = false) @Nullable String site,
+            @RequestParam(required = false) @Nullable String experiment,
+            Sight sight) {
+        Site at = sites.of(site).orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
+        Optional<RestoreCost> cost = forecasts.cost(at.id());
+        return new ShownForecasts(
+                at.name(),
+                cost.orElse(null),
+                experiment == null
+                        ? null
+                        : cost.map(known -> known.of(1, work(sight, experiment)))
+                                .orElse(null),
+                forecasts.projects(sight, at.id()),
+                forecasts.compared(sight, at.id()));
+    }
+
+    private Work work(Sight sight, String name) {
+        String[] parts = name.split("/", 2);
+        Experiment experiment = Optional.of(parts)
+                .filter(both -> both.length == 2 && sight.sees(both[0]))
+                .flatMap(both -> experiments.find(both[0], both[1]))
+                .orElseThrow(Missing.thing("experiment", name));
+        Manifest manifest = manifests
+                .current(experiment.id())
+                .orElseThrow(() -> new Refusal("experiment", "%s has no such manifest", experiment.name()));
+        return new Work(manifest.bytes(), manifest.entries());
+    }
+
+    /** Shows one drill, with its progress. */
+    @GetMapping("/{id}")
+    ShownDrill one(@PathVariable long id, Sight sight) {
+        return ShownDrill.of(find(id, sight));
+    }
+
+    /** Lists what a finished drill could not restore, at most the first 1,000. */
+    @GetMapping("/{id}/findings")
+    Page<ShownRestoreFinding> findings(
+            @PathVariable long id,
+            @RequestParam(defaultValue = "0") int after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        find(id, sight);
+        return Page.of(limit, most -> restores.findings(id, after, most), KeptFinding::number)
+                .map(ShownRestoreFinding::of);
+    }
+
+    /** Stops a drill. 409: it has ended. */
+    @PostMapping("/{id}/stop")
+    @ResponseStatus(HttpStatus.ACCEPTED)
+    ResponseEntity<ShownDrill> stop(@PathVariable long id, Principal actor, Sight sight) {
+        find(id, sight);
+        queue.stop(id, actor.getName());
+        return ResponseEntity.accepted().body(ShownDrill.of(find(id, sight)));
+    }
+
+    private KeptDrill find(long id, Sight sight) {
+        return drills.find(sight, id).orElseThrow(Missing.thing("drill", id));
+    }
+}

@@ -1,0 +1,71 @@
+package dozo.schedule;
+
+import dozo.drill.DrillSettings;
+import dozo.drill.Drills;
+import dozo.drill.Rehearsals;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.run.Timetable;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Requests drills at their times. The database knows the last ones, so a missed time is made up for once after the
+ * start. They wait in the queue of restores until no backup runs.
+ */
+@Component
+class DrillSchedule {
+
+    private final Timetable timetable;
+    private final Rehearsals rehearsals;
+    private final Drills drills;
+    private final Experiments experiments;
+    private final InstantSource clock;
+
+    /** When drills were last due, also if no project needed one. */
+    private @Nullable Instant looked;
+
+    DrillSchedule(
+            DrillSettings settings,
+            Rehearsals rehearsals,
+            Drills drills,
+            Experiments experiments,
+            InstantSource clock,
+            ZoneId zone) {
+        this.timetable = Timetable.of(settings.cron(), zone.getId());
+        this.rehearsals = rehearsals;
+        this.drills = drills;
+        this.experiments = experiments;
+        this.clock = clock;
+    }
+
+    /** Requests drills if they are due. */
+    @Scheduled(initialDelay = 20_000, fixedDelay = 15_000)
+    synchronized void look() {
+        Instant now = clock.instant();
+        if (timetable.cron() != null
+                && last(now).filter(last -> timetable.due(last, now)).isPresent()) {
+            looked = now;
+            rehearsals.requestDue();
+        }
+    }
+
+    /** Returns when drills were last due. Times in the future are of before the clock was set back. */
+    private Optional<Instant> last(Instant now) {
+        return Stream.of(Optional.ofNullable(looked), drills.lastScheduled(), firstRegistration())
+                .flatMap(Optional::stream)
+                .filter(at -> !at.isAfter(now))
+                .max(Comparator.naturalOrder());
+    }
+
+    private Optional<Instant> firstRegistration() {
+        return experiments.page(0, 1).stream().map(Experiment::registeredAt).findFirst();
+    }
+}

@@ -186,6 +186,8 @@ def addresses(run, tokens):
         '/experiments/{project}/{code}/restore': [f'{GIANT}/restore', f'{USUAL}/restore'],
         # Restores are not in the catalogue.
         '/experiments/{project}/{code}/restores/{id}': [],
+        # Neither are drills.
+        '/drills/{id}': [],
         '/runs/{id}': [live, '/runs/2'],
         '/runs/{id}/reconciliation': ['/runs/2/reconciliation'],
         '/runs/{id}/pause': [f'{live}/pause'],

@@ -249,14 +249,12 @@ public class DrillApi {
             @RequestParam(required = false) @Nullable String experiment,
             Sight sight) {
         Site at = sites.of(site).orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
+        Optional<Work> work = Optional.ofNullable(experiment).map(name -> work(sight, name));
         Optional<RestoreCost> cost = forecasts.cost(at.id());
         return new ShownForecasts(
                 at.name(),
                 cost.orElse(null),
-                experiment == null
-                        ? null
-                        : cost.map(known -> known.of(1, work(sight, experiment)))
-                                .orElse(null),
+                cost.flatMap(known -> work.map(one -> known.of(1, one))).orElse(null),
                 forecasts.projects(sight, at.id()),
                 forecasts.compared(sight, at.id()));
     }

@@ -67,6 +67,16 @@ class HeadlineTest {
         assertSaid("waiting", "1 of 3 experiments is not safe yet.", "3 件の実験のうち 1 件がまだ安全ではありません。");
 
         sql("""
+            insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new, entries_changed,
+                                  entries_gone)
+            values (1, 1, now(), 1, 1, 0, 0, 1, 0, 0);
+            update protection set safe_manifest = 1 where experiment_id = 1;
+            update experiment set registered_at = now() - interval '91 days' where experiment_id = 1
+            """);
+        assertSaid("unrehearsed", "1 project was not rehearsed in time (P1).", "1 件のプロジェクトで復元訓練が期限を過ぎています（P1）。");
+        assertThat(overview("en")).contains("1 project was not rehearsed in time.");
+
+        sql("""
             with unit as (
                 insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
                 values (1, 1, 'BUNDLE', '{1}', 1, 'VERIFIED', 1, 0) returning *
@@ -89,6 +99,17 @@ class HeadlineTest {
                 "1 experiment cannot be copied completely without help (P1/E2).",
                 "1 件の実験に、対応しないとコピーできないデータがあります（P1/E2）。");
         assertState("E2", "blocked");
+
+        sql("""
+            insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, ended_at)
+            values (1, 1, 1, '/x', 'FAILED', 'dozo', now(), now());
+            insert into drill (restore_id) select restore_id from restore
+            """);
+        assertSaid(
+                "drill-failed",
+                "The last drill of 1 project failed (P1). A restore may not work.",
+                "1 件のプロジェクトで直近の復元訓練が失敗しました（P1）。復元できないおそれがあります。");
+        assertThat(overview("en")).contains("The last drill of 1 project failed.");
 
         find("null", "RUN_FAILED");
         assertSaid("run-failed", "The last run failed.", "直近の実行が失敗しました。");

@@ -47,6 +47,8 @@ import org.springframework.transaction.TransactionException;
  *
  * <p>The folder of a restore is checked at the request and again at the beginning. From then on it is held open, so
  * that a user who may write above it cannot redirect the restore (ADR 0049).
+ *
+ * <p>Drills are restores of this queue into a scratch folder. They wait for backups and for people (ADR 0065).
  */
 @Component
 public class RestoreQueue implements SmartLifecycle {

@@ -4,6 +4,7 @@ import dozo.drill.RestoreForecasts.Compared;
 import dozo.ui.Plot.Mark;
 import dozo.ui.Plot.Point;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.DoubleStream;
@@ -11,6 +12,13 @@ import org.jspecify.annotations.Nullable;
 
 /** How long drills took, and what the drills before each of them had forecast. */
 record DrillChart(List<Compared> drills) {
+
+    /** In the order of their times, which is not that of the drills if the clock was set back. */
+    DrillChart {
+        drills = drills.stream()
+                .sorted(Comparator.comparing(Compared::endedAt))
+                .toList();
+    }
 
     public Instant from() {
         return drills.getFirst().endedAt();

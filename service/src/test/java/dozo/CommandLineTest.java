@@ -204,7 +204,7 @@ class CommandLineTest {
                                 "2020-01-01",
                                 folder.resolve("r3").toString())
                         .err())
-                .contains("has no manifest as of 2020-01-01");
+                .contains("had no manifest yet at 2020-01-01");
         assertThat(dozo(
                                 "restore",
                                 "P1/S1",

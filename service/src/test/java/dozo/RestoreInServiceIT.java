@@ -372,12 +372,15 @@ class RestoreInServiceIT {
                 as("lab"),
                 "POST",
                 "/api/v1/experiments/OWN/TREE/restores",
-                "{\"folder\": \"%s\", \"path\": \"beside\"}".formatted(allowed.resolve("by-rest")));
+                "{\"folder\": \"%s\", \"paths\": [\"beside\"], \"patterns\": [\"研究/**/file\"]}"
+                        .formatted(allowed.resolve("by-rest")));
 
         assertThat(asked.status()).as(asked.text()).isEqualTo(202);
-        assertThat(ended("lab", String.valueOf(asked.location())).at("/path").asString())
-                .isEqualTo("beside");
-        assertThat(names(allowed.resolve("by-rest"))).containsExactly("beside");
+        Answer restored = ended("lab", String.valueOf(asked.location()));
+        assertThat(restored.at("/paths/0").asString()).isEqualTo("beside");
+        assertThat(restored.at("/patterns/0").asString()).isEqualTo("研究/**/file");
+        assertThat(names(allowed.resolve("by-rest"))).containsExactlyInAnyOrder("beside", "研究");
+        assertThat(names(allowed.resolve("by-rest/研究"))).containsExactly("n".repeat(250));
         Ended done = command("restore", "OWN/TREE", folder.resolve("by-command").toString(), "--path", "研究/");
         assertThat(done.code()).as(done.err()).isEqualTo(Exit.WELL);
         assertThat(names(folder.resolve("by-command"))).containsExactly("研究");
@@ -386,14 +389,54 @@ class RestoreInServiceIT {
         assertThat(nothing.code()).isEqualTo(Exit.REFUSED);
         assertThat(nothing.err()).contains("has nothing with this path");
         assertThat(folder.resolve("never")).doesNotExist();
+        Path list = Files.write(folder.resolve("list"), "./beside\0研究/old\0gone\0".getBytes(StandardCharsets.UTF_8));
+        Ended listed =
+                command("restore", "OWN/TREE", folder.resolve("by-list").toString(), "--paths-from", list.toString());
+        assertThat(listed.code()).as(listed.err()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(listed.err()).contains("NO_MATCH", "gone: OWN/TREE#1 has nothing with this path");
+        assertThat(names(folder.resolve("by-list"))).containsExactlyInAnyOrder("beside", "研究");
+        assertThat(names(folder.resolve("by-list/研究"))).containsExactly("old");
+        Ended followed = command(
+                "restore",
+                "OWN/TREE",
+                allowed.resolve("by-pattern").toString(),
+                "--in-service",
+                "--pattern",
+                "ol?",
+                "--path",
+                "beside");
+        assertThat(followed.code()).as(followed.err()).isEqualTo(Exit.WELL);
+        assertThat(followed.out()).contains(", only beside, ol?, into");
+        assertThat(names(allowed.resolve("by-pattern/研究"))).containsExactly("old");
+        Ended empty = command(
+                "restore",
+                "OWN/TREE",
+                folder.resolve("never").toString(),
+                "--paths-from",
+                Files.createFile(folder.resolve("empty-list")).toString());
+        assertThat(empty.code()).isEqualTo(Exit.USAGE);
+        assertThat(empty.err()).contains("the list contains no path");
         for (String path : List.of("../beside", "/beside", "a//b")) {
             Answer refused = service.askAs(
                     as("lab"),
                     "POST",
                     "/api/v1/experiments/OWN/TREE/restores",
-                    "{\"folder\": \"%s\", \"path\": \"%s\"}".formatted(allowed.resolve("never"), path));
+                    "{\"folder\": \"%s\", \"paths\": [\"%s\"]}".formatted(allowed.resolve("never"), path));
             assertThat(refused.status()).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("path");
+            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("paths");
+        }
+        for (String wrong : List.of(
+                "\"patterns\": [\"a/../b\"]",
+                "\"patterns\": [\"[a\"]",
+                "\"patterns\": []",
+                "\"asOf\": \"2020-01-01\"")) {
+            Answer refused = service.askAs(
+                    as("lab"),
+                    "POST",
+                    "/api/v1/experiments/OWN/TREE/restores",
+                    "{\"folder\": \"%s\", %s}".formatted(allowed.resolve("never"), wrong));
+            assertThat(refused.status()).isEqualTo(422);
+            assertThat(refused.at("/errors/0/field").asString()).isEqualTo(wrong.substring(1, wrong.indexOf('"', 1)));
         }
     }
 
@@ -650,9 +693,12 @@ class RestoreInServiceIT {
         assertThat(service.submit(browser, page + "/restore", "manifest=x&folder=" + allowed.resolve("no"))
                         .body())
                 .contains("has no such manifest");
-        assertThat(service.submit(browser, page + "/restore", "folder=" + allowed.resolve("by-page"))
-                        .statusCode())
-                .isEqualTo(200);
+        assertThat(service.submit(browser, page + "/restore", "patterns=%5Ba&folder=" + allowed.resolve("no"))
+                        .body())
+                .contains("the ] of a class is missing", "<details class=\"field\" open");
+        assertThat(service.submit(browser, page + "/restore", "patterns=*&folder=" + allowed.resolve("by-page"))
+                        .body())
+                .contains("<code>*</code>");
         await().atMost(LIMIT)
                 .until(
                         () -> ask("lab", "GET", "/OWN/E1/restores", null).text(),

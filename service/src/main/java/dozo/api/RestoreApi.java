@@ -4,6 +4,7 @@ import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.file.Selection;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments;
@@ -15,10 +16,13 @@ import dozo.restore.Restores;
 import dozo.restore.Restores.KeptFinding;
 import dozo.restore.Restores.KeptRestore;
 import dozo.restore.Restores.RestoreState;
+import dozo.restore.SelectionForm;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.Principal;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -50,8 +54,11 @@ public class RestoreApi {
      *
      * @param folder the folder's absolute path on the service's machine
      * @param folderBytes the same in base64, instead of {@code folder}
-     * @param path a folder or file of the manifest, which keeps its path below {@code folder}; default: everything
-     * @param pathBytes the same in base64, instead of {@code path}
+     * @param paths folders and files of the manifest, which keep their paths below {@code folder}; with {@code patterns} at
+     *     most 10,000; default: everything
+     * @param pathsBytes more of them, in base64
+     * @param patterns restores what matches, too: {@code *}, {@code ?} and {@code [a-z]} in names, and {@code **} in paths
+     * @param patternsBytes more of them, in base64
      * @param manifest the manifest's number; default: the latest
      * @param asOf the latest manifest at this time, instead of {@code manifest}: a day, or a time as 2026-10-01T15:00:00Z
      * @param site optional if there is only one
@@ -60,8 +67,10 @@ public class RestoreApi {
     record NewRestore(
             @Nullable String folder,
             byte @Nullable [] folderBytes,
-            @Nullable String path,
-            byte @Nullable [] pathBytes,
+            @Nullable List<String> paths,
+            @Nullable List<byte[]> pathsBytes,
+            @Nullable List<String> patterns,
+            @Nullable List<byte[]> patternsBytes,
             @Nullable Integer manifest,
             @Nullable String asOf,
             @Nullable String site) {
@@ -73,23 +82,31 @@ public class RestoreApi {
             return ExperimentApi.path("folder", folder, folderBytes);
         }
 
-        FilePath part() {
-            if (path != null && pathBytes != null) {
-                throw new Refusal("path", "expected either path or pathBytes");
+        Selection selection() {
+            return SelectionForm.of(bytes("paths", paths, pathsBytes), bytes("patterns", patterns, patternsBytes));
+        }
+
+        /** NB: a list without elements is refused: a program whose list is empty does not want everything. */
+        private static List<byte[]> bytes(String field, @Nullable List<String> texts, @Nullable List<byte[]> bytes) {
+            if (texts == null && bytes == null) {
+                return List.of();
             }
-            try {
-                return pathBytes != null ? FilePath.of(pathBytes) : path != null ? FilePath.of(path) : FilePath.ROOT;
-            } catch (IllegalArgumentException e) {
-                throw new Refusal("path", "expected a path below the experiment's folder, such as anat/T1w.nii");
+            List<byte[]> all = new ArrayList<>();
+            (texts == null ? List.<String>of() : texts).forEach(text -> all.add(text.getBytes(StandardCharsets.UTF_8)));
+            all.addAll(bytes == null ? List.of() : bytes);
+            if (all.isEmpty()) {
+                throw new Refusal(field, "expected at least one element; leave the list out to restore everything");
             }
+            return all;
         }
     }
 
     /**
      * A restore and its progress.
      *
-     * @param path the folder or file of the manifest that is restored, empty for everything; {@code pathBytes} is the exact
-     *     name
+     * @param paths the folders and files of the manifest that are restored; no path and no pattern: everything.
+     *     {@code pathsBytes} are the exact names
+     * @param patterns restores what matches, too; {@code patternsBytes} are the exact patterns
      * @param folder the resolved path; {@code folderBytes} is the exact name
      * @param state {@code COMPLETE}: every file is verified; {@code FINDINGS}: incomplete
      * @param entries files, folders and links read from the manifest so far
@@ -103,8 +120,10 @@ public class RestoreApi {
             long id,
             String experiment,
             int manifest,
-            String path,
-            byte[] pathBytes,
+            List<String> paths,
+            List<byte[]> pathsBytes,
+            List<String> patterns,
+            List<byte[]> patternsBytes,
             String site,
             String folder,
             byte[] folderBytes,
@@ -126,8 +145,10 @@ public class RestoreApi {
                     restore.id(),
                     restore.experiment(),
                     restore.manifest(),
-                    restore.part().toString(),
-                    restore.part().bytes(),
+                    restore.paths().stream().map(FilePath::render).toList(),
+                    restore.paths(),
+                    restore.patterns().stream().map(FilePath::render).toList(),
+                    restore.patterns(),
                     restore.site(),
                     FilePath.render(folder),
                     folder,
@@ -188,7 +209,7 @@ public class RestoreApi {
     }
 
     /**
-     * Restores a manifest, or a part of it, into a folder of the service's machine. 409: another restore fills the folder, or too many wait. 422:
+     * Restores a manifest, or what is selected of it, into a folder of the service's machine. 409: another restore fills the folder, or too many wait. 422:
      * the folder is not allowed.
      */
     @PostMapping
@@ -200,7 +221,7 @@ public class RestoreApi {
         Manifest manifest = manifest(experiment, asked);
         Site site = sites.of(asked.site())
                 .orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
-        KeptRestore added = queue.request(experiment, manifest, asked.part(), site, folder, actor.getName());
+        KeptRestore added = queue.request(experiment, manifest, asked.selection(), site, folder, actor.getName());
         return ResponseEntity.accepted()
                 .location(URI.create("/api/v1/experiments/%s/restores/%d".formatted(experiment.name(), added.id())))
                 .body(ShownRestore.of(added));
@@ -239,17 +260,19 @@ public class RestoreApi {
         if (asked.manifest() != null && asked.asOf() != null) {
             throw new Refusal("asOf", "expected either manifest or asOf");
         }
-        Optional<Manifest> found;
-        if (asked.manifest() != null) {
-            found = manifests.find(experiment.id(), asked.manifest());
-        } else if (asked.asOf() != null) {
-            found = manifests.asOf(experiment.id(), moments.end("asOf", asked.asOf()));
-        } else {
-            List<Manifest> all = manifests.all(experiment.id());
-            found = all.stream().findFirst();
+        if (asked.asOf() != null) {
+            return manifests
+                    .asOf(experiment.id(), moments.end("asOf", asked.asOf()))
+                    .orElseThrow(() -> new Refusal(
+                            "asOf",
+                            "%s had no manifest yet at %s: choose a later time",
+                            experiment.name(),
+                            asked.asOf()));
         }
-        return found.orElseThrow(() ->
-                new Refusal(asked.asOf() == null ? "manifest" : "asOf", "%s has no such manifest", experiment.name()));
+        Optional<Manifest> found = asked.manifest() == null
+                ? manifests.all(experiment.id()).stream().findFirst()
+                : manifests.find(experiment.id(), asked.manifest());
+        return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest", experiment.name()));
     }
 
     private KeptRestore find(String project, String code, long id) {

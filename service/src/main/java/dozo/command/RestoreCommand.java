@@ -17,16 +17,21 @@ import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
+import dozo.file.Malformed;
+import dozo.file.PathPattern;
+import dozo.file.Selection;
 import dozo.file.Size;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import dozo.remote.Way;
 import dozo.restore.Restores.RestoreState;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
@@ -73,8 +78,24 @@ final class RestoreCommand implements Callable<Integer> {
     @Option(
             names = "--path",
             paramLabel = "PATH",
-            description = "Only this folder or file of the experiment; it keeps its path below TARGET.")
-    private String part = "";
+            description = "Only this folder or file of the experiment; it keeps its path below TARGET. Repeatable.")
+    private List<String> paths = List.of();
+
+    @Option(
+            names = "--paths-from",
+            paramLabel = "FILE",
+            description =
+                    "Only the folders and files in this list (- for standard input), one in a line, or each ended by"
+                            + " a NUL, as by find -print0.")
+    private @Nullable String list;
+
+    @Option(
+            names = "--pattern",
+            paramLabel = "PATTERN",
+            description =
+                    "Only what matches: *.nii is compared with names in any folder, anat/**/*.json with whole paths;"
+                            + " *, ? and [a-z] match bytes of a name. Repeatable.")
+    private List<String> patterns = List.of();
 
     @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
     private @Nullable String site;
@@ -128,7 +149,7 @@ final class RestoreCommand implements Callable<Integer> {
                         .with("after", Base64.getEncoder().encodeToString(after.bytes()))),
                 experiment,
                 manifest.number(),
-                part(),
+                selection(),
                 address(from),
                 FilePath.pathOf(RawArgument.path(target)),
                 new Options(0, 0, false))) {
@@ -140,14 +161,35 @@ final class RestoreCommand implements Callable<Integer> {
         }
     }
 
-    private FilePath part() {
-        byte[] path = RawArgument.typed(part);
-        int length = path.length > 0 && path[path.length - 1] == '/' ? path.length - 1 : path.length;
+    private Selection selection() {
         try {
-            return FilePath.of(Arrays.copyOf(path, length));
-        } catch (IllegalArgumentException e) {
+            List<FilePath> all = new ArrayList<>();
+            paths.forEach(path -> all.add(Selection.path(RawArgument.typed(path))));
+            if (list != null) {
+                all.addAll(Selection.list(list(list)));
+            }
+            return new Selection(
+                    all,
+                    patterns.stream()
+                            .map(pattern -> PathPattern.of(RawArgument.typed(pattern)))
+                            .toList());
+        } catch (Malformed e) {
+            throw new Failure(Exit.USAGE, Login.visible(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private static byte[] list(String from) {
+        try (InputStream in =
+                from.equals("-") ? System.in : Files.newInputStream(FilePath.pathOf(RawArgument.path(from)))) {
+            byte[] list = in.readNBytes(Selection.LIST_BYTES_MAX + 1);
+            if (list.length > Selection.LIST_BYTES_MAX) {
+                throw new Failure(
+                        Exit.USAGE, "--paths-from: expected at most %d bytes".formatted(Selection.LIST_BYTES_MAX));
+            }
+            return list;
+        } catch (IOException e) {
             throw new Failure(
-                    Exit.USAGE, "--path: expected a path below the experiment's folder, such as anat/T1w.nii");
+                    Exit.USAGE, "--paths-from: %s cannot be read: %s".formatted(from, Login.visible(e.toString())));
         }
     }
 
@@ -157,8 +199,16 @@ final class RestoreCommand implements Callable<Integer> {
         }
         Map<String, Object> wanted = new HashMap<>();
         wanted.put("folderBytes", RawArgument.path(target));
-        if (!part.isEmpty()) {
-            wanted.put("pathBytes", part().bytes());
+        Selection selection = selection();
+        if (!selection.paths().isEmpty()) {
+            wanted.put(
+                    "pathsBytes",
+                    selection.paths().stream().map(FilePath::bytes).toList());
+        }
+        if (!selection.patterns().isEmpty()) {
+            wanted.put(
+                    "patternsBytes",
+                    selection.patterns().stream().map(PathPattern::bytes).toList());
         }
         if (site != null) {
             wanted.put("site", site);
@@ -213,7 +263,7 @@ final class RestoreCommand implements Callable<Integer> {
                         restore.id(),
                         restore.experiment(),
                         restore.manifest(),
-                        restore.path().isEmpty() ? "" : ", only " + Connection.visible(restore.path()),
+                        only(restore),
                         Connection.visible(restore.folder()),
                         restore.state().name().toLowerCase(Locale.ROOT),
                         restore.entriesVerified(),
@@ -221,6 +271,13 @@ final class RestoreCommand implements Callable<Integer> {
                         Size.text(restore.bytesVerified()),
                         Size.text(restore.bytes()),
                         restore.findings());
+    }
+
+    private static String only(ShownRestore restore) {
+        Selection selection = new Selection(
+                restore.pathsBytes().stream().map(FilePath::of).toList(),
+                restore.patternsBytes().stream().map(PathPattern::of).toList());
+        return selection.isAll() ? "" : ", only " + Connection.visible(selection.toString());
     }
 
     private int run(Restore restore, ShownManifest manifest, ShownSite from) throws IOException, InterruptedException {
@@ -252,7 +309,9 @@ final class RestoreCommand implements Callable<Integer> {
                 .findFirst()
                 .orElseThrow(() -> new Failure(
                         Exit.REFUSED,
-                        "%s has no manifest%s".formatted(experiment, asOf == null ? " yet" : " as of " + asOf)));
+                        asOf == null
+                                ? experiment + " has no manifest yet"
+                                : "%s had no manifest yet at %s: choose a later time".formatted(experiment, asOf)));
     }
 
     private ShownSite site() {

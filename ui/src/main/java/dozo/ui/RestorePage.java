@@ -2,6 +2,8 @@ package dozo.ui;
 
 import dozo.drill.RestoreForecasts;
 import dozo.file.FilePath;
+import dozo.file.PathPattern;
+import dozo.file.Selection;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.plan.RestoreCost.RestoreTime;
@@ -16,12 +18,16 @@ import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
 import dozo.restore.Restores.KeptFinding;
 import dozo.restore.Restores.KeptRestore;
+import dozo.restore.SelectionForm;
 import dozo.ui.ManifestPage.Shown;
 import dozo.ui.PageProblems.NotThere;
+import java.nio.charset.StandardCharsets;
 import java.security.Principal;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -37,6 +43,8 @@ import org.springframework.web.bind.annotation.RequestParam;
 class RestorePage {
 
     private static final int FINDINGS_SHOWN = 100;
+
+    private static final int SELECTED_SHOWN = 20;
 
     private final Experiments experiments;
     private final Projects projects;
@@ -73,7 +81,7 @@ class RestorePage {
     /**
      * Shows what a restore does, and asks for the folder.
      *
-     * @param typed may have a manifest, a path in it, and a site
+     * @param typed may have a manifest, a path in it, paths and patterns, and a site
      */
     @GetMapping("/restore")
     String ask(
@@ -98,7 +106,7 @@ class RestorePage {
                     experiment,
                     ManifestPage.chosen(
                             manifests, experiment, form.value("manifest").strip()),
-                    Bytes.path("path", form.value("path")),
+                    selection(form),
                     sites.chosen(form.given("site")),
                     RegistrationPage.path("folder", form.value("folder")),
                     actor.getName());
@@ -106,6 +114,25 @@ class RestorePage {
         } catch (Refusal refused) {
             return ask(experiment, Form.refused(typed, refused), model);
         }
+    }
+
+    /** Returns the typed paths and patterns, and the exact path that a link on another page contained. */
+    private static Selection selection(Form form) {
+        List<byte[]> paths = new ArrayList<>(lines(form, "paths"));
+        FilePath linked = Bytes.path("path", form.value("path"));
+        if (!linked.isRoot()) {
+            paths.add(linked.bytes());
+        }
+        return SelectionForm.of(paths, lines(form, "patterns"));
+    }
+
+    /** NB: names may begin or end with white space. */
+    private static List<byte[]> lines(Form form, String field) {
+        return form.value(field)
+                .lines()
+                .filter(line -> !line.isBlank())
+                .map(line -> line.getBytes(StandardCharsets.UTF_8))
+                .toList();
     }
 
     private String ask(Experiment experiment, Form form, Model model) {
@@ -146,7 +173,9 @@ class RestorePage {
         model.addAttribute("experiment", experiment);
         model.addAttribute("restore", restore);
         model.addAttribute("folder", FilePath.render(FilePath.rawBytes(restore.folder())));
-        model.addAttribute("part", restore.part().isRoot() ? null : Shown.path(restore.part()));
+        Selection selection = restore.selection();
+        model.addAttribute("selected", selected(selection).limit(SELECTED_SHOWN).toList());
+        model.addAttribute("selectedMore", Math.max(0, selected(selection).count() - SELECTED_SHOWN));
         model.addAttribute(
                 "manifest", manifests.find(experiment.id(), restore.manifest()).orElseThrow());
         model.addAttribute("findings", findings);
@@ -160,6 +189,12 @@ class RestorePage {
             queue.stop(id, actor.getName());
         }
         return "redirect:/experiments/{project}/{code}/restores/{id}";
+    }
+
+    private static Stream<String> selected(Selection selection) {
+        return Stream.concat(
+                selection.paths().stream().map(FilePath::toString),
+                selection.patterns().stream().map(PathPattern::toString));
     }
 
     private KeptRestore found(Experiment experiment, long id) {

@@ -65,7 +65,7 @@ record Destination(Path top) {
         return new IOException("cannot write in %s: %s".formatted(top, reason(e)), e);
     }
 
-    private static boolean isFull(FileSystemException e) {
+    static boolean isFull(FileSystemException e) {
         String reason = String.valueOf(e.getReason());
         return reason.startsWith("No space left") || reason.startsWith("Disk quota") || reason.startsWith("Read-only");
     }

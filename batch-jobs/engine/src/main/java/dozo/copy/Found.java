@@ -11,12 +11,16 @@ import java.util.concurrent.TimeUnit;
  * @param remote below the site's root
  * @param local below the destination's top
  * @param modifiedNanos the time to set here, in nanoseconds since 1970
+ * @param mode the mode to set here
  */
-record Found(FilePath path, FilePath remote, FilePath local, RemoteFacts facts, long modifiedNanos) {
+record Found(FilePath path, FilePath remote, FilePath local, RemoteFacts facts, long modifiedNanos, int mode) {
 
-    /** Creates an item with the site's time, in whole seconds. */
+    /** The bits that come from a site; setuid, setgid and sticky never do. */
+    private static final int PERMISSIONS = 0777;
+
+    /** Creates an item with the site's time, in whole seconds, and its mode. */
     Found(FilePath path, FilePath remote, FilePath local, RemoteFacts facts) {
-        this(path, remote, local, facts, TimeUnit.SECONDS.toNanos(facts.modifiedSeconds()));
+        this(path, remote, local, facts, TimeUnit.SECONDS.toNanos(facts.modifiedSeconds()), facts.mode() & PERMISSIONS);
     }
 
     /** Returns the bytes of content to copy; 0 for folders and links. */
@@ -30,7 +34,7 @@ record Found(FilePath path, FilePath remote, FilePath local, RemoteFacts facts, 
 
     /** Returns the same item at another place of the site. */
     Found at(FilePath place) {
-        return new Found(path, place, local, facts, modifiedNanos);
+        return new Found(path, place, local, facts, modifiedNanos, mode);
     }
 
     /** Returns whether these facts are still the same, as far as can be seen without reading the content. */

@@ -5,6 +5,7 @@ import dozo.file.Entry;
 import dozo.file.FilePath;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The entries of one manifest of an experiment, and the places of their copies at a site. */
@@ -35,30 +36,20 @@ public interface Inventory {
                 .findFirst();
     }
 
-    /**
-     * Returns a folder with everything in it, or a file, and the folders above it.
-     *
-     * @param top {@link FilePath#ROOT} for everything
-     */
-    default Inventory part(FilePath top) {
-        if (top.isRoot()) {
-            return this;
-        }
+    /** Returns the entries with these paths. */
+    default Inventory only(Predicate<FilePath> wanted) {
         return (after, limit) -> {
             List<Item> page = page(after, limit);
-            List<Item> part = inPart(page, top);
+            List<Item> part = only(page, wanted);
             while (part.isEmpty() && !page.isEmpty()) {
                 page = page(page.getLast().entry().path(), limit);
-                part = inPart(page, top);
+                part = only(page, wanted);
             }
             return part;
         };
     }
 
-    private static List<Item> inPart(List<Item> items, FilePath top) {
-        return items.stream()
-                .filter(item -> item.entry().path().startsWith(top)
-                        || top.startsWith(item.entry().path()))
-                .toList();
+    private static List<Item> only(List<Item> items, Predicate<FilePath> wanted) {
+        return items.stream().filter(item -> wanted.test(item.entry().path())).toList();
     }
 }

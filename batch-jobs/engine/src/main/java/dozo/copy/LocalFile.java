@@ -14,10 +14,8 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
-import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -156,7 +154,7 @@ final class LocalFile implements AutoCloseable {
         try {
             setSize(file.facts().sizeBytes());
             setTime(path, file.modifiedNanos());
-            Files.setPosixFilePermissions(path, permissions(file.facts().mode()));
+            setMode(path, file.mode());
             channel.force(true);
         } catch (IOException e) {
             throw destination.unwritable(e);
@@ -190,15 +188,8 @@ final class LocalFile implements AutoCloseable {
                 .setTimes(FileTime.from(modifiedNanos, TimeUnit.NANOSECONDS), null, null);
     }
 
-    /** Returns the nine permission bits; setuid, setgid and sticky are never taken from a site. */
-    static Set<PosixFilePermission> permissions(int mode) {
-        PosixFilePermission[] all = PosixFilePermission.values();
-        Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
-        for (int i = 0; i < all.length; i++) {
-            if ((mode & (0400 >> i)) != 0) {
-                permissions.add(all[i]);
-            }
-        }
-        return permissions;
+    /** Sets the mode of a file or folder: the permissions, setuid, setgid and sticky. */
+    static void setMode(Path path, int mode) throws IOException {
+        Files.setAttribute(path, "unix:mode", mode, LinkOption.NOFOLLOW_LINKS);
     }
 }

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NotDirectoryException;
@@ -18,7 +19,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.Arrays;
@@ -112,7 +112,7 @@ final class LocalTree {
                 makeRealFolder(path);
                 // An earlier run may have set its mode already, which may deny us access.
                 if (!Files.isWritable(path) || !Files.isExecutable(path)) {
-                    setMode(path, 0700);
+                    LocalFile.setMode(path, 0700);
                 }
             });
         } catch (Refused e) {
@@ -198,20 +198,41 @@ final class LocalTree {
         destination.with(name, () -> LocalFile.setTime(path, modifiedNanos));
     }
 
-    /** Creates a hard link to an existing file; false if that file does not exist. Nothing else may have the name. */
+    /**
+     * Creates a hard link to an existing file. Returns false if that file does not exist, this file system refuses the
+     * link, or another file has the name.
+     */
     boolean newHardLink(FilePath standing, FilePath name) throws IOException, Refused {
         checkWay(name);
         Path first = destination.path(standing);
         Path path = destination.path(name);
-        if (!Files.isRegularFile(first, LinkOption.NOFOLLOW_LINKS)) {
+        if (!isFile(standing)) {
             return false;
         }
         if (Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS) && Files.isSameFile(path, first)) {
             return true;
         }
-        checkFree(name);
-        destination.with(name, () -> Files.createLink(path, first));
-        return true;
+        try {
+            Files.createLink(path, first);
+            return true;
+        } catch (FileSystemException e) {
+            if (Destination.isFull(e)) {
+                throw destination.unwritable(e);
+            }
+            return false;
+        }
+    }
+
+    /** Returns whether a file has this name. */
+    boolean isFile(FilePath name) {
+        return Files.isRegularFile(destination.path(name), LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Returns the facts of what has this name. */
+    Facts facts(FilePath name) throws IOException, Refused {
+        Facts[] facts = new Facts[1];
+        destination.with(name, () -> facts[0] = DirectoryTree.facts(destination.path(name)));
+        return facts[0];
     }
 
     /** Checks that nothing has this name. */
@@ -231,8 +252,8 @@ final class LocalTree {
     void setMode(Found file) throws IOException, Refused {
         Path path = destination.path(file.local());
         destination.with(file.local(), () -> {
-            if ((DirectoryTree.facts(path).mode() & 0777) != (file.facts().mode() & 0777)) {
-                setMode(path, file.facts().mode());
+            if (DirectoryTree.facts(path).mode() != file.mode()) {
+                LocalFile.setMode(path, file.mode());
             }
         });
     }
@@ -263,7 +284,7 @@ final class LocalTree {
             }
             try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
                 LocalFile.setTime(path, folder.modifiedNanos());
-                setMode(path, folder.facts().mode());
+                LocalFile.setMode(path, folder.mode());
                 channel.force(true);
             }
         });
@@ -278,11 +299,6 @@ final class LocalTree {
                 throw new NotDirectoryException(path.toString());
             }
         }
-    }
-
-    private static void setMode(Path path, int mode) throws IOException {
-        Files.getFileAttributeView(path, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
-                .setPermissions(LocalFile.permissions(mode));
     }
 
     private static boolean isText(Path link, byte[] text) throws IOException {

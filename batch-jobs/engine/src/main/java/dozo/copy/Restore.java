@@ -1,18 +1,21 @@
 package dozo.copy;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.copy.Inventory.Item;
 import dozo.copy.Inventory.StoredCopy;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
+import dozo.file.PathPattern;
 import dozo.file.Problem;
+import dozo.file.Selection;
 import dozo.remote.SiteAddress;
 import dozo.send.SiteFolders;
 import dozo.source.OpenFolder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
@@ -20,15 +23,16 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores one manifest of an experiment, or a part of it, into a folder: its content is then what the source contained
+ * Restores one manifest of an experiment, or what is selected of it, into a folder: its content is then what the source contained
  * when the manifest was sealed, byte for byte, with names, modes, times to the nanosecond and hard links. Entries that cannot be restored
  * are reported by name. A restore that was interrupted is completed by running it again.
  *
- * <p>The inventory is read three times, a page at a time: folders and files; then links, so that nothing is ever
+ * <p>The inventory is read three times, a page at a time (once more before that, unless everything is selected): folders and files; then links, so that nothing is ever
  * written through one; then the modes and times of folders, which creating files in them would change. Only folders
  * whose mode denies us access are kept in memory.
  */
@@ -45,13 +49,15 @@ public final class Restore implements Copy {
     private static final int OPEN = 0700;
 
     private final Inventory whole;
-    private final Inventory inventory;
     private final String name;
-    private final FilePath part;
+    private final Selection selection;
     private final Path target;
     private final Options options;
     private final Retrieval retrieval;
     private final Map<Long, Item> hardLinks = new HashMap<>();
+
+    /** What of the whole is restored, once it is known. */
+    private Inventory inventory;
 
     /** Does something with an item. */
     private interface Deed {
@@ -61,21 +67,21 @@ public final class Restore implements Copy {
     /**
      * Creates a restore of a manifest of {@code project/experiment} from a site.
      *
-     * @param part a folder, or a file, which keeps its path below the target; {@link FilePath#ROOT} for everything
+     * @param selection what is restored; everything keeps its path below the target
      * @param target a folder that does not exist or is empty, or that an earlier run of the same restore left
      */
     public Restore(
             Inventory inventory,
             String experiment,
             int manifest,
-            FilePath part,
+            Selection selection,
             SiteAddress site,
             Path target,
             Options options) {
         this.whole = inventory;
-        this.inventory = inventory.part(part);
+        this.inventory = inventory;
         this.name = experiment + "#" + manifest;
-        this.part = part;
+        this.selection = selection;
         this.target = target.toAbsolutePath().normalize();
         this.options = options;
         this.retrieval = new Retrieval(site, SiteFolders.of(experiment), options);
@@ -83,13 +89,14 @@ public final class Restore implements Copy {
 
     @Override
     public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
-        demandPart();
+        Optional<Selected> selected = select();
         if (options.dryRun()) {
             each(item -> retrieval.count(item.entry()));
             retrieval.counted();
             return progress();
         }
         retrieval.begin(target, key(), this::isTopName, findings);
+        selected.ifPresent(this::reportUnmatched);
         return bringBack();
     }
 
@@ -99,8 +106,9 @@ public final class Restore implements Copy {
      * @param held may be filled: {@link #mayFill}
      */
     public Progress run(OpenFolder held, Consumer<Finding> findings) throws IOException, InterruptedException {
-        demandPart();
+        Optional<Selected> selected = select();
         retrieval.begin(held, key(), this::isTopName, findings);
+        selected.ifPresent(this::reportUnmatched);
         return bringBack();
     }
 
@@ -109,14 +117,33 @@ public final class Restore implements Copy {
         return Retrieval.mayFill(folder, key(), this::isTopName);
     }
 
-    /** Returns whether the manifest has the part. */
-    public boolean hasPart() {
-        return part.isRoot() || whole.find(part).isPresent();
+    /** Returns whether there may be something to restore: a pattern, or a path that the manifest has. */
+    public boolean mayMatch() {
+        return selection.isAll()
+                || !selection.patterns().isEmpty()
+                || selection.paths().stream().anyMatch(path -> whole.find(path).isPresent());
     }
 
-    private void demandPart() throws IOException {
-        if (!hasPart()) {
-            throw new NoSuchFileException(part.toString(), null, name + " has nothing with this path");
+    /** Finds what is restored; empty for everything. */
+    private Optional<Selected> select() throws IOException {
+        if (selection.isAll()) {
+            return Optional.empty();
+        }
+        Selected selected = new Selected(selection, whole);
+        if (selected.isEmpty()) {
+            throw new IOException(name + " has nothing with this path, or that matches this pattern");
+        }
+        inventory = whole.only(selected::contains);
+        return Optional.of(selected);
+    }
+
+    private void reportUnmatched(Selected selected) {
+        for (FilePath path : selected.unmatchedPaths()) {
+            retrieval.finding(path, Problem.NO_MATCH, "%s: %s has nothing with this path".formatted(path, name));
+        }
+        for (PathPattern pattern : selected.unmatchedPatterns()) {
+            retrieval.finding(
+                    FilePath.ROOT, Problem.NO_MATCH, "pattern \"%s\": nothing in %s matches".formatted(pattern, name));
         }
     }
 
@@ -168,11 +195,18 @@ public final class Restore implements Copy {
                 Item first = firstOfGroup(item);
                 if (!first.entry().equals(entry)
                         && !retrieval.hardLink(first.entry().path(), entry)) {
-                    fetch(item);
+                    fetchAsFirst(item);
                 }
             }
             case LINK -> retrieval.link(entry);
         }
+    }
+
+    /** Fetches a file that cannot become a hard link to the first of its group; the next ones can become links to it. */
+    private void fetchAsFirst(Item item) throws IOException, InterruptedException {
+        fetch(item);
+        retrieval.awaitFiles();
+        hardLinks.put(requireNonNull(item.entry().facts().hardLink()), item);
     }
 
     private void fetch(Item item) throws IOException, InterruptedException {
@@ -253,9 +287,9 @@ public final class Restore implements Copy {
     private String key() {
         MessageDigest digest = Digest.algorithm();
         digest.update((name + "\0").getBytes(StandardCharsets.UTF_8));
-        if (!part.isRoot()) {
+        if (!selection.isAll()) {
             digest.update((byte) 0);
-            digest.update(part.bytes());
+            digest.update(selection.bytes());
             digest.update((byte) 0);
         }
         digest.update(FilePath.rawBytes(target));

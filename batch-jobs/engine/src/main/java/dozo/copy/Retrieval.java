@@ -9,6 +9,7 @@ import dozo.copy.Destination.Refused;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
+import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lane;
@@ -47,6 +48,12 @@ public final class Retrieval implements AutoCloseable {
     /** Units in progress: some are fetched, some are verified. */
     private static final int UNDER_WAY_MAX = 12;
 
+    /** setuid and setgid. */
+    private static final int PRIVILEGES = 06000;
+
+    /** setuid, setgid and sticky. */
+    private static final int SPECIAL_BITS = 07000;
+
     private final SiteFolders folders;
     private final Lanes lanes;
     private final Throttle throttle;
@@ -55,6 +62,18 @@ public final class Retrieval implements AutoCloseable {
 
     /** The number of entries that can never be restored there because their paths would be too long. */
     private final LongAdder tooLong = new LongAdder();
+
+    /** Names of hard link groups that are files of their own here. */
+    private final LongAdder unlinked = new LongAdder();
+
+    /** Files that had setuid or setgid. */
+    private final LongAdder privileged = new LongAdder();
+
+    /** Entries whose setuid, setgid or sticky bit this file system did not take. */
+    private final LongAdder bitsLost = new LongAdder();
+
+    /** Entries whose time this file system, or Dozo, cannot store. */
+    private final LongAdder timesLost = new LongAdder();
 
     private @Nullable FileLock lock;
     private @Nullable LocalTree local;
@@ -118,6 +137,9 @@ public final class Retrieval implements AutoCloseable {
     /** Counts an entry that is to come. */
     public void count(Entry entry) {
         tally.found(entry.facts().sizeBytes());
+        if (mode(entry.facts()) != entry.facts().mode()) {
+            privileged.increment();
+        }
     }
 
     /** Records that all entries have been counted. */
@@ -128,6 +150,11 @@ public final class Retrieval implements AutoCloseable {
     /** Reports an entry that has no copy to restore from. */
     public void missing(Entry entry, Problem problem, String message) {
         tally.failed(found(entry, FilePath.ROOT), problem, message);
+    }
+
+    /** Reports something about a restore as a whole, or about what it was asked for. */
+    public void finding(FilePath path, Problem problem, String message) {
+        tally.finding(path, problem, message);
     }
 
     /** Creates a folder. */
@@ -154,11 +181,14 @@ public final class Retrieval implements AutoCloseable {
         byte[] text = requireNonNull(entry.facts().linkTarget());
         inFolder(entry, FilePath.ROOT, link -> {
             local().newLink(text, link.modifiedNanos(), link.local());
-            tally.verified(link);
+            verified(link);
         });
     }
 
-    /** Creates a hard link to a file that has arrived; false if it has not. */
+    /**
+     * Creates a hard link to a file that has arrived. Returns false if it has not, or no link is possible; then the file
+     * is to be fetched.
+     */
     public boolean hardLink(FilePath first, Entry entry) throws IOException {
         boolean[] missing = new boolean[1];
         inFolder(entry, FilePath.ROOT, file -> {
@@ -167,6 +197,9 @@ public final class Retrieval implements AutoCloseable {
                 tally.verified(file);
             } else {
                 missing[0] = true;
+                if (local().isFile(first)) {
+                    unlinked.increment();
+                }
             }
         });
         return !missing[0];
@@ -183,7 +216,7 @@ public final class Retrieval implements AutoCloseable {
         }
         inFolder(entry, FilePath.ROOT, folder -> {
             local().finishFolder(folder);
-            tally.verified(folder);
+            verified(folder);
         });
     }
 
@@ -192,11 +225,29 @@ public final class Retrieval implements AutoCloseable {
      * empty folder remains, by which the same restore recognises that it may continue.
      */
     public void end() throws IOException {
+        reportFacts();
         Progress progress = progress();
         if (progress.entriesVerified() + tooLong.sum() == progress.entries()) {
             local().incoming().end();
         } else {
             local().incoming().clear();
+        }
+    }
+
+    private void reportFacts() {
+        reportFacts(
+                unlinked, "%d names of hard links are files of their own: the folder's file system refused the links");
+        reportFacts(
+                privileged,
+                "setuid or setgid was not set on %d files: they would run with the rights of the user who restores");
+        reportFacts(bitsLost, "setuid, setgid or sticky could not be set on %d folders or files");
+        reportFacts(timesLost, "%d modification times are outside of what can be stored here");
+    }
+
+    @SuppressWarnings("AnnotateFormatMethod") // each format has one number
+    private void reportFacts(LongAdder entries, String format) {
+        if (entries.sum() > 0) {
+            tally.finding(FilePath.ROOT, Problem.NOT_SET, format.formatted(entries.sum()));
         }
     }
 
@@ -258,7 +309,7 @@ public final class Retrieval implements AutoCloseable {
             local().checkWay(file.local());
             if (local().standing(file).filter(wanted.digest::equals).isPresent()) {
                 local().setFacts(file);
-                tally.verified(file);
+                verified(file);
                 return;
             }
             local().checkFree(file.local());
@@ -335,7 +386,32 @@ public final class Retrieval implements AutoCloseable {
             local().incoming().discard(temporary);
             throw e;
         }
-        tally.verified(file);
+        verified(file);
+    }
+
+    /** Counts an entry, and facts of it that this file system did not take. Only unusual ones are looked at. */
+    private void verified(Found found) throws IOException, Refused {
+        long seconds = seconds(found.modifiedNanos());
+        if ((found.mode() & SPECIAL_BITS) != 0 || seconds < 0 || seconds > Integer.MAX_VALUE) {
+            Facts now = local().facts(found.local());
+            if (found.facts().kind() != Kind.LINK && (now.mode() & SPECIAL_BITS) != (found.mode() & SPECIAL_BITS)) {
+                bitsLost.increment();
+            }
+            boolean outOfRange = seconds == seconds(Long.MAX_VALUE) || seconds == seconds(Long.MIN_VALUE);
+            if (outOfRange || seconds(now.modifiedNanos()) != seconds) {
+                timesLost.increment();
+            }
+        }
+        tally.verified(found);
+    }
+
+    private static long seconds(long nanos) {
+        return Math.floorDiv(nanos, TimeUnit.SECONDS.toNanos(1));
+    }
+
+    /** Returns the mode that an entry gets here: a file's setuid and setgid would give away the rights of its new owner. */
+    private static int mode(Facts facts) {
+        return facts.kind() == EntryKind.FILE ? facts.mode() & ~PRIVILEGES : facts.mode();
     }
 
     private static Digest content(SiteFiles from, Found file, LocalFile temporary)
@@ -377,13 +453,8 @@ public final class Retrieval implements AutoCloseable {
     private static Found found(Entry entry, FilePath place) {
         var facts = entry.facts();
         RemoteFacts wanted = new RemoteFacts(
-                kind(facts.kind()),
-                facts.sizeBytes(),
-                facts.mode(),
-                Math.floorDiv(facts.modifiedNanos(), TimeUnit.SECONDS.toNanos(1)),
-                -1,
-                -1);
-        return new Found(entry.path(), place, entry.path(), wanted, facts.modifiedNanos());
+                kind(facts.kind()), facts.sizeBytes(), facts.mode(), seconds(facts.modifiedNanos()), -1, -1);
+        return new Found(entry.path(), place, entry.path(), wanted, facts.modifiedNanos(), mode(facts));
     }
 
     private static Kind kind(EntryKind kind) {

@@ -70,7 +70,8 @@ final class Tally implements Fetch.Outcomes {
         bytesVerified.add(sizeBytes);
     }
 
-    private synchronized void finding(FilePath path, Problem problem, String message) {
+    /** Reports something; one at a time. */
+    synchronized void finding(FilePath path, Problem problem, String message) {
         listener.accept(new Finding(path, problem, message));
     }
 

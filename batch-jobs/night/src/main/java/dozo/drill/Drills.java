@@ -20,7 +20,7 @@ public class Drills {
 
     private static final String SELECT = """
             select r.*, r.restore_id as id, r.manifest_no as manifest, p.code as project, p.code || '/' || e.code as experiment,
-                   s.name as site, d.seconds, d.first_byte_seconds
+                   s.name as site, coalesce(r.paths[1], '') as part, d.seconds, d.first_byte_seconds
             from drill d join restore r using (restore_id)
             join experiment e using (experiment_id) join project p using (project_id) join site s using (site_id)
             """;

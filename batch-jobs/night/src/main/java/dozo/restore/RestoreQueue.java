@@ -7,6 +7,7 @@ import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.copy.Restore;
 import dozo.file.FilePath;
+import dozo.file.Selection;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
@@ -124,16 +125,16 @@ public class RestoreQueue implements SmartLifecycle {
     /**
      * Requests the restore of an experiment's manifest into a folder of this machine, and returns before it is done.
      *
-     * @param part a folder or file of it, {@link FilePath#ROOT} for everything
+     * @param selection what of it
      * @param folder missing, or empty and the service user's own, or the result of an earlier restore of this manifest
      * @throws Refusal if nothing may be restored into this folder, or too many restores wait
      */
     public synchronized KeptRestore request(
-            Experiment experiment, Manifest manifest, FilePath part, Site site, Path folder, String actor) {
+            Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
         Path target = places.find(experiment.project(), folder);
-        try (Restore restore = restore(experiment.name(), manifest, part, site, target)) {
-            if (!restore.hasPart()) {
-                throw new Refusal("path", "%s has nothing with this path in the requested state", experiment.name());
+        try (Restore restore = restore(experiment.name(), manifest, selection, site, target)) {
+            if (!restore.mayMatch()) {
+                throw new Refusal("paths", "%s has nothing with this path in the requested state", experiment.name());
             }
             Optional<Refusal> unfit = new FileQuestion<>(path -> unfit(restore, target, path, false))
                     .about("folder", target, FileQuestion.PERSON);
@@ -143,7 +144,7 @@ public class RestoreQueue implements SmartLifecycle {
         } catch (IOException e) {
             throw new Refusal("folder", "%s cannot be read: %s", shown(target), String.valueOf(e.getMessage()));
         }
-        KeptRestore added = restores.add(experiment, manifest, part, site, target, actor);
+        KeptRestore added = restores.add(experiment, manifest, selection, site, target, actor);
         UnderWay now = underWay;
         if (now != null && now.drill) {
             now.putBack = true;
@@ -163,7 +164,7 @@ public class RestoreQueue implements SmartLifecycle {
     public synchronized KeptRestore requestDrill(
             Experiment experiment, Manifest manifest, FilePath part, Site site, Path scratch, String actor) {
         Path folder = scratch.toAbsolutePath().normalize().resolve("drill-" + UUID.randomUUID());
-        KeptRestore added = restores.addDrill(experiment, manifest, part, site, folder, actor);
+        KeptRestore added = restores.addDrill(experiment, manifest, Selection.of(part), site, folder, actor);
         look();
         return added;
     }
@@ -265,7 +266,7 @@ public class RestoreQueue implements SmartLifecycle {
         }
         Manifest manifest = manifests.find(kept.experimentId(), kept.manifest()).orElseThrow();
         Site site = sites.find(kept.siteId()).orElseThrow();
-        try (Restore restore = restore(kept.experiment(), manifest, kept.part(), site, kept.folder())) {
+        try (Restore restore = restore(kept.experiment(), manifest, kept.selection(), site, kept.folder())) {
             UnderWay now = new UnderWay(kept.id(), kept.drill(), restore);
             synchronized (this) {
                 if (leaving || !restores.begin(kept.id())) {
@@ -429,12 +430,12 @@ public class RestoreQueue implements SmartLifecycle {
         return FilePath.render(FilePath.rawText(path));
     }
 
-    private Restore restore(String experiment, Manifest manifest, FilePath part, Site site, Path target) {
+    private Restore restore(String experiment, Manifest manifest, Selection selection, Site site, Path target) {
         return new Restore(
                 inventories.of(manifest, site.id()),
                 experiment,
                 manifest.number(),
-                part,
+                selection,
                 site.address(),
                 target,
                 new Options(0, 0, false));

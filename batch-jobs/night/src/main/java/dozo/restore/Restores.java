@@ -4,7 +4,9 @@ import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Progress;
 import dozo.file.Digest;
 import dozo.file.FilePath;
+import dozo.file.PathPattern;
 import dozo.file.Problem;
+import dozo.file.Selection;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.manifest.Manifests.Manifest;
@@ -73,7 +75,7 @@ public class Restores {
     /**
      * A restore. Its counts are zero until it has ended; {@link RestoreQueue#find} knows its progress.
      *
-     * @param part the folder or file that is restored, {@link FilePath#ROOT} for everything
+     * @param paths with {@code patterns}: what is restored, see {@link #selection}
      * @param folder without links
      * @param entries files, folders and links that were found in the manifest
      * @param bytes the size of its files
@@ -86,7 +88,8 @@ public class Restores {
             String project,
             String experiment,
             int manifest,
-            FilePath part,
+            List<byte[]> paths,
+            List<byte[]> patterns,
             int siteId,
             String site,
             Path folder,
@@ -103,6 +106,13 @@ public class Restores {
             String message,
             boolean drill) {
 
+        /** Returns what of the manifest is restored. */
+        public Selection selection() {
+            return new Selection(
+                    paths.stream().map(FilePath::of).toList(),
+                    patterns.stream().map(PathPattern::of).toList());
+        }
+
         KeptRestore at(Progress progress, long found) {
             return new KeptRestore(
                     id,
@@ -110,7 +120,8 @@ public class Restores {
                     project,
                     experiment,
                     manifest,
-                    part,
+                    paths,
+                    patterns,
                     siteId,
                     site,
                     folder,
@@ -152,8 +163,9 @@ public class Restores {
      * @throws Refusal if too many wait, or an open restore fills this folder, one inside it or one above it
      */
     @Transactional
-    KeptRestore add(Experiment experiment, Manifest manifest, FilePath part, Site site, Path folder, String actor) {
-        return add(experiment, manifest, part, site, folder, false, actor);
+    KeptRestore add(
+            Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
+        return add(experiment, manifest, selection, site, folder, false, actor);
     }
 
     /**
@@ -164,14 +176,14 @@ public class Restores {
      */
     @Transactional
     KeptRestore addDrill(
-            Experiment experiment, Manifest manifest, FilePath part, Site site, Path folder, String actor) {
-        return add(experiment, manifest, part, site, folder, true, actor);
+            Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
+        return add(experiment, manifest, selection, site, folder, true, actor);
     }
 
     private KeptRestore add(
             Experiment experiment,
             Manifest manifest,
-            FilePath part,
+            Selection selection,
             Site site,
             Path folder,
             boolean drill,
@@ -192,12 +204,16 @@ public class Restores {
                             other.id());
                 });
         long id = jdbc.sql("""
-                        insert into restore (experiment_id, manifest_no, part, site_id, folder, requested_by, requested_at)
-                        values (:experiment, :manifest, :part, :site, :folder, :actor, :now) returning restore_id
+                        insert into restore (experiment_id, manifest_no, paths, patterns, site_id, folder, requested_by, requested_at)
+                        values (:experiment, :manifest, :paths, :patterns, :site, :folder, :actor, :now)
+                        returning restore_id
                         """)
                 .param("experiment", experiment.id())
                 .param("manifest", manifest.number())
-                .param("part", part.bytes())
+                .param("paths", selection.paths().stream().map(FilePath::bytes).toArray(byte[][]::new))
+                .param(
+                        "patterns",
+                        selection.patterns().stream().map(PathPattern::bytes).toArray(byte[][]::new))
                 .param("site", site.id())
                 .param("folder", FilePath.rawBytes(folder))
                 .param("actor", actor)
@@ -367,8 +383,8 @@ public class Restores {
     }
 
     /**
-     * Returns the details for the ledger. The folder is a digest: folders may be named after people, and ledger rows
-     * are permanent.
+     * Returns the details for the ledger. The folder and what is restored are digests: both may be named after people,
+     * and ledger rows are permanent.
      */
     private static Map<String, Object> told(KeptRestore restore) {
         Map<String, Object> told = new HashMap<>(Map.of(
@@ -381,8 +397,9 @@ public class Restores {
         if (!restore.drill()) {
             told.put("folder", Digest.ofContent(FilePath.rawBytes(restore.folder())));
         }
-        if (!restore.part().isRoot()) {
-            told.put("part", Digest.ofContent(restore.part().bytes()));
+        Selection selection = restore.selection();
+        if (!selection.isAll()) {
+            told.put("part", Digest.ofContent(selection.bytes()));
         }
         return told;
     }

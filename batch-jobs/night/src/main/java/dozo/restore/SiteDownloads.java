@@ -116,11 +116,11 @@ public class SiteDownloads {
         if (!folder.isRoot() && whole.find(folder).isEmpty()) {
             throw new Refusal("folder", "the manifest has nothing with this path");
         }
-        Inventory part = whole.part(folder);
+        Inventory part = whole.only(path -> path.startsWith(folder));
         List<Item> found = new ArrayList<>();
         List<Item> page = part.page(FilePath.ROOT, PAGE);
         while (!page.isEmpty()) {
-            page.stream().filter(item -> item.entry().path().startsWith(folder)).forEach(found::add);
+            found.addAll(page);
             long bytes = found.stream()
                     .mapToLong(item -> item.entry().facts().sizeBytes())
                     .sum();

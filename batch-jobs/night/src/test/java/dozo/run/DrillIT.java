@@ -13,6 +13,7 @@ import dozo.drill.RestoreForecasts;
 import dozo.drill.RestoreForecasts.Compared;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.file.Selection;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.manifest.Manifests;
@@ -402,7 +403,7 @@ class DrillIT extends NightAtSite {
                 .request(
                         experiment(),
                         night.get(Manifests.class).find(experiment().id(), 1).orElseThrow(),
-                        FilePath.ROOT,
+                        Selection.ALL,
                         night.get(Sites.class).find("dr").orElseThrow(),
                         target,
                         "lab")

@@ -10,6 +10,7 @@ import dozo.copy.Copy.Progress;
 import dozo.copy.Restore;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.file.Selection;
 import dozo.manifest.Ingest;
 import dozo.manifest.Known;
 import dozo.manifest.Manifests;
@@ -32,6 +33,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -298,6 +300,76 @@ class RestoreIT extends NightAtSite {
     }
 
     @Test
+    void aGroupOfHardLinksComesBackAsOneFileAlsoWhenItsFirstNameIsMissing() throws Exception {
+        Night.write(source, Map.of("group", "one"));
+        for (String name : List.of("h2", "h3", "h4")) {
+            Files.createLink(source.resolve(name), source.resolve("group"));
+        }
+        night();
+        Path data = root.resolve("p/E1/data");
+        Files.writeString(data.resolve("group"), "damaged");
+
+        restore(1);
+
+        assertThat(findings).extracting(finding -> finding.path().toString()).containsExactly("group");
+        assertThat(inode(restored(1).resolve("h3")))
+                .isEqualTo(inode(restored(1).resolve("h2")))
+                .isEqualTo(inode(restored(1).resolve("h4")));
+
+        Files.writeString(data.resolve("group"), "one");
+        findings.clear();
+        restore(1);
+        assertThat(restored(1).resolve("group")).hasContent("one");
+        assertThat(findings).extracting(Finding::problem).containsOnly(Problem.NOT_SET);
+    }
+
+    @Test
+    void specialBitsComeBackUnlessTheyGiveAwayRights() throws Exception {
+        Night.write(source, Map.of("shared/f", "1", "program", "2", "sticky/f", "3"));
+        Files.setAttribute(source.resolve("shared"), "unix:mode", 02775);
+        Files.setAttribute(source.resolve("sticky"), "unix:mode", 01777);
+        Files.setAttribute(source.resolve("program"), "unix:mode", 06755);
+        night();
+
+        assertThat(restore(1).progress.complete()).isTrue();
+
+        assertThat(Files.getAttribute(restored(1).resolve("shared"), "unix:mode"))
+                .isEqualTo(Files.getAttribute(source.resolve("shared"), "unix:mode"));
+        assertThat(Files.getAttribute(restored(1).resolve("sticky"), "unix:mode"))
+                .isEqualTo(Files.getAttribute(source.resolve("sticky"), "unix:mode"));
+        assertThat(Files.getAttribute(restored(1).resolve("program"), "unix:mode"))
+                .as("it belongs to another user now")
+                .isEqualTo(0100755);
+        assertThat(findings).singleElement().satisfies(finding -> {
+            assertThat(finding.problem()).isEqualTo(Problem.NOT_SET);
+            assertThat(finding.message()).contains("on 1 files");
+        });
+    }
+
+    @Test
+    void timesFarFromNowComeBackAndThoseNobodyCanStoreAreCounted() throws Exception {
+        for (String time :
+                List.of("1901-12-13T20:45:52.5Z", "1969-12-31T23:59:59.999999999Z", "2107-01-01T00:00:00Z")) {
+            Path file = Files.writeString(source.resolve(time), time);
+            Files.setLastModifiedTime(file, FileTime.from(Instant.parse(time)));
+        }
+        Path folder = Files.createDirectory(source.resolve("old"));
+        Files.setLastModifiedTime(folder, FileTime.from(Instant.parse("1955-01-01T00:00:00Z")));
+        night();
+        assertRestores(1);
+
+        Path far = Files.writeString(source.resolve("far"), "far");
+        Files.setLastModifiedTime(far, FileTime.from(Instant.parse("2400-01-01T00:00:00Z")));
+        night();
+
+        assertThat(restore(2).progress.complete()).isTrue();
+        assertThat(findings)
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.message())
+                        .isEqualTo("1 modification times are outside of what can be stored here"));
+    }
+
+    @Test
     void sparseFilesLieAtTheSiteAndComeBackWithTheirHoles() throws Exception {
         sparse("small", 1_500_000, 700_001);
         sparse("hole", 1_000_000);
@@ -449,7 +521,7 @@ class RestoreIT extends NightAtSite {
                         .of(night.get(Manifests.class).find(1, manifest).orElseThrow(), 1),
                 "p/E1",
                 manifest,
-                FilePath.ROOT,
+                Selection.ALL,
                 site.address(),
                 target,
                 options);

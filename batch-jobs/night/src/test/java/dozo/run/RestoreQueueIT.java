@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.file.FilePath;
+import dozo.file.PathPattern;
 import dozo.file.Problem;
+import dozo.file.Selection;
 import dozo.ledger.Ledger;
 import dozo.manifest.Manifests;
 import dozo.registry.Experiments;
@@ -17,10 +19,12 @@ import dozo.registry.Sites;
 import dozo.remote.ChildProcess;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
+import dozo.restore.Restores.KeptFinding;
 import dozo.restore.Restores.KeptRestore;
 import dozo.restore.Restores.RestoreState;
 import java.io.IOException;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -86,10 +90,10 @@ class RestoreQueueIT extends NightAtSite {
         night.complete();
         Path target = allowed.resolve("part");
 
-        KeptRestore ended = ended(request(target, FilePath.of("a/b")));
+        KeptRestore ended = ended(request(target, Selection.of(FilePath.of("a/b"))));
 
         assertThat(ended.state()).as(ended.message()).isEqualTo(RestoreState.COMPLETE);
-        assertThat(ended.part()).isEqualTo(FilePath.of("a/b"));
+        assertThat(ended.selection()).isEqualTo(Selection.of(FilePath.of("a/b")));
         assertThat(ended.entries()).isEqualTo(7).isEqualTo(ended.entriesVerified());
         NightlyBackupIT.assertSame(source.resolve("a/b"), target.resolve("a/b"));
         assertThat(names(target)).containsExactly("a");
@@ -97,14 +101,60 @@ class RestoreQueueIT extends NightAtSite {
         assertThat(Files.getLastModifiedTime(target.resolve("a")))
                 .isEqualTo(Files.getLastModifiedTime(source.resolve("a")));
 
-        assertThat(ended(request(allowed.resolve("one"), FilePath.of("a/b0"))).state())
+        assertThat(ended(request(allowed.resolve("one"), Selection.of(FilePath.of("a/b0"))))
+                        .state())
                 .isEqualTo(RestoreState.COMPLETE);
         assertThat(allowed.resolve("one/a/b0")).hasContent("4");
         assertThat(names(allowed.resolve("one/a"))).containsExactly("b0");
 
-        assertThatThrownBy(() -> request(allowed.resolve("never"), FilePath.of("a/nothing")))
+        assertThatThrownBy(() -> request(allowed.resolve("never"), Selection.of(FilePath.of("a/nothing"))))
                 .hasMessage("p/E1 has nothing with this path in the requested state");
         assertThat(allowed.resolve("never")).doesNotExist();
+    }
+
+    @Test
+    void severalPathsAndPatternsComeBackAndWhatMatchesNothingIsAFinding() throws Exception {
+        Night.write(
+                source, Map.of("a/1.nii", "1", "a/1.json", "2", "b/deep/2.nii", "3", "b/deep/x", "4", "c/d/e", "5"));
+        Night.write(source, Map.of("top", "6", "other/f", "7"));
+        Files.createDirectories(source.resolve("b/empty.nii/in"));
+        night.complete();
+        Path target = allowed.resolve("selected");
+        Selection selection = selection(List.of("c", "top", "gone"), List.of("*.nii", "*.none"));
+
+        KeptRestore ended = ended(request(target, selection));
+
+        assertThat(ended.state()).as(ended.message()).isEqualTo(RestoreState.FINDINGS);
+        assertThat(ended.selection()).as("kept with the job").isEqualTo(selection);
+        assertThat(ended.entriesVerified()).isEqualTo(ended.entries()).isEqualTo(11);
+        assertThat(night.get(Restores.class).findings(ended.id(), 0, 10))
+                .extracting(KeptFinding::path, KeptFinding::reason, KeptFinding::message)
+                .containsExactly(
+                        tuple(FilePath.of("gone"), Problem.NO_MATCH, "gone: p/E1#1 has nothing with this path"),
+                        tuple(FilePath.ROOT, Problem.NO_MATCH, "pattern \"*.none\": nothing in p/E1#1 matches"));
+        assertThat(names(target)).containsExactlyInAnyOrder("a", "b", "c", "top");
+        assertThat(names(target.resolve("a"))).containsExactly("1.nii");
+        assertThat(names(target.resolve("b"))).containsExactlyInAnyOrder("deep", "empty.nii");
+        assertThat(names(target.resolve("b/deep"))).containsExactly("2.nii");
+        assertThat(target.resolve("b/empty.nii/in"))
+                .as("in a folder that matches")
+                .isDirectory();
+        assertThat(target.resolve("c/d/e")).hasContent("5");
+
+        KeptRestore nothing = ended(request(allowed.resolve("none"), selection(List.of(), List.of("*.none"))));
+        assertThat(nothing.state()).isEqualTo(RestoreState.FAILED);
+        assertThat(nothing.message()).isEqualTo("p/E1#1 has nothing with this path, or that matches this pattern");
+        assertThat(names(allowed.resolve("none"))).isEmpty();
+        assertThatThrownBy(() -> request(allowed.resolve("never"), selection(List.of("x", "y"), List.of())))
+                .hasMessage("p/E1 has nothing with this path in the requested state");
+    }
+
+    private static Selection selection(List<String> paths, List<String> patterns) {
+        return new Selection(
+                paths.stream().map(FilePath::of).toList(),
+                patterns.stream()
+                        .map(text -> PathPattern.of(text.getBytes(StandardCharsets.UTF_8)))
+                        .toList());
     }
 
     @Test
@@ -321,16 +371,16 @@ class RestoreQueueIT extends NightAtSite {
     }
 
     private long request(Path target) {
-        return request(target, FilePath.ROOT);
+        return request(target, Selection.ALL);
     }
 
-    private long request(Path target, FilePath part) {
+    private long request(Path target, Selection selection) {
         Experiment experiment = experiment();
         return night.get(RestoreQueue.class)
                 .request(
                         experiment,
                         night.get(Manifests.class).find(experiment.id(), 1).orElseThrow(),
-                        part,
+                        selection,
                         night.get(Sites.class).find("dr").orElseThrow(),
                         target,
                         "lab")

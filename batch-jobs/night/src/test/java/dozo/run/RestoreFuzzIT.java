@@ -1,0 +1,136 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Options;
+import dozo.copy.Restore;
+import dozo.db.Campaign;
+import dozo.file.Selection;
+import dozo.manifest.Manifests;
+import dozo.restore.Inventories;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random trees come back from a real sshd without any difference: names of any bytes, links, groups of hard links,
+ * sparse files, empty folders, modes and times. Our own comparison and rsync's judge.
+ */
+@Tag(Campaign.TAG)
+class RestoreFuzzIT extends NightAtSite {
+
+    private static final int NAMES = 1_000;
+
+    private static final int[] FILE_MODES = {0644, 0600, 0444, 0400, 0755, 0777, 0640, 01644};
+    private static final int[] FOLDER_MODES = {0755, 0700, 0555, 02775, 01777, 0750, 0500};
+
+    @Test
+    void aTreeOfAnyKindComesBackWithoutDifferences() throws Exception {
+        long seed = System.nanoTime();
+        System.out.println("restore fuzz: seed " + seed);
+        fill(new Random(seed), Campaign.times(NAMES), seed);
+        night.register("E1", source);
+        night.complete();
+        Path target = folder.resolve("restored");
+        List<Finding> findings = new ArrayList<>();
+
+        try (Restore restore = new Restore(
+                night.get(Inventories.class)
+                        .of(night.get(Manifests.class).find(1, 1).orElseThrow(), 1),
+                "p/E1",
+                1,
+                Selection.ALL,
+                site.address(),
+                target,
+                new Options(2, 0, false))) {
+            assertThat(restore.run(findings::add).complete()).isTrue();
+        }
+
+        assertThat(findings).isEmpty();
+        assertThat(Snapshot.of(target)).isEqualTo(Snapshot.of(source));
+        assertThat(rsync(source, target)).as("itemized differences").isEmpty();
+    }
+
+    private void fill(Random random, int names, long seed) throws IOException {
+        HostileNames.write(source, names, seed);
+        List<Path> files;
+        List<Path> folders;
+        try (Stream<Path> all = Files.walk(source)) {
+            List<Path> found = all.filter(path -> !path.equals(source)).toList();
+            files = found.stream().filter(Files::isRegularFile).toList();
+            folders = found.stream().filter(Files::isDirectory).toList();
+        }
+        for (int i = 0; i < names / 10; i++) {
+            Path into = folders.get(random.nextInt(folders.size()));
+            Files.createLink(into.resolve("hard-" + i), files.get(random.nextInt(Math.max(1, files.size() / 8))));
+            Files.createSymbolicLink(
+                    into.resolve("link-" + i), Path.of(random.nextBoolean() ? "/nowhere" : "../hard-" + i));
+            Files.createDirectories(into.resolve("empty-" + i % 7));
+            if (i % 10 == 0) {
+                sparse(into.resolve("sparse-" + i), random);
+            }
+        }
+        for (Path file : files) {
+            // NB: names of a group share mode and time, so the last one counts.
+            Files.setAttribute(file, "unix:mode", FILE_MODES[random.nextInt(FILE_MODES.length)]);
+            Files.setLastModifiedTime(file, time(random));
+        }
+        for (Path folder : folders.reversed()) {
+            Files.setLastModifiedTime(folder, time(random));
+            Files.setAttribute(folder, "unix:mode", FOLDER_MODES[random.nextInt(FOLDER_MODES.length)]);
+        }
+    }
+
+    /** Returns a time between 1901 and 2106, to the nanosecond. */
+    private static FileTime time(Random random) {
+        return FileTime.from(
+                random.nextLong(Integer.MIN_VALUE, 0xffffffffL) * 1_000_000_000L + random.nextInt(1_000_000_000),
+                TimeUnit.NANOSECONDS);
+    }
+
+    private static void sparse(Path file, Random random) throws IOException {
+        long bytes = 1 + random.nextInt(3 << 20);
+        try (FileChannel content =
+                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SPARSE)) {
+            content.write(ByteBuffer.allocate(1), bytes - 1);
+            content.write(ByteBuffer.wrap(new byte[] {1}), random.nextLong(bytes));
+        }
+    }
+
+    /** Returns what rsync would change to make the copy equal: kinds, bytes, modes, owners, times, groups, ACLs. */
+    private static String rsync(Path source, Path copy) throws IOException, InterruptedException {
+        Process rsync;
+        try {
+            rsync = new ProcessBuilder(
+                            "rsync",
+                            "-aHSAX",
+                            "--checksum",
+                            "--dry-run",
+                            "--itemize-changes",
+                            "--delete",
+                            source + "/",
+                            copy + "/")
+                    .redirectErrorStream(true)
+                    .start();
+        } catch (IOException e) {
+            throw new AssertionError("rsync is missing: install Debian's package rsync", e);
+        }
+        String said = new String(rsync.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+        assertThat(rsync.waitFor()).as(said).isZero();
+        // The source's own folder is not part of a manifest.
+        return said.lines().filter(line -> !line.endsWith(" ./")).reduce("", (one, other) -> one + other + "\n");
+    }
+}

@@ -169,9 +169,11 @@ def mutate(bag):
 
 
 def send(service):
+    """Runs a night and returns it; it must be complete."""
     run = service.ended(service.post('/runs', {}), LIMIT_SECONDS)
     if run['state'] != 'COMPLETE':
         raise CannotMeasure(f'the night ended {run["state"]}: {service.findings(run)[:3]}')
+    return run
 
 
 def scrub(service):

@@ -695,7 +695,7 @@ class RestoreInServiceIT {
                 .contains("has no such manifest");
         assertThat(service.submit(browser, page + "/restore", "patterns=%5Ba&folder=" + allowed.resolve("no"))
                         .body())
-                .contains("the ] of a class is missing", "<details class=\"field\" open");
+                .contains("the ] of a class is missing", "<details class=\"detail field\" open");
         assertThat(service.submit(browser, page + "/restore", "patterns=*&folder=" + allowed.resolve("by-page"))
                         .body())
                 .contains("<code>*</code>");

@@ -260,14 +260,12 @@ public class RestoreApi {
         if (asked.manifest() != null && asked.asOf() != null) {
             throw new Refusal("asOf", "expected either manifest or asOf");
         }
-        if (asked.asOf() != null) {
+        String asOf = asked.asOf();
+        if (asOf != null) {
             return manifests
-                    .asOf(experiment.id(), moments.end("asOf", asked.asOf()))
+                    .asOf(experiment.id(), moments.end("asOf", asOf))
                     .orElseThrow(() -> new Refusal(
-                            "asOf",
-                            "%s had no manifest yet at %s: choose a later time",
-                            experiment.name(),
-                            asked.asOf()));
+                            "asOf", "%s had no manifest yet at %s: choose a later time", experiment.name(), asOf));
         }
         Optional<Manifest> found = asked.manifest() == null
                 ? manifests.all(experiment.id()).stream().findFirst()

@@ -22,6 +22,7 @@ import dozo.collect.Origins;
 import dozo.drill.Drills;
 import dozo.drill.Rehearsals;
 import dozo.file.FilePath;
+import dozo.file.Selection;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
@@ -179,7 +180,7 @@ class PagesBrowserIT {
         Site dr = service.bean(Sites.class).find("dr").orElseThrow();
         RestoreQueue queue = service.bean(RestoreQueue.class);
         Path target = allowed.toRealPath().resolve("研究");
-        long id = queue.request(experiment, manifest, FilePath.of("protocol.txt"), dr, target, "lab")
+        long id = queue.request(experiment, manifest, Selection.of(FilePath.of("protocol.txt")), dr, target, "lab")
                 .id();
         Awaitility.await()
                 .until(() -> !queue.find(experiment, id).orElseThrow().state().goesOn());
@@ -1045,6 +1046,7 @@ class PagesBrowserIT {
         pages.put("changes", experiment + "/changes?from=1&to=2");
         pages.put("proof", experiment + "/proof?path=" + Bytes.of(FilePath.of("protocol.txt")));
         pages.put("restore", experiment + "/restore?path=" + Bytes.of(FilePath.of("protocol.txt")));
+        pages.put("restore-selected", experiment + "/restore?paths=dicom&patterns=%5Ba-z%5D*.json");
         pages.put("restored", experiment + "/restores/1");
         pages.put("certificate", experiment + "/certificate?manifest=2");
         pages.put("register", "/register");

@@ -63,7 +63,9 @@ public final class PathPattern {
         for (int at = 0; at < inner.length; ) {
             at = parse(inner, at);
         }
-        ofNames = start == 0 && FilePath.of(inner).parent().isRoot() && !toString().contains("**");
+        ofNames = start == 0
+                && FilePath.of(inner).parent().isRoot()
+                && !toString().contains("**");
     }
 
     private int parse(byte[] pattern, int at) {

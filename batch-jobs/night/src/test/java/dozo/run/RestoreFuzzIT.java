@@ -103,8 +103,8 @@ class RestoreFuzzIT extends NightAtSite {
 
     private static void sparse(Path file, Random random) throws IOException {
         long bytes = 1 + random.nextInt(3 << 20);
-        try (FileChannel content =
-                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SPARSE)) {
+        try (FileChannel content = FileChannel.open(
+                file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SPARSE)) {
             content.write(ByteBuffer.allocate(1), bytes - 1);
             content.write(ByteBuffer.wrap(new byte[] {1}), random.nextLong(bytes));
         }

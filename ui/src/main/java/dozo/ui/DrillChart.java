@@ -15,9 +15,7 @@ record DrillChart(List<Compared> drills) {
 
     /** In the order of their times, which is not that of the drills if the clock was set back. */
     DrillChart {
-        drills = drills.stream()
-                .sorted(Comparator.comparing(Compared::endedAt))
-                .toList();
+        drills = drills.stream().sorted(Comparator.comparing(Compared::endedAt)).toList();
     }
 
     public Instant from() {

@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.certificate.SigningKey;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
@@ -52,6 +53,12 @@ final class Night implements AutoCloseable {
         @Bean
         OwnFolders ownFolders() {
             return new OwnFolders(List.of());
+        }
+
+        /** No night issues certificates, so the file is never made. */
+        @Bean
+        SigningKey signingKey() {
+            return new SigningKey(Path.of("certificate-key"));
         }
 
         @Bean

@@ -27,7 +27,7 @@ record CheckFileDigest() implements RemoteDigest {
             throws RemoteException, InterruptedException {
         Map<Integer, Digest> digests = new HashMap<>();
         for (int i = 0; i < count; i++) {
-            digests.put(i, digest(lane.sftp(), file, i * rangeBytes, rangeBytes));
+            digests.put(i, digest(lane.sftp(), file, i * rangeBytes, rangeBytes, rangeBytes));
         }
         return digests;
     }
@@ -40,13 +40,17 @@ record CheckFileDigest() implements RemoteDigest {
             // Some servers refuse to digest an empty file.
             return Digest.OF_NOTHING;
         }
-        return digest(sftp, file, 0, 0);
+        return digest(sftp, file, 0, 0, facts.sizeBytes());
     }
 
-    /** Returns the digest of the bytes from {@code offset} on; a length of 0 means to the end. */
-    private static Digest digest(Sftp sftp, FilePath file, long offset, long length)
+    /**
+     * Returns the digest of the bytes from {@code offset} on; a length of 0 means to the end.
+     *
+     * @param bytes how many these are
+     */
+    private static Digest digest(Sftp sftp, FilePath file, long offset, long length, long bytes)
             throws RemoteException, InterruptedException {
-        Reply reply = sftp.pipeline().ask(request(sftp, file, offset, length));
+        Reply reply = sftp.askPatiently(request(sftp, file, offset, length), Patience.USUAL.of(1, bytes));
         sftp.failIfStatus(reply, file, Deed.DIGEST);
         reply.expect(Packet.EXTENDED_REPLY);
         String first = reply.text();

@@ -31,6 +31,7 @@ import java.util.regex.Pattern;
  * @param cache how to drop files from the site's memory; empty if nothing works, or it was not tried
  * @param space room left, if the site reports it
  * @param clockAhead how far the site's clock is ahead of ours, to about two seconds; empty if not tried
+ * @param keyPowers what somebody who has the key could do to stored files, as far as tried
  * @param findings problems that a person should know, a sentence each
  */
 public record SiteCheck(
@@ -47,11 +48,15 @@ public record SiteCheck(
         Optional<SiteCache> cache,
         Optional<Space> space,
         Optional<Duration> clockAhead,
+        KeyPowers keyPowers,
         List<String> findings) {
 
     private static final Pattern SCRATCH = Pattern.compile("[a-z]+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
-    /** Checks the site of this lane: a few dozen requests and about 1 MiB. */
+    /**
+     * Checks the site of this lane: a few dozen requests and about 1 MiB. If the site protects stored files, the small
+     * file {@code .dozo/probe} remains there.
+     */
     public static SiteCheck of(Lane lane) throws RemoteException, InterruptedException {
         return of(lane, Look.WHOLE, new Early());
     }
@@ -90,7 +95,7 @@ public record SiteCheck(
      * @param folder where tests are done
      * @param clock compared with the site's clock
      * @param whole whether to find out what only a backup needs: the fastest digest method and its rate, whether files
-     *     can be dropped from the site's memory, and the site's clock
+     *     can be dropped from the site's memory, the site's clock, and what its key could do to stored files
      * @param patience a command that has not ended by then counts as not working
      */
     record Look(FilePath folder, InstantSource clock, boolean whole, Patience patience) {
@@ -137,6 +142,7 @@ public record SiteCheck(
                 probe.cache(),
                 space,
                 probe.clockAhead(),
+                probe.keyPowers(),
                 List.copyOf(findings));
     }
 

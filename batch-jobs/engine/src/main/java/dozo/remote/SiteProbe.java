@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 
 /** Tests what a site can do, in a temporary folder of its own. */
 final class SiteProbe {
@@ -47,6 +48,11 @@ final class SiteProbe {
 
     private static final Duration CLOCK_OFF_MAX = Duration.ofSeconds(60);
 
+    /** The version of the guard of a hardened site that this program knows (docs/site/dozo-guard.py). */
+    private static final String GUARD = "guard-1@dozo";
+
+    private static final Pattern GUARDS = Pattern.compile("guard-[0-9]+@dozo");
+
     /** Not valid in UTF-8, Shift-JIS or EUC-JP. */
     private static final byte[] ODD_NAME = {'o', 'd', 'd', ' ', (byte) 0xFF, (byte) 0x80, '\n'};
 
@@ -72,6 +78,7 @@ final class SiteProbe {
     private double digestBytesPerSecond;
     private Optional<SiteCache> cache = Optional.empty();
     private Optional<Duration> clockAhead = Optional.empty();
+    private KeyPowers keyPowers = KeyPowers.UNKNOWN;
 
     SiteProbe(Lane lane, Look look, List<String> findings, SiteCheck.Early early) {
         this.lane = lane;
@@ -85,6 +92,12 @@ final class SiteProbe {
 
     /** Runs all tests. Over a long distance each answer takes a while, so independent tests run at the same time. */
     void run() throws RemoteException, InterruptedException {
+        sftp.extensions().stream()
+                .filter(GUARDS.asMatchPredicate())
+                .filter(guard -> !guard.equals(GUARD))
+                .forEach(guard -> findings.add(
+                        "the site's guard has version %s, expected %s; install the dozo-guard.py of this Dozo there"
+                                .formatted(guard, GUARD)));
         try {
             sftp.mkdirs(folder);
             Map<FilePath, Digest> known = new ConcurrentHashMap<>();
@@ -104,7 +117,7 @@ final class SiteProbe {
             List<Try> tries =
                     new ArrayList<>(List.of(() -> tryDigests(known), this::tryRename, this::tryNames, this::tryTar));
             if (look.whole()) {
-                tries.addAll(List.of(this::tryClock, this::tryCache));
+                tries.addAll(List.of(this::tryClock, this::tryCache, this::tryKey));
             }
             together(tries);
         } catch (RemoteException e) {
@@ -176,6 +189,10 @@ final class SiteProbe {
 
     Optional<Duration> clockAhead() {
         return clockAhead;
+    }
+
+    KeyPowers keyPowers() {
+        return keyPowers;
     }
 
     private FilePath write(byte[] name, byte[] content) throws RemoteException, InterruptedException {
@@ -343,6 +360,12 @@ final class SiteProbe {
                 return;
             }
         }
+    }
+
+    private void tryKey() throws RemoteException, InterruptedException {
+        FilePath first = write(new byte[] {'k'}, KeyProbe.content());
+        FilePath second = write(new byte[] {'l'}, KeyProbe.content());
+        keyPowers = new KeyProbe(lane).run(first, second);
     }
 
     private void tryRename() throws RemoteException, InterruptedException {

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Writes everything that the site has acknowledged to its disk, including names, by one command for the whole file
- * system. Concurrent callers share it: those who come while one is running wait for the next, which serves all of them.
+ * Writes everything that the site has acknowledged to its disk, including names, by one command or request for the
+ * whole file system. Concurrent callers share it: those who come while one is running wait for the next, which serves all of them.
  */
 public final class SiteSync {
 
@@ -47,6 +47,10 @@ public final class SiteSync {
     }
 
     private static void run(Lane lane) throws RemoteException, InterruptedException {
+        if (lane.sftp().syncsAtOnce()) {
+            lane.sftp().syncAll(TIMEOUT);
+            return;
+        }
         CommandResult result = AtRoot.run(lane, "exec sync -f .", new byte[0], TIMEOUT);
         if (result.exitStatus() != 0) {
             throw new RemoteException(

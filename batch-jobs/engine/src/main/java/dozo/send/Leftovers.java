@@ -19,6 +19,9 @@ final class Leftovers {
 
     private final Lane lane;
 
+    /** Why folders could not be emptied at a site that forbids it, a sentence each. */
+    private final List<String> forbidden = new ArrayList<>();
+
     Leftovers(Lane lane) {
         this.lane = lane;
     }
@@ -58,7 +61,7 @@ final class Leftovers {
      * @param keep the numbers of an experiment's files to keep; empty: the experiment is unknown, and its files are
      *     left alone
      * @param probesBefore a site check that began before this time is over, and what it left is removed, too
-     * @return a sentence for each folder that could not be emptied
+     * @return a sentence for each folder that could not be emptied, but only one if the site forbids it
      */
     List<String> sweepAll(FilePath all, Function<String, Optional<Set<Integer>>> keep, Instant probesBefore)
             throws RemoteException, InterruptedException {
@@ -84,6 +87,10 @@ final class Leftovers {
         }
         for (FilePath project : projects) {
             sweepProject(project, keep, refused);
+        }
+        if (!forbidden.isEmpty()) {
+            int more = forbidden.size() - 1;
+            refused.add(forbidden.getFirst() + (more == 0 ? "" : "; %d more folders likewise".formatted(more)));
         }
         return refused;
     }
@@ -112,17 +119,20 @@ final class Leftovers {
     }
 
     /** Empties a folder. Returns the reason if that fails. */
-    private static Optional<String> whyNot(FilePath folder, Removal removal)
-            throws RemoteException, InterruptedException {
+    private Optional<String> whyNot(FilePath folder, Removal removal) throws RemoteException, InterruptedException {
         try {
             return removal.isWhole()
                     ? Optional.empty()
                     : Optional.of(folder + ": Dozo did not create this; remove it at the site");
         } catch (RemoteException e) {
+            String sentence = "temporary files in %s could not be removed: %s; remove them at the site"
+                    .formatted(folder, e.getMessage());
             return switch (e.reason()) {
-                case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED, NO_SUCH_FILE ->
-                    Optional.of("temporary files in %s could not be removed: %s; remove them at the site"
-                            .formatted(folder, e.getMessage()));
+                case PERMISSION_DENIED, UNSUPPORTED -> {
+                    forbidden.add(sentence);
+                    yield Optional.empty();
+                }
+                case EXISTS, REFUSED, NO_SUCH_FILE -> Optional.of(sentence);
                 case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
             };
         }

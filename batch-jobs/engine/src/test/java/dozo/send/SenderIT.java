@@ -28,10 +28,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -374,6 +376,26 @@ class SenderIT {
             assertThat(incoming).isDirectoryContaining("glob:**/2").isDirectoryNotContaining("glob:**/1");
             sender.sweep(route, Set.of());
             assertThat(incoming).doesNotExist();
+        }
+    }
+
+    @Test
+    void aSiteThatForbidsRemovingIsReportedOnce() throws Exception {
+        for (String experiment : List.of("p/E1", "p/E2", "q/E1")) {
+            Path incoming =
+                    Files.createDirectories(root.resolve(".dozo/incoming").resolve(experiment));
+            Files.writeString(incoming.resolve("1"), "dead");
+            Files.writeString(incoming.resolve("2"), "dead, too");
+        }
+
+        try (LoopbackSite site =
+                        LoopbackSite.openSsh(folder.resolve("sshd"), root, 0, "ForceCommand internal-sftp -P remove");
+                Sender sender = sender(site.address())) {
+            assertThat(sender.sweepAll(_ -> Optional.of(Set.of()), Instant.EPOCH))
+                    .singleElement()
+                    .asString()
+                    .contains("permission denied")
+                    .endsWith("; 2 more folders likewise");
         }
     }
 

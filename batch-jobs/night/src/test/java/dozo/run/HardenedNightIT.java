@@ -1,0 +1,94 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.loopback.LoopbackSite;
+import dozo.registry.Capabilities;
+import dozo.remote.GuardedSite;
+import dozo.remote.KeyPowers.Power;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Nights and scrubs at a hardened site (ADR 0065). */
+class HardenedNightIT extends NightAtSite {
+
+    private static final int FILES = 40;
+
+    /** While it exists, the guard ends in the middle of every connection. */
+    private Path dying;
+
+    @Override
+    LoopbackSite serve() throws IOException {
+        dying = folder.resolve("dying");
+        return GuardedSite.dying(folder.resolve("sshd"), root, dying);
+    }
+
+    @Test
+    void anInterruptedNightIsContinuedAndAScrubFindsEverything() throws Exception {
+        for (int i = 0; i < FILES; i++) {
+            Night.write(source, Map.of("many/" + i, "file " + i));
+        }
+        byte[] large = new byte[24 << 20];
+        new Random(1).nextBytes(large);
+        Files.write(source.resolve("large"), large);
+        Night.write(source, Map.of("changed", "before", "renamed", "same", "vanished", "gone"));
+        night.register("E1", source);
+        Files.createFile(dying);
+
+        Run interrupted = night.run();
+        assertThat(interrupted.state()).isNotEqualTo(RunState.COMPLETE);
+        assertThat(night.coverage().safe()).isFalse();
+        assertThat(root.resolve(".dozo/incoming/p/E1")).as("it was sending").isNotEmptyDirectory();
+
+        Files.delete(dying);
+        night.complete();
+        NightlyBackupIT.assertSame(source, bag.resolve("data"));
+
+        Night.write(source, Map.of("changed", "after", "new", "new"));
+        Files.move(source.resolve("renamed"), source.resolve("other name"));
+        Files.delete(source.resolve("vanished"));
+        large[0]++;
+        Files.write(source.resolve("large"), large);
+        night.complete();
+
+        assertThat(bag.resolve("data/changed")).hasContent("after");
+        assertThat(root.resolve(".dozo/versions/p/E1/2/data/changed")).hasContent("before");
+        assertThat(bag.resolve("data/vanished")).hasContent("gone");
+        assertThat(bag.resolve("data/large")).hasBinaryContent(large);
+        NightlyBackupIT.assertChecks(bag);
+        try (Stream<Path> left = Files.list(root.resolve(".dozo/incoming"))) {
+            assertThat(left.map(path -> path.getFileName().toString()))
+                    .as("a killed check's folder is removed a day later")
+                    .allMatch(name -> name.startsWith("probe-"));
+        }
+        assertThat(night.get(Capabilities.class).of(1).orElseThrow().keyCouldNot())
+                .containsExactly(Power.CHANGE, Power.RENAME, Power.REPLACE, Power.DELETE);
+
+        Run scrub = night.await(night.get(Operations.class)
+                .startScrub(new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false), "test")
+                .id());
+        assertThat(night.findings(scrub)).isEmpty();
+        assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+    }
+
+    @Test
+    void whatAThiefPutsInTheWayIsMovedAside() throws Exception {
+        Night.write(source, Map.of("a/file", "1", "folder/in", "2"));
+        night.register("E1", source);
+        Files.createDirectories(bag.resolve("data/a/file"));
+        Files.createSymbolicLink(bag.resolve("data/folder"), root);
+        Files.createDirectories(root.resolve(".dozo/versions/p/E1/1/data/a/file"));
+
+        night.complete();
+
+        NightlyBackupIT.assertSame(source, bag.resolve("data"));
+    }
+}

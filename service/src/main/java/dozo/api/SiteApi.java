@@ -13,6 +13,7 @@ import dozo.registry.SiteKey;
 import dozo.registry.SiteTerms;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.remote.KeyPowers.Power;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
@@ -161,6 +162,8 @@ public class SiteApi {
      * @param unpacksTar whether files can be sent as archives
      * @param cacheTool the tool that drops files from the site's cache; missing: reads are warm
      * @param clockAheadSeconds how far the site's clock is ahead
+     * @param keyCould what somebody with the site's key could do to stored files, as tried on a file of Dozo's
+     * @param keyCouldNot what the site refused to the key; what is in neither list is unknown
      * @param findings problems, including capabilities lost since the last check
      */
     public record CheckedSite(
@@ -179,6 +182,8 @@ public class SiteApi {
             Set<String> extensions,
             @Nullable Long freeBytes,
             @Nullable Long totalBytes,
+            Set<Power> keyCould,
+            Set<Power> keyCouldNot,
             List<String> findings) {
 
         static CheckedSite of(SiteCheck check, List<String> lost) {
@@ -198,6 +203,8 @@ public class SiteApi {
                     new TreeSet<>(check.extensions()),
                     check.space().map(Space::freeBytes).orElse(null),
                     check.space().map(Space::totalBytes).orElse(null),
+                    check.keyPowers().could(),
+                    check.keyPowers().couldNot(),
                     Stream.concat(check.findings().stream(), lost.stream()).toList());
         }
     }

@@ -10,15 +10,20 @@ import dozo.api.SiteKeyApi.ShownSiteKey;
 import dozo.file.Size;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacity;
+import dozo.remote.KeyPowers;
+import dozo.remote.KeyPowers.Power;
 import dozo.remote.Way;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -285,7 +290,8 @@ final class SiteCommand {
             description = {
                 "Checks whether a site can be used: writes, renames and digests small files there, and removes them.",
                 "Reports how digests are computed and how fast, whether files can be sent as archives, whether reads",
-                "can be cold, and capabilities lost since the last check."
+                "can be cold, what somebody with a stolen key could do to stored files, and capabilities lost since the",
+                "last check."
             })
     int check(
             @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
@@ -304,7 +310,8 @@ final class SiteCommand {
                         found.unpacksTar(),
                         found.cacheTool(),
                         found.namesAreBytes(),
-                        found.clockAheadSeconds());
+                        found.clockAheadSeconds(),
+                        new KeyPowers(found.keyCould(), found.keyCouldNot()));
             }
             if (found.freeBytes() != null && found.totalBytes() != null) {
                 out.println(
@@ -345,7 +352,8 @@ final class SiteCommand {
                         can.unpacksTar(),
                         can.cacheTool(),
                         can.namesAreBytes(),
-                        can.clockAheadSeconds());
+                        can.clockAheadSeconds(),
+                        can.keyPowers());
                 out.println("  since    %s, last seen %s"
                         .formatted(Times.text(can.firstSeenAt()), Times.text(can.lastSeenAt())));
             } else {
@@ -367,7 +375,8 @@ final class SiteCommand {
             boolean unpacksTar,
             @Nullable String cacheTool,
             boolean namesAreBytes,
-            @Nullable Long clockAheadSeconds) {
+            @Nullable Long clockAheadSeconds,
+            KeyPowers key) {
         out.println("  server   " + Connection.visible(server));
         out.println("  digests  "
                 + Connection.visible(digest)
@@ -381,6 +390,16 @@ final class SiteCommand {
         if (clockAheadSeconds != null) {
             out.println("  clock    %+d s".formatted(clockAheadSeconds));
         }
+        out.println("  thief    with the key could %s; could not %s; unknown: %s"
+                .formatted(words(key.could()), words(key.couldNot()), words(key.unknown())));
+    }
+
+    private static String words(Set<Power> powers) {
+        return powers.isEmpty()
+                ? "nothing"
+                : powers.stream()
+                        .map(power -> power.name().toLowerCase(Locale.ROOT))
+                        .collect(Collectors.joining(", "));
     }
 
     private static void sayCapacity(PrintWriter out, Capacity capacity) {

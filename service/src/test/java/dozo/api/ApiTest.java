@@ -770,9 +770,19 @@ class ApiTest {
         assertThat(checked.at("/digest").asString()).isNotEmpty();
         assertThat(checked.at("/digestBytesPerSecond").asDouble()).isPositive();
         assertThat(checked.at("/renameKeeps").asBoolean()).isTrue();
+        assertThat(checked.at("/keyCould").toString()).contains("DELETE").contains("READ");
+        assertThat(checked.at("/keyCouldNot")).isEmpty();
         Answer shown = service.get("/api/v1/sites/dr");
-        for (String kept :
-                List.of("digest", "syncsAtOnce", "unpacksTar", "cacheTool", "namesAreBytes", "extensions", "server")) {
+        for (String kept : List.of(
+                "digest",
+                "syncsAtOnce",
+                "unpacksTar",
+                "cacheTool",
+                "namesAreBytes",
+                "extensions",
+                "server",
+                "keyCould",
+                "keyCouldNot")) {
             assertThat(shown.at("/capabilities/" + kept)).as(kept).isEqualTo(checked.at("/" + kept));
         }
         assertThat(shown.at("/capabilities/firstSeenAt").asString()).endsWith("Z");

@@ -1397,6 +1397,8 @@ class PagesBrowserIT {
         press(page, language, "check.yes");
         assertThat(page.locator("h1")).containsText("dr");
         assertThat(page.locator(".notice")).containsText(word(language, "checked.usable"), within(40));
+        assertThat(page.locator("dl")).containsText(word(language, "site.thief"));
+        assertThat(page.locator("dl")).containsText(word(language, "power.DELETE"));
         shoot(page, "checked", language);
         accessible(page, "checked", language);
     }

@@ -3,6 +3,8 @@ package dozo.registry;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.registry.Sites.Site;
+import dozo.remote.KeyPowers;
+import dozo.remote.KeyPowers.Power;
 import dozo.remote.SiteCache;
 import dozo.remote.SiteCheck;
 import java.sql.Timestamp;
@@ -13,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -41,6 +44,8 @@ public class Capabilities {
      * @param unpacksTar whether files can be sent there as archives
      * @param cacheTool the tool that drops files from the site's cache; null: reads there are warm
      * @param clockAheadSeconds how far its clock was ahead of ours; null: not measured
+     * @param keyCould what somebody with the site's key could do to stored files
+     * @param keyCouldNot what the site refuses to the key; what is in neither list is unknown
      */
     public record Capability(
             Instant firstSeenAt,
@@ -54,7 +59,14 @@ public class Capabilities {
             boolean renameKeeps,
             boolean namesAreBytes,
             List<String> extensions,
-            @Nullable Long clockAheadSeconds) {
+            @Nullable Long clockAheadSeconds,
+            List<Power> keyCould,
+            List<Power> keyCouldNot) {
+
+        /** Returns what somebody with the site's key could do to stored files. */
+        public KeyPowers keyPowers() {
+            return new KeyPowers(Set.copyOf(keyCould), Set.copyOf(keyCouldNot));
+        }
 
         private static Capability of(SiteCheck check, Instant now) {
             return new Capability(
@@ -69,7 +81,9 @@ public class Capabilities {
                     check.renameKeeps(),
                     check.namesAreBytes(),
                     List.copyOf(new TreeSet<>(check.extensions())),
-                    check.clockAhead().map(Duration::toSeconds).orElse(null));
+                    check.clockAhead().map(Duration::toSeconds).orElse(null),
+                    List.copyOf(check.keyPowers().could()),
+                    List.copyOf(check.keyPowers().couldNot()));
         }
 
         /** Returns the kind of the digest method: {@code exec}, {@code check-file}, {@code read-back}. */
@@ -79,7 +93,7 @@ public class Capabilities {
 
         /** Describes it, without values that differ from one check to the next. */
         private String words() {
-            return "%s; digests by %s; %s; %s; %s; %s; extensions %s"
+            return "%s; digests by %s; %s; %s; %s; %s; with the key %s, not %s; extensions %s"
                     .formatted(
                             server,
                             digestKind(),
@@ -87,6 +101,8 @@ public class Capabilities {
                             cacheTool == null ? "reads warm" : "reads cold by " + cacheTool,
                             renameKeeps ? "renames replace nothing" : "renames replace",
                             namesAreBytes ? "names are bytes" : "names are not bytes",
+                            keyCould,
+                            keyCouldNot,
                             String.join(" ", extensions));
         }
 
@@ -104,6 +120,11 @@ public class Capabilities {
             }
             if (before.namesAreBytes && !namesAreBytes) {
                 lost.add("names are no longer stored byte for byte");
+            }
+            List<Power> gained =
+                    before.keyCouldNot.stream().filter(keyCould::contains).toList();
+            if (!gained.isEmpty()) {
+                lost.add("stored files are no longer protected from a stolen key: now possible: %s".formatted(gained));
             }
             return lost;
         }
@@ -178,9 +199,9 @@ public class Capabilities {
         jdbc.sql("""
                         insert into site_capability (site_id, first_seen_at, last_seen_at, server, digest,
                             digest_bytes_per_second, syncs_at_once, unpacks_tar, cache_tool, rename_keeps, names_are_bytes,
-                            extensions, clock_ahead_seconds)
+                            extensions, clock_ahead_seconds, key_could, key_could_not)
                         values (:site, :now, :now, :server, :digest, :rate, :syncs, :tar, :cache, :renameKeeps, :namesAreBytes,
-                            :extensions::text[], :clockAhead)
+                            :extensions::text[], :clockAhead, :could::text[], :couldNot::text[])
                         """)
                 .param("site", siteId)
                 .param("now", Timestamp.from(found.lastSeenAt()))
@@ -194,6 +215,12 @@ public class Capabilities {
                 .param("namesAreBytes", found.namesAreBytes())
                 .param("extensions", found.extensions().toArray(String[]::new))
                 .param("clockAhead", found.clockAheadSeconds())
+                .param("could", names(found.keyCould()))
+                .param("couldNot", names(found.keyCouldNot()))
                 .update();
+    }
+
+    private static String[] names(List<Power> powers) {
+        return powers.stream().map(Power::name).toArray(String[]::new);
     }
 }

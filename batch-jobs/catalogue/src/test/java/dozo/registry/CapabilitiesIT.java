@@ -9,6 +9,8 @@ import dozo.loopback.LoopbackSite;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacity.Outlook;
 import dozo.registry.Sites.Site;
+import dozo.remote.GuardedSite;
+import dozo.remote.KeyPowers.Power;
 import dozo.remote.Lanes;
 import dozo.remote.SiteCheck;
 import java.nio.file.Files;
@@ -62,6 +64,20 @@ class CapabilitiesIT {
     @Test
     void nothingIsKnownBeforeALook() {
         assertThat(capabilities.of(site.id())).isEmpty();
+    }
+
+    @Test
+    void aSiteThatNoLongerResistsAStolenKeyIsNews() throws Exception {
+        try (LoopbackSite guarded = GuardedSite.start(temp.resolve("guarded"), temp.resolve("root"))) {
+            assertThat(keep(guarded)).isEmpty();
+        }
+        Capability guarded = capabilities.of(site.id()).orElseThrow();
+        assertThat(guarded.keyCould()).containsExactly(Power.READ, Power.ADD);
+        assertThat(guarded.keyCouldNot()).containsExactly(Power.CHANGE, Power.RENAME, Power.REPLACE, Power.DELETE);
+        assertThat(guarded.keyPowers().unknown()).isEmpty();
+
+        assertThat(keep(withShell)).anyMatch(lost -> lost.contains("no longer protected from a stolen key"));
+        assertThat(capabilities.of(site.id()).orElseThrow().keyCouldNot()).isEmpty();
     }
 
     @Test

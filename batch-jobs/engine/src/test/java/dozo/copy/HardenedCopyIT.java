@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** At a hardened site a copy adds files and replaces none (ADR 0065). */
+/** At a hardened site a copy adds files and replaces none (ADR 0067). */
 @Timeout(300)
 class HardenedCopyIT extends CopyTest {
 

@@ -1,4 +1,4 @@
--- What somebody who steals a site's key could do to stored files (ADR 0067). Unknown for sites that were checked before; the next
+-- What somebody who steals a site's key could do to stored files (ADR 0068). Unknown for sites that were checked before; the next
 -- check tries it.
 alter table site_capability add column key_could text[] not null default '{}';
 alter table site_capability add column key_could_not text[] not null default '{}';

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Tries what a thief could do with the site's key (ADR 0067): on a small file of known content, which is stored like
+ * Tries what a thief could do with the site's key (ADR 0068): on a small file of known content, which is stored like
  * all others and tried again by the next check. A site that refuses everything keeps it; elsewhere it is deleted by the
  * last try. Only an explicit refusal counts as one: a request that fails for another reason leaves the power unknown.
  */

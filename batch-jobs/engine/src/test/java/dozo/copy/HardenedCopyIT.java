@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** At a hardened site a copy adds files and replaces none (ADR 0067). */
+/** At a hardened site a copy adds files and replaces none (ADR 0068). */
 @Timeout(300)
 class HardenedCopyIT extends CopyTest {
 

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A thief who has the service's key loses or changes no stored byte at a hardened site (ADR 0067). Each attack is also
+ * A thief who has the service's key loses or changes no stored byte at a hardened site (ADR 0068). Each attack is also
  * made on a plain site, to show that it is one.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

@@ -17,7 +17,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Nights and scrubs at a hardened site (ADR 0067). */
+/** Nights and scrubs at a hardened site (ADR 0068). */
 class HardenedNightIT extends NightAtSite {
 
     private static final int FILES = 40;

@@ -42,6 +42,7 @@ public final class Usage {
                         "stop",
                         "release",
                         "restore",
+                        "drill",
                         "gaps"));
         groups.put(
                 "Audit", List.of("coverage", "prove", "manifest", "certificate", "certificate-key", "ledger", "scrub"));

@@ -203,6 +203,7 @@ public class Projects {
         List<Path> restoreRoots = jdbc
                 .sql("select restore_roots from project where restore_roots <> '{}'")
                 .query((row, n) -> paths(row.getArray("restore_roots")))
+                .list()
                 .stream()
                 .flatMap(List::stream)
                 .toList();

@@ -112,6 +112,7 @@ public class DrillPromises {
                 .param("after", after)
                 .param("limit", limit)
                 .query(Rows.of(Row.class))
+                .list()
                 .stream()
                 .map(row -> promise(row, now))
                 .toList();

@@ -59,6 +59,7 @@ public class Drills {
                 .param("project", project)
                 .param("limit", limit)
                 .query(DRILL)
+                .list()
                 .stream()
                 .map(this::asFarAsItIs)
                 .toList();

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -135,25 +136,16 @@ public class Projects {
      */
     @Transactional
     public Optional<Project> setTripwire(String code, Threshold tripwire, String actor) {
-        Optional<Project> before = locked(code);
-        if (before.isEmpty() || before.get().tripwire().equals(tripwire)) {
-            return before;
-        }
-        Project after = jdbc.sql("""
-                        update project set tripwire_percent = :percent, tripwire_entries = :entries
-                        where code = :code returning *
-                        """)
-                .param("percent", tripwire.percent())
-                .param("entries", tripwire.entries())
-                .param("code", code)
-                .query(PROJECT)
-                .single();
-        ledger.append(
-                actor,
-                "project.changed",
+        return change(
                 code,
-                Map.of("before", before.get().tripwire().text(), "after", tripwire.text()));
-        return Optional.of(after);
+                Project::tripwire,
+                tripwire,
+                Threshold::text,
+                jdbc.sql("""
+                                update project set tripwire_percent = :percent, tripwire_entries = :entries
+                                where code = :code returning *
+                                """).param("percent", tripwire.percent()).param("entries", tripwire.entries()),
+                actor);
     }
 
     /**
@@ -168,21 +160,14 @@ public class Projects {
         if (days != null && (days < 1 || days > DRILL_DAYS_MAX)) {
             throw new Refusal("days", "%d: expected 1 to %d", days, DRILL_DAYS_MAX);
         }
-        Optional<Project> before = locked(code);
-        if (before.isEmpty() || Objects.equals(before.get().drillDays(), days)) {
-            return before;
-        }
-        Project after = jdbc.sql("update project set drill_days = :days where code = :code returning *")
-                .param("days", days)
-                .param("code", code)
-                .query(PROJECT)
-                .single();
-        ledger.append(
-                actor,
-                "project.changed",
+        return change(
                 code,
-                Map.of("before", drillText(before.get().drillDays()), "after", drillText(days)));
-        return Optional.of(after);
+                Project::drillDays,
+                days,
+                Projects::drillText,
+                jdbc.sql("update project set drill_days = :days where code = :code returning *")
+                        .param("days", days),
+                actor);
     }
 
     private static String drillText(@Nullable Integer days) {
@@ -212,10 +197,11 @@ public class Projects {
         });
         return change(
                 code,
-                "source roots ",
                 Project::roots,
                 checked,
-                "update project set source_roots = :roots::bytea[] where code = :code returning *",
+                folders -> "source roots " + SourceRoots.text(folders),
+                jdbc.sql("update project set source_roots = :roots::bytea[] where code = :code returning *")
+                        .param("roots", raw(checked)),
                 actor);
     }
 
@@ -227,36 +213,40 @@ public class Projects {
     Optional<Project> setRestoreRoots(String code, List<Path> checked, String actor) {
         return change(
                 code,
-                "restore folders ",
                 Project::restoreRoots,
                 checked,
-                "update project set restore_roots = :roots::bytea[] where code = :code returning *",
+                folders -> "restore folders " + SourceRoots.text(folders),
+                jdbc.sql("update project set restore_roots = :roots::bytea[] where code = :code returning *")
+                        .param("roots", raw(checked)),
                 actor);
     }
 
-    private Optional<Project> change(
+    private static byte[][] raw(List<Path> folders) {
+        return folders.stream().map(FilePath::rawBytes).toArray(byte[][]::new);
+    }
+
+    /**
+     * Changes one attribute of a project, and records it in the ledger; does nothing if it has the wanted value.
+     *
+     * @param update lacks only the project's code
+     */
+    private <T extends @Nullable Object> Optional<Project> change(
             String code,
-            String what,
-            Function<Project, List<Path>> roots,
-            List<Path> wanted,
-            String update,
+            Function<Project, T> attribute,
+            T wanted,
+            Function<T, String> text,
+            StatementSpec update,
             String actor) {
         Optional<Project> before = locked(code);
-        if (before.isEmpty() || roots.apply(before.get()).equals(wanted)) {
+        if (before.isEmpty() || Objects.equals(attribute.apply(before.get()), wanted)) {
             return before;
         }
-        Project after = jdbc.sql(update)
-                .param("roots", wanted.stream().map(FilePath::rawBytes).toArray(byte[][]::new))
-                .param("code", code)
-                .query(PROJECT)
-                .single();
+        Project after = update.param("code", code).query(PROJECT).single();
         ledger.append(
                 actor,
                 "project.changed",
                 code,
-                Map.of(
-                        "before", what + SourceRoots.text(roots.apply(before.get())),
-                        "after", what + SourceRoots.text(wanted)));
+                Map.of("before", text.apply(attribute.apply(before.get())), "after", text.apply(wanted)));
         return Optional.of(after);
     }
 

@@ -49,7 +49,7 @@ import org.springframework.transaction.TransactionException;
  * <p>The folder of a restore is checked at the request and again at the beginning. From then on it is held open, so
  * that a user who may write above it cannot redirect the restore (ADR 0049).
  *
- * <p>Drills are restores of this queue into a scratch folder. They wait for backups and for people (ADR 0065).
+ * <p>Drills are restores of this queue into a scratch folder. They wait for backups and for people (ADR 0066).
  */
 @Component
 public class RestoreQueue implements SmartLifecycle {

@@ -204,6 +204,13 @@ public class Headlines {
         }
     }
 
+    /**
+     * What is the same for all sites.
+     *
+     * @param unkept the projects whose last drill failed or is too long ago
+     */
+    private record Everywhere(AllLost lost, List<DrillPromise> unkept) {}
+
     Headlines(
             Sites sites,
             Coverage coverage,
@@ -231,25 +238,34 @@ public class Headlines {
 
     /** Returns the headline of each site for what the user may see; a single one without a site if none is registered. */
     public List<Headline> all(Sight sight) {
-        List<Headline> all = sites.all().stream().map(site -> of(sight, site)).toList();
-        return all.isEmpty() ? List.of(of(sight, null)) : all;
+        Everywhere everywhere = everywhere(sight);
+        List<Headline> all =
+                sites.all().stream().map(site -> of(sight, site, everywhere)).toList();
+        return all.isEmpty() ? List.of(of(sight, null, everywhere)) : all;
     }
 
     /** Returns the headline of a site for what the user may see; null: no site is registered. */
     public Headline of(Sight sight, @Nullable Site site) {
+        return of(sight, site, everywhere(sight));
+    }
+
+    private Everywhere everywhere(Sight sight) {
+        return new Everywhere(
+                losses.all(sight, SHOWN),
+                drills.all(sight).stream().filter(each -> each.standing().bad()).toList());
+    }
+
+    private Headline of(Sight sight, @Nullable Site site, Everywhere everywhere) {
         int siteId = site == null ? Sites.NO_SITE : site.id();
         Totals all = coverage.all(sight, siteId, null);
         List<Risk> risks = search.risks(sight, siteId, SHOWN);
         Promise promise = promises.at(sight, siteId);
         Instant nextNight = nights.next(clock.instant()).orElse(null);
-        AllLost lost = losses.all(sight, SHOWN);
         Stream<Kind> ofExperiments = risks.stream().flatMap(risk -> Kind.of(risk.state()));
         List<Reason> reasons = findings.openReasons(sight, siteId);
         Stream<Kind> ofRuns =
                 reasons.stream().flatMap(each -> Kind.of(each.reason())).filter(Kind.OF_RUNS::contains);
-        List<DrillPromise> unkept =
-                drills.all(sight).stream().filter(each -> each.standing().bad()).toList();
-        Stream<Kind> ofDrills = unkept.stream().map(Kind::of);
+        Stream<Kind> ofDrills = everywhere.unkept.stream().map(Kind::of);
         Kind kind = Stream.of(
                         ofExperiments,
                         ofRuns,
@@ -259,7 +275,7 @@ public class Headlines {
                 .flatMap(Function.identity())
                 .min(Comparator.naturalOrder())
                 .orElseThrow();
-        return new Headline(kind, site, all, lost, risks, reasons, promise, unkept, nextNight);
+        return new Headline(kind, site, all, everywhere.lost, risks, reasons, promise, everywhere.unkept, nextNight);
     }
 
     private Stream<Kind> ofService(Sight sight, Totals all, Promise promise, @Nullable Instant nextNight) {

@@ -24,6 +24,8 @@ import org.springframework.stereotype.Component;
  * @param underWay whether the service is working on it now; a paused run finishes its units under way
  * @param retryOf the run whose findings it retries; missing: it is not a retry
  * @param retry the experiments of a retry; missing for users who see only some projects
+ * @param from the site that a replication reads; missing: it is not a replication
+ * @param replication the experiments of a replication; missing for users who see only some projects
  * @param scrub the options and progress of a scrub; missing for users who see only some projects
  */
 public record ShownRun(
@@ -43,6 +45,8 @@ public record ShownRun(
         @Nullable Long retryOf,
         Progress progress,
         @Nullable ShownRetry retry,
+        @Nullable String from,
+        @Nullable ShownReplication replication,
         @Nullable ShownScrub scrub) {
 
     /** Returns the run itself. */
@@ -61,11 +65,15 @@ public record ShownRun(
                 pausedBy,
                 pausedAt,
                 stoppedBy,
-                retryOf);
+                retryOf,
+                from);
     }
 
     /** The extent of a retry. */
     public record ShownRetry(long experiments) {}
+
+    /** The extent of a replication. */
+    public record ShownReplication(long experiments) {}
 
     /**
      * A scrub.
@@ -136,6 +144,8 @@ public record ShownRun(
                     run.retryOf(),
                     runs.progress(sight, run.id()),
                     sight.ofEverything() && run.retryOf() != null ? new ShownRetry(retries.count(run.id())) : null,
+                    run.from(),
+                    sight.ofEverything() && run.from() != null ? new ShownReplication(retries.count(run.id())) : null,
                     sight.ofEverything()
                             ? scrubs.find(run.id()).map(ShownScrub::of).orElse(null)
                             : null);

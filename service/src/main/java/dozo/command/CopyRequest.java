@@ -56,6 +56,23 @@ final class CopyRequest {
         return request;
     }
 
+    /** Returns a server with a folder as its root. Asks the server for the login's home folder if the path needs it. */
+    static SiteAddress folder(Location.There there, Login login) throws RemoteException, InterruptedException {
+        SiteAddress site = login.site(there);
+        byte[] home = new byte[0];
+        if (there.isRelative()) {
+            try (Lanes lanes = Lanes.to(site, 1)) {
+                home = lanes.next().sftp().realPath(new byte[] {'.'});
+            }
+        }
+        FilePath folder = there.path(home);
+        if (!folder.isUtf8() || hasControls(folder.bytes())) {
+            throw new Failure(
+                    Exit.REFUSED, "TARGET: %s: expected a name in UTF-8 without control characters".formatted(folder));
+        }
+        return at(site, folder);
+    }
+
     /** Returns the host as text for people. */
     String host() {
         return FilePath.render(there.host().getBytes(StandardCharsets.UTF_8));

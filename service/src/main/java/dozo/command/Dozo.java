@@ -75,6 +75,7 @@ public final class Dozo {
             PauseCommand.class,
             ResumeCommand.class,
             RetryCommand.class,
+            ReplicateCommand.class,
             FindingsCommand.class,
             GapsCommand.class,
             BookingsCommand.class,

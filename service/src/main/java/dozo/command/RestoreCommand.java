@@ -7,11 +7,14 @@ import dozo.api.ManifestApi.ShownManifest;
 import dozo.api.RestoreApi.ShownRestore;
 import dozo.api.RestoreApi.ShownRestoreFinding;
 import dozo.api.SiteApi.ShownSite;
+import dozo.copy.Copy;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
+import dozo.copy.Inventory;
 import dozo.copy.Inventory.Item;
 import dozo.copy.Inventory.StoredCopy;
 import dozo.copy.Restore;
+import dozo.copy.RestoreToServer;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
@@ -55,12 +58,17 @@ import picocli.CommandLine.Parameters;
         name = "restore",
         mixinStandardHelpOptions = true,
         description = "Restores a manifest from the site into a folder of this machine, and verifies every file;"
-                + " with --in-service, into a folder of the service's machine.",
+                + " with --in-service, into a folder of the service's machine; or into a folder of an SFTP server.",
         footer = {
             "",
             "With --in-service the service fetches the files, with its own key for the site, into a folder below one that",
             "an administrator allowed (dozo project restore-roots). The files belong to the user it runs as. The command",
             "follows it to its end; the service continues if the command is stopped.",
+            "",
+            "TARGET may be a folder of an SFTP server, USER@HOST:/FOLDER; its parent must exist. This machine reads the files",
+            "from the site and sends them on, and stores none. User, keys and known hosts are those of ssh, as for dozo copy:",
+            "a server with an unknown host key is refused. Put ./ before a local name with a colon. The server gets modes,",
+            "times in whole seconds, and links; hard links become files of their own.",
             "",
             "Nothing is overwritten. After an interruption, or if something is missing, repeat the command to finish",
             "the rest. Exit code 0: everything is restored; 1: the findings list what is not."
@@ -107,6 +115,15 @@ final class RestoreCommand implements Callable<Integer> {
     private @Nullable Path identity;
 
     @Option(
+            names = "-o",
+            paramLabel = "OPTION=VALUE",
+            description = "An option of ssh for the server in TARGET: " + Login.UNDERSTOOD + ". Repeatable.")
+    private List<String> options = List.of();
+
+    @Option(names = "--dry-run", description = "Prints what would be restored and the minimum time; changes nothing.")
+    private boolean dryRun;
+
+    @Option(
             names = "--in-service",
             description = "The service restores into TARGET, an absolute path on its own machine.")
     private boolean inService;
@@ -114,7 +131,10 @@ final class RestoreCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "PROJECT/EXPERIMENT", description = "The experiment.")
     private String experiment = "";
 
-    @Parameters(index = "1", paramLabel = "TARGET", description = "A folder that is empty or does not exist yet.")
+    @Parameters(
+            index = "1",
+            paramLabel = "TARGET",
+            description = "A folder that is empty or does not exist yet: here, or USER@HOST:/FOLDER.")
     private String target = "";
 
     /** Selects a manifest; by default the latest. */
@@ -142,23 +162,50 @@ final class RestoreCommand implements Callable<Integer> {
         ShownManifest manifest = manifest(manifests);
         ShownSite from = site();
         String entries = "%s/%d/entries".formatted(manifests, manifest.number());
-        try (Restore restore = new Restore(
-                (after, limit) -> page(new Query(entries)
-                        .with("site", from.name())
-                        .with("limit", limit)
-                        .with("after", Base64.getEncoder().encodeToString(after.bytes()))),
-                experiment,
-                manifest.number(),
-                selection(),
-                address(from),
-                FilePath.pathOf(RawArgument.path(target)),
-                new Options(0, 0, false))) {
+        Inventory inventory = (after, limit) -> page(new Query(entries)
+                .with("site", from.name())
+                .with("limit", limit)
+                .with("after", Base64.getEncoder().encodeToString(after.bytes())));
+        try (Copy restore = restore(inventory, manifest, from)) {
             return run(restore, manifest, from);
         } catch (RemoteException e) {
             throw new Failure(CopyCommand.exitCode(e.reason()), Login.visible(String.valueOf(e.getMessage())));
         } catch (IOException e) {
             throw new Failure(Exit.REFUSED, Login.visible(String.valueOf(e.getMessage())));
         }
+    }
+
+    private Copy restore(Inventory inventory, ShownManifest manifest, ShownSite from)
+            throws RemoteException, InterruptedException {
+        Options how = new Options(0, 0, dryRun);
+        if (Location.of(RawArgument.typed(target)) instanceof Location.There there) {
+            return new RestoreToServer(
+                    inventory,
+                    experiment,
+                    manifest.number(),
+                    selection(),
+                    address(from),
+                    from.name(),
+                    CopyRequest.folder(there, login()),
+                    how);
+        }
+        if (!options.isEmpty()) {
+            throw new Failure(Exit.USAGE, "-o: only if TARGET is a folder of an SFTP server");
+        }
+        return new Restore(
+                inventory,
+                experiment,
+                manifest.number(),
+                selection(),
+                address(from),
+                FilePath.pathOf(RawArgument.path(target)),
+                how);
+    }
+
+    private Login login() {
+        Login login = new Login();
+        options.forEach(login::option);
+        return login;
     }
 
     private Selection selection() {
@@ -196,6 +243,12 @@ final class RestoreCommand implements Callable<Integer> {
     private int inService(String restores) throws InterruptedException {
         if (identity != null) {
             throw new Failure(Exit.USAGE, "--identity: with --in-service the service uses its own key");
+        }
+        if (dryRun) {
+            throw new Failure(Exit.USAGE, "--dry-run: not with --in-service");
+        }
+        if (!options.isEmpty()) {
+            throw new Failure(Exit.USAGE, "-o: not with --in-service, which restores into a folder of its machine");
         }
         Map<String, Object> wanted = new HashMap<>();
         wanted.put("folderBytes", RawArgument.path(target));
@@ -280,7 +333,7 @@ final class RestoreCommand implements Callable<Integer> {
         return selection.isAll() ? "" : ", only " + Connection.visible(selection.toString());
     }
 
-    private int run(Restore restore, ShownManifest manifest, ShownSite from) throws IOException, InterruptedException {
+    private int run(Copy restore, ShownManifest manifest, ShownSite from) throws IOException, InterruptedException {
         PrintWriter out = service.out();
         PrintWriter err = service.commandLine().getErr();
         CopyReport report = new CopyReport();
@@ -294,8 +347,18 @@ final class RestoreCommand implements Callable<Integer> {
         }
         double seconds = (System.nanoTime() - began) / (double) TimeUnit.SECONDS.toNanos(1);
         String host = Connection.visible(from.host());
-        out.println(service.json() ? report.json(end, seconds, 0) : report.line(end, "here, from " + host, seconds));
+        if (service.json()) {
+            out.println(report.json(end, seconds, 0));
+        } else if (dryRun) {
+            out.println(CopyReport.dryLine(end, 0));
+        } else {
+            String where = restore instanceof RestoreToServer there ? "at " + Connection.visible(there.host()) : "here";
+            out.println(report.line(end, "%s, from %s".formatted(where, host), seconds));
+        }
         out.flush();
+        if (dryRun) {
+            return Exit.WELL;
+        }
         return end.complete() && !report.hasFindings() ? Exit.WELL : Exit.NOT_SAFE;
     }
 

@@ -25,6 +25,7 @@ class RunReportTest {
             null,
             null,
             null,
+            null,
             null);
     private static final Progress LARGE_FILE_UNDER_WAY = new Progress(4, 1, 0, 7, 400L << 20, 100L << 20, 250L << 20);
 

@@ -100,6 +100,7 @@ class RunPaceTest {
                 null,
                 null,
                 null,
+                null,
                 null);
         return new RunSample(run, 0, 0, 0, entries, 0, 0, 0, List.of(), lanes, null, null);
     }

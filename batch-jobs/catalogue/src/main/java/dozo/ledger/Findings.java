@@ -501,7 +501,8 @@ public class Findings {
     /**
      * Marks findings of earlier runs as superseded, after a run to the same site has ended and has checked their items
      * again. Problems that it found again have it as their last run, and stand. Findings whose items it has not checked
-     * stay open, as do those that are reported only once (ADR 0030).
+     * stay open, as do those that are reported only once (ADR 0030). A replication looks at no source, and no other run
+     * looks at the site that a replication has read (ADR 0073).
      */
     public void supersede(long runId) {
         jdbc.sql("""
@@ -510,6 +511,17 @@ public class Findings {
                         where now.run_id = :run and earlier.run_id = f.run_id and earlier.site_id = now.site_id
                           and f.last_run_id < now.run_id and f.superseded_by is null and f.reason <> 'SITE_CHANGED'
                           and case
+                              when now.kind <> 'scrub' and earlier.kind = 'replication' and f.experiment_id is not null then
+                                  now.kind = 'replication' and exists (
+                                          select from run_experiment c
+                                          where c.run_id = now.run_id and c.experiment_id = f.experiment_id)
+                                  or exists (select from protection p
+                                             where p.experiment_id = f.experiment_id and p.site_id = now.site_id
+                                               and p.entries = p.entries_safe)
+                              when now.kind = 'replication' and earlier.kind <> 'scrub' then
+                                  f.reason in ('SOURCE_DIFFERS', 'MISMATCHED', 'SITE_REFUSED', 'UNPROVEN', 'UNSETTLED')
+                                  and exists (select from run_experiment c
+                                              where c.run_id = now.run_id and c.experiment_id = f.experiment_id)
                               when now.kind <> 'scrub' and earlier.kind <> 'scrub' then
                                   now.kind = 'nightlyBackup'
                                   or exists (select from run_experiment c

@@ -208,6 +208,7 @@ public final class Permissions {
             GET    /api/v1/runs/{id}/reconciliation                                own         all      all     all   read
             POST   /api/v1/runs/{id}/resume                                        -           all      -       all   write
             POST   /api/v1/runs/{id}/retry                                         -           all      -       all   write
+            POST   /api/v1/runs/replicate                                          -           all      -       all   write
             POST   /api/v1/runs/{id}/stop                                          -           all      -       all   write
             GET    /api/v1/scanners                                                all         all      all     all   read
             PUT    /api/v1/scanners/{scanner}                                      -           -        -       all   write

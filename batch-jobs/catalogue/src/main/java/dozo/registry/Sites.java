@@ -176,7 +176,7 @@ public class Sites {
         // NB: coverage of experiments that were sealed before the site was added is counted without a run, and is
         // evidence.
         if (holds(
-                "select exists (select from run where site_id = :site) or exists (select from coverage where site_id = :site)",
+                "select exists (select from run where :site in (site_id, from_site_id)) or exists (select from coverage where site_id = :site)",
                 site)) {
             retire(site, actor);
         } else {
@@ -191,7 +191,8 @@ public class Sites {
     }
 
     private void refuseIfInUse(Site site) {
-        if (holds("select exists (select from run where site_id = :site and ended_at is null)", site)) {
+        if (holds(
+                "select exists (select from run where :site in (site_id, from_site_id) and ended_at is null)", site)) {
             throw Refusal.conflict("name", "a run is using site %s; stop it first", site.name());
         }
         if (holds("select exists (select from restore where site_id = :site and ended_at is null)", site)) {
@@ -254,6 +255,14 @@ public class Sites {
 
     public Optional<Site> find(String name) {
         return jdbc.sql("select * from site where name = :name and removed_at is null")
+                .param("name", name)
+                .query(SITE)
+                .optional();
+    }
+
+    /** Returns a site by its name, also a removed one: its address and its copies may still be there. */
+    public Optional<Site> findEvenRemoved(String name) {
+        return jdbc.sql("select * from site where name = :name")
                 .param("name", name)
                 .query(SITE)
                 .optional();

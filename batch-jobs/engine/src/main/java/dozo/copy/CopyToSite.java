@@ -105,7 +105,7 @@ public final class CopyToSite implements Copy {
         boolean topIsNew = makeTop(lanes.next());
         FilePath incoming = Incoming.name(key(), top -> isTopName(top) || (!topIsNew && isNoFolder(lanes.next(), top)));
         // Files are sent meanwhile: over a long distance a site check takes seconds.
-        KnownSite looked = KnownSite.lookedAtMeanwhile(early -> look(incoming, early));
+        KnownSite looked = KnownSite.lookedAtMeanwhile(early -> look(site, lanes, incoming, early));
         KnownSite known = options.sftpAlone() ? looked.bySftpAlone() : looked;
         try (Sender engine = new Sender(lanes, known, new Throttle(options.limitBytesPerSecond()))) {
             sender = engine;
@@ -140,7 +140,8 @@ public final class CopyToSite implements Copy {
      * Checks the site. Repeats the check if the lane is lost, or if another copy just removes the parent of this copy's
      * temporary folder.
      */
-    private SiteCheck look(FilePath incoming, SiteCheck.Early early) throws RemoteException, InterruptedException {
+    static SiteCheck look(SiteAddress site, Lanes lanes, FilePath incoming, SiteCheck.Early early)
+            throws RemoteException, InterruptedException {
         for (int i = 1; ; i++) {
             try {
                 SiteCheck check = SiteCheck.in(lanes.next(), incoming, early);
@@ -166,7 +167,7 @@ public final class CopyToSite implements Copy {
     }
 
     /** Creates the folder that is filled, if it does not exist; its parent must exist. */
-    private static boolean makeTop(Lane lane) throws RemoteException, InterruptedException {
+    static boolean makeTop(Lane lane) throws RemoteException, InterruptedException {
         try {
             return lane.sftp().mkdir(FilePath.ROOT, 0700);
         } catch (RemoteException e) {

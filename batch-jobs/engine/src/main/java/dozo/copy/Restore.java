@@ -4,26 +4,20 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.copy.Inventory.Item;
 import dozo.copy.Inventory.StoredCopy;
-import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
-import dozo.file.PathPattern;
 import dozo.file.Problem;
 import dozo.file.Selection;
 import dozo.remote.SiteAddress;
 import dozo.send.SiteFolders;
 import dozo.source.OpenFolder;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -38,31 +32,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Restore implements Copy {
 
-    private static final int PAGE = 500;
-
     /** The limit of known hard link groups; files of further groups are restored one by one. */
     private static final int HARD_LINK_GROUPS_MAX = 100_000;
-
-    private static final int KEY_BYTES = 8;
 
     /** The mode of a folder whose owner may read, write and enter it. */
     private static final int OPEN = 0700;
 
-    private final Inventory whole;
-    private final String name;
-    private final Selection selection;
+    private final ManifestPart part;
     private final Path target;
     private final Options options;
     private final Retrieval retrieval;
     private final Map<Long, Item> hardLinks = new HashMap<>();
-
-    /** What of the whole is restored, once it is known. */
-    private Inventory inventory;
-
-    /** Does something with an item. */
-    private interface Deed {
-        void with(Item item) throws IOException, InterruptedException;
-    }
 
     /**
      * Creates a restore of a manifest of {@code project/experiment} from a site.
@@ -78,10 +58,7 @@ public final class Restore implements Copy {
             SiteAddress site,
             Path target,
             Options options) {
-        this.whole = inventory;
-        this.inventory = inventory;
-        this.name = experiment + "#" + manifest;
-        this.selection = selection;
+        this.part = new ManifestPart(inventory, experiment, manifest, selection);
         this.target = target.toAbsolutePath().normalize();
         this.options = options;
         this.retrieval = new Retrieval(site, SiteFolders.of(experiment), options);
@@ -89,14 +66,14 @@ public final class Restore implements Copy {
 
     @Override
     public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
-        Optional<Selected> selected = select();
+        part.select();
         if (options.dryRun()) {
-            each(item -> retrieval.count(item.entry()));
+            part.each(item -> retrieval.count(item.entry()));
             retrieval.counted();
             return progress();
         }
-        retrieval.begin(target, key(), this::isTopName, findings);
-        selected.ifPresent(this::reportUnmatched);
+        retrieval.begin(target, key(), part::isTopName, findings);
+        part.reportUnmatched(retrieval::finding);
         return bringBack();
     }
 
@@ -106,52 +83,27 @@ public final class Restore implements Copy {
      * @param held may be filled: {@link #mayFill}
      */
     public Progress run(OpenFolder held, Consumer<Finding> findings) throws IOException, InterruptedException {
-        Optional<Selected> selected = select();
-        retrieval.begin(held, key(), this::isTopName, findings);
-        selected.ifPresent(this::reportUnmatched);
+        part.select();
+        retrieval.begin(held, key(), part::isTopName, findings);
+        part.reportUnmatched(retrieval::finding);
         return bringBack();
     }
 
     /** Returns whether a folder may be the target: it does not exist, is empty, or this restore left it. */
     public boolean mayFill(Path folder) throws IOException {
-        return Retrieval.mayFill(folder, key(), this::isTopName);
+        return Retrieval.mayFill(folder, key(), part::isTopName);
     }
 
     /** Returns whether there may be something to restore: a pattern, or a path that the manifest has. */
     public boolean mayMatch() {
-        return selection.isAll()
-                || !selection.patterns().isEmpty()
-                || selection.paths().stream().anyMatch(path -> whole.find(path).isPresent());
-    }
-
-    /** Finds what is restored; empty for everything. */
-    private Optional<Selected> select() throws IOException {
-        if (selection.isAll()) {
-            return Optional.empty();
-        }
-        Selected selected = new Selected(selection, whole);
-        if (selected.isEmpty()) {
-            throw new IOException(name + " has nothing with this path, or that matches this pattern");
-        }
-        inventory = whole.only(selected::contains);
-        return Optional.of(selected);
-    }
-
-    private void reportUnmatched(Selected selected) {
-        for (FilePath path : selected.unmatchedPaths()) {
-            retrieval.finding(path, Problem.NO_MATCH, "%s: %s has nothing with this path".formatted(path, name));
-        }
-        for (PathPattern pattern : selected.unmatchedPatterns()) {
-            retrieval.finding(
-                    FilePath.ROOT, Problem.NO_MATCH, "pattern \"%s\": nothing in %s matches".formatted(pattern, name));
-        }
+        return part.mayMatch();
     }
 
     private Progress bringBack() throws IOException, InterruptedException {
-        each(this::first);
+        part.each(this::first);
         retrieval.counted();
         retrieval.awaitFiles();
-        each(this::second);
+        part.each(this::second);
         retrieval.awaitFiles();
         finishFolders();
         retrieval.end();
@@ -247,7 +199,7 @@ public final class Restore implements Copy {
 
     private void finishFolders() throws IOException, InterruptedException {
         List<Entry> closed = new ArrayList<>();
-        each(item -> {
+        part.each(item -> {
             Entry entry = item.entry();
             if (entry.facts().kind() != EntryKind.DIRECTORY) {
                 return;
@@ -264,35 +216,7 @@ public final class Restore implements Copy {
         }
     }
 
-    private void each(Deed deed) throws IOException, InterruptedException {
-        FilePath after = FilePath.ROOT;
-        while (true) {
-            List<Item> page = inventory.page(after, PAGE);
-            if (page.isEmpty()) {
-                return;
-            }
-            for (Item item : page) {
-                deed.with(item);
-            }
-            after = page.getLast().entry().path();
-        }
-    }
-
-    /** Returns whether the manifest has an entry with this name at its top. */
-    private boolean isTopName(FilePath name) {
-        return whole.find(name).isPresent();
-    }
-
-    /** Returns a key that is the same for the same restore, and different for any other. */
     private String key() {
-        MessageDigest digest = Digest.algorithm();
-        digest.update((name + "\0").getBytes(StandardCharsets.UTF_8));
-        if (!selection.isAll()) {
-            digest.update((byte) 0);
-            digest.update(selection.bytes());
-            digest.update((byte) 0);
-        }
-        digest.update(FilePath.rawBytes(target));
-        return HexFormat.of().formatHex(digest.digest(), 0, KEY_BYTES);
+        return part.key(FilePath.rawBytes(target));
     }
 }

@@ -40,6 +40,27 @@ public record Route(
                 SourceFolder.of(Path.of("")), name, name, incoming, Optional.of(FilePath.of(".dozo/versions")));
     }
 
+    /**
+     * Returns the route of a restore into the root of a server: what has a name there keeps it, because nothing outside
+     * the folder of temporary names may be moved.
+     */
+    public static Route restore(SourceFolder source, FilePath incoming) {
+        return new Route(source, incoming, FilePath.ROOT, incoming, Optional.of(incoming));
+    }
+
+    /**
+     * Returns whether files may have their final names that no receipt knows of. In a backup, what has such a name is
+     * moved aside.
+     */
+    boolean mayStand() {
+        return versions.isEmpty() || top.equals(incoming);
+    }
+
+    /** Returns the same route from another source. */
+    public Route from(SourceFolder other) {
+        return new Route(other, top, content, incoming, versions);
+    }
+
     /** Returns the name of a verified entry. */
     public FilePath finalName(Entry entry) {
         return content.resolve(entry.path());

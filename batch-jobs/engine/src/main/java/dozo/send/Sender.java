@@ -359,7 +359,7 @@ public final class Sender implements AutoCloseable {
         site.awaitLook();
         Leftovers leftovers = new Leftovers(lanes.next());
         var _ = leftovers.sweep(route.incoming(), keep);
-        if (keep.isEmpty() && route.versions().isEmpty()) {
+        if (keep.isEmpty() && route.mayStand()) {
             // The folder that contains the temporary folders of copies.
             var _ = leftovers.removeIfEmpty(route.incoming().parent());
         }
@@ -529,7 +529,7 @@ public final class Sender implements AutoCloseable {
                     return sendFile(route, file, look);
                 }
             }));
-            arrivals.replaceAll((_, arrival) -> asProven(arrival, provenBefore));
+            arrivals.replaceAll((_, arrival) -> asProven(route, arrival, provenBefore));
             return arrivals;
         }
     }
@@ -539,7 +539,7 @@ public final class Sender implements AutoCloseable {
      * final names.
      */
     private List<Entry> forStream(Route route, List<Entry> files) throws RemoteException, InterruptedException {
-        boolean copy = route.versions().isEmpty();
+        boolean copy = route.mayStand();
         if (copy) {
             makeFoldersOf(route, files.stream().map(route::finalName).toList());
         }
@@ -560,10 +560,7 @@ public final class Sender implements AutoCloseable {
                         : Optional.empty();
                 if (there.isPresent()) {
                     return new Arrived(
-                            file,
-                            source.digest(file.facts().sizeBytes()),
-                            finalName,
-                            there.get().mode());
+                            file, digest(route, source), finalName, there.get().mode());
                 }
                 FilePath temporary = route.temporaryName(file);
                 Digest sent =
@@ -571,6 +568,14 @@ public final class Sender implements AutoCloseable {
                 return new Arrived(file, sent, temporary, SiteFacts.of(file).mode());
             }
         });
+    }
+
+    /** Returns the digest of a source's file; reads it only if the source does not know it. */
+    private static Digest digest(Route route, SourceFile source) throws SourceProblem, InterruptedException {
+        Optional<Digest> known = route.source().known(source.entry());
+        return known.isPresent()
+                ? known.get()
+                : source.digest(source.entry().facts().sizeBytes());
     }
 
     /** Sends a complete file under an unused name; what is not written becomes a hole. */
@@ -622,7 +627,7 @@ public final class Sender implements AutoCloseable {
      * exists after all, the final rename fails.
      */
     private boolean mayStand(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
-        if (route.versions().isPresent()) {
+        if (!route.mayStand()) {
             return false;
         }
         if (!tree.isNew(folder)) {
@@ -719,11 +724,15 @@ public final class Sender implements AutoCloseable {
     }
 
     /**
-     * Turns an arrival into a failure if the file is to replace a damaged copy and does not have the verified digest:
-     * nobody knows which is right.
+     * Turns an arrival into a failure if the source knows another digest of the file, or if the file is to replace a
+     * damaged copy and does not have the verified digest: nobody knows which is right.
      */
-    private static Arrival asProven(Arrival arrival, Map<Integer, Digest> proven) {
+    private static Arrival asProven(Route route, Arrival arrival, Map<Integer, Digest> proven) {
         if (arrival instanceof Arrived(Entry file, Digest digest, var _, var _, var _)) {
+            Optional<Failed> differs = route.source().differs(file, digest);
+            if (differs.isPresent()) {
+                return new Missing(differs.get());
+            }
             Digest expected = proven.get(file.number());
             if (expected != null && !expected.equals(digest)) {
                 return new Missing(new Failed(
@@ -744,7 +753,7 @@ public final class Sender implements AutoCloseable {
         try (Stay _ = gauges.sending.enter();
                 Stay _ = gauges.files.enter()) {
             arrival = asProven(
-                    entryWork(file, Missing::new, lane -> arriveLarge(lane, route, file, holes)), provenBefore);
+                    route, entryWork(file, Missing::new, lane -> arriveLarge(lane, route, file, holes)), provenBefore);
         }
         return switch (arrival) {
             case Missing(Failed failed) -> failed;
@@ -764,10 +773,7 @@ public final class Sender implements AutoCloseable {
         if (there.isPresent()) {
             try (SourceFile source = open(route, file, null)) {
                 Arrived standing = new Arrived(
-                        file,
-                        source.digest(file.facts().sizeBytes()),
-                        finalName,
-                        there.get().mode());
+                        file, digest(route, source), finalName, there.get().mode());
                 Map<FilePath, Digest> found =
                         site.digests(lane, List.of(finalName), there.get().sizeBytes());
                 if (compare(standing, found.get(finalName)) instanceof Verified) {

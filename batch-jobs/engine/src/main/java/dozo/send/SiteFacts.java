@@ -8,13 +8,24 @@ import dozo.file.EntryKind;
  * access, because scrub and restore must read, and new files could not be added to a read-only folder. SFTP version 3
  * stores whole seconds in unsigned 32 bits.
  */
-record SiteFacts(int mode, long modifiedSeconds) {
+public record SiteFacts(int mode, long modifiedSeconds) {
 
+    private static final int MODE = 07777;
     private static final int PERMISSIONS = 0777;
     private static final int FILE_ALWAYS = 0400;
     private static final int FOLDER_ALWAYS = 0700;
     private static final long SECONDS_MAX = 0xFFFF_FFFFL;
     private static final long NANOS = 1_000_000_000L;
+
+    /** Returns whether a file or folder has its mode at the site. */
+    public static boolean keepsMode(Entry entry) {
+        return of(entry).mode == (entry.facts().mode() & MODE);
+    }
+
+    /** Returns whether a file or folder has its time at the site, in whole seconds. */
+    public static boolean keepsTime(Entry entry) {
+        return of(entry).modifiedSeconds == Math.floorDiv(entry.facts().modifiedNanos(), NANOS);
+    }
 
     static SiteFacts of(Entry entry) {
         int always = entry.facts().kind() == EntryKind.DIRECTORY ? FOLDER_ALWAYS : FILE_ALWAYS;

@@ -7,7 +7,6 @@ import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.send.Gauges.Gauge;
 import dozo.send.SourceThreads.Turn;
-import dozo.source.OpenFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.AccessDeniedException;
@@ -57,7 +56,7 @@ final class SourceFile implements AutoCloseable {
     private final @Nullable Runnable stuck;
 
     // Used by the caller and by the thread that runs the request, never by both at once.
-    private @Nullable OpenFile file;
+    private @Nullable OpenSource file;
     private @Nullable ByteBuffer ahead;
 
     private long aheadOffset;
@@ -95,6 +94,11 @@ final class SourceFile implements AutoCloseable {
             super(message);
             this.problem = problem;
             this.ofSource = ofSource;
+        }
+
+        /** Returns a problem of the whole source. */
+        static SourceProblem ofSource(Problem problem, String message) {
+            return new SourceProblem(problem, message, true);
         }
 
         Problem problem() {
@@ -285,18 +289,10 @@ final class SourceFile implements AutoCloseable {
     }
 
     private void begin() throws IOException, SourceProblem {
-        OpenFile opened;
-        try {
-            opened = OpenFile.open(folder.opened(), sealed.path());
-        } catch (OpenFile.NoFile e) {
-            throw replaced(name);
-        }
+        OpenSource opened = folder.open(sealed);
         moved();
         file = opened;
         sparse = opened.isSparse();
-        if (!opened.factsWhenOpened().sameContentAs(sealed.facts())) {
-            throw replaced(name);
-        }
         ByteBuffer room = SourceBuffers.take();
         ahead = room;
         if (room != null) {
@@ -336,8 +332,7 @@ final class SourceFile implements AutoCloseable {
     }
 
     private void compare() throws IOException, SourceProblem {
-        OpenFile open = requireNonNull(file);
-        if (!open.facts().equals(open.factsWhenOpened())) {
+        if (!requireNonNull(file).isUnchanged()) {
             throw new SourceProblem(
                     Problem.CHANGED, name + ": changed while it was read; the next run sends the new content");
         }
@@ -538,9 +533,11 @@ final class SourceFile implements AutoCloseable {
         threads.leave(this);
     }
 
-    private static SourceProblem replaced(String name) {
+    /** Returns the problem that a file is not the one that the manifest describes. */
+    static SourceProblem replaced(Entry sealed) {
         return new SourceProblem(
-                Problem.CHANGED, name + ": changed since the manifest was sealed; the next run sends the new content");
+                Problem.CHANGED,
+                sealed.path() + ": changed since the manifest was sealed; the next run sends the new content");
     }
 
     private static SourceProblem unreadable(String name, IOException cause) {

@@ -1,62 +1,62 @@
 package dozo.send;
 
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.send.Outcome.Failed;
+import dozo.send.SourceFile.SourceProblem;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The folder that files are read from, created for a unit or a copy. Creating one does not access the file system:
- * links on the way to it are resolved when the first file is opened, by a thread that may hang.
+ * What files are read from, created for a unit or a copy: a folder of this machine, or the verified copies at another
+ * site. Creating one accesses neither.
  */
-public final class SourceFolder {
+public abstract sealed class SourceFolder permits LocalFolder, CopiesAtSite {
 
     private final Path path;
     private final AtomicInteger slow = new AtomicInteger();
-    private volatile @Nullable Path opened;
 
-    private SourceFolder(Path path, @Nullable Path opened) {
+    SourceFolder(Path path) {
         this.path = path;
-        this.opened = opened;
     }
 
     /** Returns a folder that is opened by this path; links on the way are not followed. */
     public static SourceFolder of(Path path) {
-        return new SourceFolder(path, path);
+        return new LocalFolder(path, path);
     }
 
     /** Returns a folder whose path is resolved, links included, when its first file is opened. */
     public static SourceFolder behindLinks(Path path) {
-        return new SourceFolder(path, null);
+        return new LocalFolder(path, null);
     }
 
     /** Returns the path that identifies it. */
-    public Path path() {
+    public final Path path() {
         return path;
     }
 
     /** Returns whether a reader has been waiting for one of its files for some time. */
-    public boolean isSlow() {
+    public final boolean isSlow() {
         return slow.get() > 0;
     }
 
     /** Counts files with readers that have been waiting for some time. */
-    void slow(int files) {
+    final void slow(int files) {
         slow.addAndGet(files);
     }
 
-    /** Returns the path to open it by, without links; the original path if it does not exist. NB: this may hang. */
-    Path opened() {
-        Path known = opened;
-        if (known != null) {
-            return known;
-        }
-        try {
-            Path real = path.toRealPath();
-            opened = real;
-            return real;
-        } catch (IOException notThere) {
-            return path;
-        }
-    }
+    /**
+     * Opens a file. NB: this may hang.
+     *
+     * @throws SourceProblem if it is not what the manifest describes
+     */
+    abstract OpenSource open(Entry sealed) throws IOException, SourceProblem;
+
+    /** Returns the digest that a file must have, if that is known before it is read. */
+    abstract Optional<Digest> known(Entry file);
+
+    /** Returns the failure of a file whose content, as read, does not have the known digest; empty if it has. */
+    abstract Optional<Failed> differs(Entry file, Digest read);
 }

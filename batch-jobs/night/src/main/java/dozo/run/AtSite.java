@@ -33,7 +33,20 @@ class AtSite {
 
     /** Work at a site. */
     interface Deed<T extends @Nullable Object> {
-        T with(Sender sender) throws RemoteException, InterruptedException;
+        T with(Sender sender) throws RemoteException, SourceAway, InterruptedException;
+    }
+
+    /** The site that a replication reads cannot be used now. */
+    static final class SourceAway extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        private final String site;
+
+        SourceAway(String site, String message) {
+            super(message);
+            this.site = site;
+        }
     }
 
     AtSite(Senders senders, Sites sites, Runs runs, TransferSettings settings, InstantSource clock) {
@@ -47,7 +60,7 @@ class AtSite {
     /**
      * Executes the work.
      *
-     * @throws RemoteException if the site cannot be used, or has been away for too long
+     * @throws RemoteException if the site cannot be used, or it, or the site that is read, has been away for too long
      * @throws JobInterruptedException if the run is asked to stop while it waits
      */
     <T extends @Nullable Object> T of(NightFlow flow, Deed<T> deed)
@@ -61,11 +74,16 @@ class AtSite {
                 return done;
             } catch (RemoteException e) {
                 boolean away = e.reason() == Reason.LOST || e.reason() == Reason.UNREACHABLE;
-                if (!away || !mayWait(flow, e)) {
+                if (!away
+                        || !mayWait(flow, sites.find(flow.site()).orElseThrow().name(), e)) {
                     throw e;
                 }
                 if (sender != null) {
                     senders.drop(flow.run(), sender);
+                }
+            } catch (SourceAway e) {
+                if (!mayWait(flow, e.site, e)) {
+                    throw new RemoteException(Reason.LOST, String.valueOf(e.getMessage()), e);
                 }
             }
             flow.check();
@@ -74,11 +92,10 @@ class AtSite {
         }
     }
 
-    private boolean mayWait(NightFlow flow, RemoteException why) {
+    private boolean mayWait(NightFlow flow, String site, Exception why) {
         Instant now = clock.instant();
         Instant since = flow.awaySince(now);
         if (since == null) {
-            String site = sites.find(flow.site()).orElseThrow().name();
             String words = "waiting for site %s since %s: %s"
                     .formatted(site, now.truncatedTo(ChronoUnit.SECONDS), why.getMessage());
             LOG.warn("run {}: {}", flow.run(), words);

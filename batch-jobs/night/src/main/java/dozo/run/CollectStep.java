@@ -30,21 +30,23 @@ import org.springframework.stereotype.Component;
 class CollectStep implements Tasklet {
 
     private final @Nullable Collecting collecting;
+    private final Replications replications;
     private final InstantSource clock;
     private volatile @Nullable FutureTask<Boolean> underWay;
 
-    CollectStep(Optional<Collecting> collecting, InstantSource clock) {
+    CollectStep(Optional<Collecting> collecting, Replications replications, InstantSource clock) {
         this.collecting = collecting.orElse(null);
+        this.replications = replications;
         this.clock = clock;
     }
 
     @Override
     public RepeatStatus execute(StepContribution contribution, ChunkContext chunk) throws Exception {
-        if (collecting == null) {
-            return RepeatStatus.FINISHED;
-        }
         StepExecution step = contribution.getStepExecution();
         long run = NightlyBackupJob.run(step);
+        if (collecting == null || replications.source(run).isPresent()) {
+            return RepeatStatus.FINISHED;
+        }
         long left = began(step).plus(collecting.limit()).toEpochMilli() - clock.millis();
         try {
             boolean more = piece(collecting, run, left);

@@ -189,7 +189,7 @@ class Executions {
 
     private Job job(RunKind kind) {
         return switch (kind) {
-            case NIGHTLY_BACKUP, RETRY -> nightlyBackup;
+            case NIGHTLY_BACKUP, RETRY, REPLICATION -> nightlyBackup;
             case SCRUB -> scrub;
         };
     }

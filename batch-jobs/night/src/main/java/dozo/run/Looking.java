@@ -61,6 +61,7 @@ class Looking {
 
     private final Runs runs;
     private final Retries retries;
+    private final Replications replications;
     private final Ingest ingest;
     private final Manifests manifests;
     private final Freezes freezes;
@@ -76,6 +77,7 @@ class Looking {
     Looking(
             Runs runs,
             Retries retries,
+            Replications replications,
             Ingest ingest,
             Manifests manifests,
             Freezes freezes,
@@ -89,6 +91,7 @@ class Looking {
             TransactionTemplate transaction) {
         this.runs = runs;
         this.retries = retries;
+        this.replications = replications;
         this.ingest = ingest;
         this.manifests = manifests;
         this.freezes = freezes;
@@ -103,19 +106,41 @@ class Looking {
     }
 
     /**
-     * Reads the sources of all experiments of the run, except those that it had read before it was interrupted. Returns
-     * their number.
+     * Reads the sources of all experiments of the run, except those that it had read before it was interrupted. A
+     * replication reads no source: it plans what the current manifests lack at its site. Returns their number.
      *
      * @throws JobInterruptedException if the run is asked to stop in the meantime
      */
     int look(NightFlow flow) throws JobInterruptedException, InterruptedException {
         units.cancelEarlier(flow.run(), flow.site());
+        if (replications.source(flow.run()).isPresent()) {
+            return planAll(flow);
+        }
         Window window = new Window(flow);
         try {
             return window.run();
         } finally {
             window.leave();
         }
+    }
+
+    /** Plans frozen experiments too: what their sources have lost is not looked at. */
+    private int planAll(NightFlow flow) throws JobInterruptedException {
+        int count = 0;
+        List<Experiment> page = retries.page(flow.run(), 0);
+        while (!page.isEmpty()) {
+            for (Experiment experiment : page) {
+                flow.check();
+                if (Boolean.TRUE.equals(transaction.execute(_ -> plan(flow, experiment, 0)))) {
+                    flow.ring();
+                }
+                count++;
+            }
+            page = retries.page(flow.run(), page.getLast().id());
+        }
+        runs.looked(flow.run());
+        flow.ring();
+        return count;
     }
 
     /** Seals and plans the result of a look, all of it or nothing. */
@@ -126,7 +151,7 @@ class Looking {
             if (ingested.sealed()) {
                 receipts.carryOver(experiment.id());
             }
-            return plan(flow, experiment, turn);
+            return !freezes.frozen(experiment.id()) && plan(flow, experiment, turn);
         }));
         if (planned) {
             flow.ring();
@@ -134,13 +159,13 @@ class Looking {
     }
 
     /**
-     * Plans what is not safe yet: every entry without a receipt, but nothing of a frozen experiment, nor what a
-     * continued run has already planned. Returns false if there is nothing.
+     * Plans what is not safe yet: every entry without a receipt, but not what a continued run has already planned.
+     * Returns false if there is nothing.
      */
     private boolean plan(NightFlow flow, Experiment experiment, int turn) {
         Optional<ExperimentCoverage> unsafe =
                 coverage.experiment(flow.site(), experiment.id()).filter(NightSteps::unsafe);
-        if (unsafe.isEmpty() || freezes.frozen(experiment.id())) {
+        if (unsafe.isEmpty()) {
             return false;
         }
         synchronized (flow.planner()) {

@@ -53,6 +53,7 @@ class NightlyBackupJob {
     private final Anchors anchors;
     private final Retention retention;
     private final Senders senders;
+    private final Replications replications;
     private final SendingWatch watch;
     private final TransferSettings settings;
 
@@ -68,6 +69,7 @@ class NightlyBackupJob {
             Anchors anchors,
             Retention retention,
             Senders senders,
+            Replications replications,
             SendingWatch watch,
             TransferSettings settings) {
         this.repository = repository;
@@ -81,6 +83,7 @@ class NightlyBackupJob {
         this.anchors = anchors;
         this.retention = retention;
         this.senders = senders;
+        this.replications = replications;
         this.watch = watch;
         this.settings = settings;
     }
@@ -120,12 +123,13 @@ class NightlyBackupJob {
                 .build();
     }
 
-    /** Fails the run before anything else if the site cannot be used. A restart repeats it. */
+    /** Fails the run before anything else if a site cannot be used. A restart repeats it. */
     private Step checkSite() {
         return new StepBuilder("checkSite", repository)
                 .tasklet(
                         (contribution, chunk) -> {
                             senders.of(run(contribution.getStepExecution()), site(contribution.getStepExecution()));
+                            replications.connect(run(contribution.getStepExecution()));
                             return RepeatStatus.FINISHED;
                         },
                         new ResourcelessTransactionManager())

@@ -46,6 +46,7 @@ public class Operations implements SmartLifecycle {
     private final Executions executions;
     private final Runs runs;
     private final Retries retries;
+    private final Replications replications;
     private final Sites sites;
     private final Senders senders;
     private final RunEnd runEnd;
@@ -56,6 +57,7 @@ public class Operations implements SmartLifecycle {
             Executions executions,
             Runs runs,
             Retries retries,
+            Replications replications,
             Sites sites,
             Senders senders,
             RunEnd runEnd,
@@ -63,6 +65,7 @@ public class Operations implements SmartLifecycle {
         this.executions = executions;
         this.runs = runs;
         this.retries = retries;
+        this.replications = replications;
         this.sites = sites;
         this.senders = senders;
         this.runEnd = runEnd;
@@ -99,6 +102,19 @@ public class Operations implements SmartLifecycle {
         retries.check(runId);
         Site site = sites.chosen(tried.site());
         return start(() -> runs.openRetry(site, runId, requestedBy), requestedBy, MAKE_WAY_LIMIT);
+    }
+
+    /**
+     * Starts a copy of experiments from one site to another, and returns while it runs. A scrub makes way for it as for
+     * a night. The experiments are stored, so that the replication continues with them after a crash.
+     *
+     * @throws Refusal if the request is invalid, there is nothing to copy, another run is active, or a scrub has not
+     *     ended in time
+     */
+    public Run replicate(ReplicationRequest request, String requestedBy) {
+        // Before a scrub is stopped for it.
+        replications.checked(request);
+        return start(() -> runs.openReplication(request, requestedBy), requestedBy, MAKE_WAY_LIMIT);
     }
 
     private Run start(Supplier<Run> open, String requestedBy, Duration limit) {

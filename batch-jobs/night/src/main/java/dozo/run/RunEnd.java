@@ -37,6 +37,7 @@ class RunEnd implements JobExecutionListener {
     private final Runs runs;
     private final Findings findings;
     private final Senders senders;
+    private final Replications replications;
     private final NightFlows flows;
     private volatile boolean leaving;
 
@@ -45,10 +46,11 @@ class RunEnd implements JobExecutionListener {
 
     private volatile int losses;
 
-    RunEnd(Runs runs, Findings findings, Senders senders, NightFlows flows) {
+    RunEnd(Runs runs, Findings findings, Senders senders, Replications replications, NightFlows flows) {
         this.runs = runs;
         this.findings = findings;
         this.senders = senders;
+        this.replications = replications;
         this.flows = flows;
     }
 
@@ -64,6 +66,7 @@ class RunEnd implements JobExecutionListener {
     public void afterJob(JobExecution execution) {
         long run = requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
         senders.close(run);
+        replications.close(run);
         flows.close(run);
         BatchStatus status = execution.getStatus();
         if (status == BatchStatus.COMPLETED) {

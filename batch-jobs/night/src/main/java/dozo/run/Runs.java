@@ -51,10 +51,11 @@ public class Runs {
             row.getString("paused_by"),
             Rows.instant(row, "paused_at"),
             row.getString("stopped_by"),
-            row.getObject("retry_of", Long.class));
+            row.getObject("retry_of", Long.class),
+            row.getString("from_site"));
 
     private static final String SELECT = """
-            select r.*, s.name as site,
+            select r.*, s.name as site, o.name as from_site,
                    least(%1$d, (
                        select count(*)
                        from (
@@ -68,12 +69,13 @@ public class Runs {
                        select coalesce(sum(k.findings), 0)
                        from run_sum k left join project p using (project_id)
                        where k.run_id = r.run_id and in_sight(:seen, p.code))) as findings
-            from run r join site s using (site_id)
+            from run r join site s using (site_id) left join site o on o.site_id = r.from_site_id
             """.formatted(Findings.COUNTED_MAX + 1);
 
     private final JdbcClient jdbc;
     private final Scrubs scrubs;
     private final Retries retries;
+    private final Replications replications;
     private final TransferUnits units;
     private final Senders senders;
     private final Findings findings;
@@ -85,6 +87,8 @@ public class Runs {
         NIGHTLY_BACKUP("nightlyBackup"),
         /** A backup of only those experiments that have open findings in an earlier run. */
         RETRY("retry"),
+        /** A copy of experiments from one site to another. */
+        REPLICATION("replication"),
         SCRUB("scrub");
 
         private final String code;
@@ -129,6 +133,7 @@ public class Runs {
      * @param pausedBy null unless it is paused
      * @param stoppedBy who first asked it to stop; null: nobody
      * @param retryOf the run whose findings it retries; null if it is not a retry
+     * @param from the name of the site that it reads; null if it is not a replication
      */
     public record Run(
             long id,
@@ -144,7 +149,8 @@ public class Runs {
             @Nullable String pausedBy,
             @Nullable Instant pausedAt,
             @Nullable String stoppedBy,
-            @Nullable Long retryOf) {
+            @Nullable Long retryOf,
+            @Nullable String from) {
 
         /** Returns whether it ends as soon as its current work is finished. */
         public boolean stops() {
@@ -161,6 +167,7 @@ public class Runs {
             JdbcClient jdbc,
             Scrubs scrubs,
             Retries retries,
+            Replications replications,
             TransferUnits units,
             Senders senders,
             Findings findings,
@@ -170,6 +177,7 @@ public class Runs {
         this.jdbc = jdbc;
         this.scrubs = scrubs;
         this.retries = retries;
+        this.replications = replications;
         this.units = units;
         this.senders = senders;
         this.findings = findings;
@@ -185,15 +193,16 @@ public class Runs {
      */
     @Transactional
     public Run open(RunKind kind, Site site, String requestedBy) {
-        return open(kind, site, requestedBy, null);
+        return open(kind, site, requestedBy, null, null);
     }
 
-    private Run open(RunKind kind, Site site, String requestedBy, @Nullable Long retryOf) {
+    private Run open(RunKind kind, Site site, String requestedBy, @Nullable Long retryOf, @Nullable Site from) {
         try {
             long id = jdbc.sql("""
-                            insert into run (kind, site_id, state, requested_by, started_at, retry_of)
-                            values (:kind, :site, 'RUNNING', :by, :now, :retryOf) returning run_id
+                            insert into run (kind, site_id, state, requested_by, started_at, retry_of, from_site_id)
+                            values (:kind, :site, 'RUNNING', :by, :now, :retryOf, :from) returning run_id
                             """)
+                    .param("from", from == null ? null : from.id(), Types.INTEGER)
                     .param("retryOf", retryOf, Types.BIGINT)
                     .param("kind", kind.code())
                     .param("site", site.id())
@@ -204,6 +213,9 @@ public class Runs {
             Map<String, Object> detail = new HashMap<>(Map.of("site", site.name(), "kind", kind.code()));
             if (retryOf != null) {
                 detail.put("retry_of", retryOf);
+            }
+            if (from != null) {
+                detail.put("from", from.name());
             }
             ledger.append(requestedBy, "run.started", String.valueOf(id), detail);
             return find(id).orElseThrow();
@@ -231,9 +243,22 @@ public class Runs {
      */
     @Transactional
     public Run openRetry(Site site, long of, String requestedBy) {
-        Run run = open(RunKind.RETRY, site, requestedBy, of);
+        Run run = open(RunKind.RETRY, site, requestedBy, of, null);
         retries.check(of);
         retries.choose(run.id(), of);
+        return run;
+    }
+
+    /**
+     * Opens a replication with its experiments.
+     *
+     * @throws Refusal if a run is active, or there is nothing to copy
+     */
+    @Transactional
+    public Run openReplication(ReplicationRequest request, String requestedBy) {
+        Replications.Asked asked = replications.checked(request);
+        Run run = open(RunKind.REPLICATION, asked.to(), requestedBy, null, asked.from());
+        replications.choose(run.id(), asked);
         return run;
     }
 

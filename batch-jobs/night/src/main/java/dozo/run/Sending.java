@@ -1,6 +1,13 @@
 package dozo.run;
 
+import dozo.remote.RemoteException;
+import dozo.run.AtSite.SourceAway;
+import dozo.send.CopiesAtSite;
+import dozo.send.Outcome;
+import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
+import dozo.send.Route;
+import dozo.send.Sender;
 import dozo.send.Stay;
 import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.Claim;
@@ -36,6 +43,7 @@ class Sending {
     private final Runs runs;
     private final TransferUnits units;
     private final Senders senders;
+    private final Replications replications;
     private final AtSite site;
     private final NightFlows flows;
     private final SendingWatch watch;
@@ -47,6 +55,7 @@ class Sending {
             Runs runs,
             TransferUnits units,
             Senders senders,
+            Replications replications,
             AtSite site,
             NightFlows flows,
             SendingWatch watch,
@@ -56,6 +65,7 @@ class Sending {
         this.runs = runs;
         this.units = units;
         this.senders = senders;
+        this.replications = replications;
         this.site = site;
         this.flows = flows;
         this.watch = watch;
@@ -147,16 +157,27 @@ class Sending {
 
         private Sent sent(Claim claim) {
             try {
-                Result result = site.of(
-                        flow,
-                        sender -> new Result(
-                                claim, sender.send(claim.route(), claim.unit(), claim.proven()), sender.method()));
+                Result result = site.of(flow, sender -> send(sender, claim));
                 return new Sent(claim, result, null);
             } catch (Exception e) {
                 return new Sent(claim, null, e);
             } finally {
                 watch.ended(flow.run());
             }
+        }
+
+        private Result send(Sender sender, Claim claim) throws RemoteException, SourceAway, InterruptedException {
+            Route route = replications.route(claim);
+            List<Outcome> outcomes = sender.send(route, claim.unit(), claim.proven());
+            if (route.source() instanceof CopiesAtSite from) {
+                for (Outcome outcome : outcomes) {
+                    if (outcome instanceof Failed failed && failed.ofSource()) {
+                        // NB: the unit is sent again when the site is back; what it has proven is found again.
+                        throw new SourceAway(from.site(), failed.message());
+                    }
+                }
+            }
+            return new Result(claim, outcomes, sender.method());
         }
 
         private void awaitUnderWay() throws InterruptedException {

@@ -37,6 +37,7 @@ class SendingWatch implements StepExecutionListener {
     private final CostModels models;
     private final TransferUnits units;
     private final Senders senders;
+    private final Replications replications;
     private final TransferSettings settings;
     private final Map<Long, Begin> begins = new ConcurrentHashMap<>();
 
@@ -71,16 +72,26 @@ class SendingWatch implements StepExecutionListener {
         }
     }
 
-    SendingWatch(CostModels models, TransferUnits units, Senders senders, TransferSettings settings) {
+    SendingWatch(
+            CostModels models,
+            TransferUnits units,
+            Senders senders,
+            Replications replications,
+            TransferSettings settings) {
         this.models = models;
         this.units = units;
         this.senders = senders;
+        this.replications = replications;
         this.settings = settings;
     }
 
     @Override
     public void beforeStep(StepExecution step) {
         long run = run(step);
+        if (replications.source(run).isPresent()) {
+            // Its time is that of two sites, and says nothing about a night's.
+            return;
+        }
         begins.put(run, new Begin(units.verified(run), senders.bytesMoved(run)));
     }
 

@@ -287,8 +287,8 @@ public class TransferUnits {
     /**
      * Returns at most {@code limit} experiments of a site that have receipts which their bag does not list yet, and for
      * which the run has nothing left to do. If an experiment has units in the run, all must be closed; others are
-     * returned only when the run has read all sources. Frozen experiments are skipped, and so are those outside a
-     * retry.
+     * returned only when the run has read all sources. Frozen experiments are skipped, except in a replication, and so
+     * are those outside a retry or replication.
      *
      * @param entries the approximate maximum of their entries together; only the first experiment may have more
      */
@@ -302,9 +302,10 @@ public class TransferUnits {
                                                   where u.run_id = :run and u.experiment_id = p.experiment_id))
                           and not exists (select from transfer_unit u
                                           where u.run_id = :run and u.experiment_id = p.experiment_id and u.state = 'PLANNED')
-                          and not exists (select from frozen_experiment f
-                                          where f.experiment_id = p.experiment_id
-                                            and f.ended_at is null and f.released_at is null)
+                          and (not exists (select from frozen_experiment f
+                                           where f.experiment_id = p.experiment_id
+                                             and f.ended_at is null and f.released_at is null)
+                               or exists (select from run where run_id = :run and from_site_id is not null))
                           and (not exists (select from run_experiment where run_id = :run)
                                or exists (select from run_experiment c
                                           where c.run_id = :run and c.experiment_id = p.experiment_id))

@@ -1,0 +1,118 @@
+package dozo.copy;
+
+import dozo.copy.Inventory.Item;
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.file.PathPattern;
+import dozo.file.Problem;
+import dozo.file.Selection;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What of a manifest is restored: all of it, or what is selected. It is read a page at a time. */
+final class ManifestPart {
+
+    private static final int PAGE = 500;
+
+    private static final int KEY_BYTES = 8;
+
+    private final Inventory whole;
+    private final String name;
+    private final Selection selection;
+
+    /** What of the whole is restored, once it is known. */
+    private Inventory part;
+
+    private @Nullable Selected selected;
+
+    /** Does something with an item. */
+    interface Deed {
+        void with(Item item) throws IOException, InterruptedException;
+    }
+
+    /** Receives what was selected and does not exist. */
+    interface Report {
+        void finding(FilePath path, Problem problem, String message);
+    }
+
+    ManifestPart(Inventory whole, String experiment, int manifest, Selection selection) {
+        this.whole = whole;
+        this.part = whole;
+        this.name = experiment + "#" + manifest;
+        this.selection = selection;
+    }
+
+    /**
+     * Finds what is selected.
+     *
+     * @throws IOException if that is nothing
+     */
+    void select() throws IOException {
+        if (selection.isAll()) {
+            return;
+        }
+        Selected found = new Selected(selection, whole);
+        if (found.isEmpty()) {
+            throw new IOException(name + " has nothing with this path, or that matches this pattern");
+        }
+        part = whole.only(found::contains);
+        selected = found;
+    }
+
+    /** Reports the selected paths and patterns that nothing matches. */
+    void reportUnmatched(Report report) {
+        if (selected == null) {
+            return;
+        }
+        for (FilePath path : selected.unmatchedPaths()) {
+            report.finding(path, Problem.NO_MATCH, "%s: %s has nothing with this path".formatted(path, name));
+        }
+        for (PathPattern pattern : selected.unmatchedPatterns()) {
+            report.finding(
+                    FilePath.ROOT, Problem.NO_MATCH, "pattern \"%s\": nothing in %s matches".formatted(pattern, name));
+        }
+    }
+
+    /** Returns whether there may be something to restore: a pattern, or a path that the manifest has. */
+    boolean mayMatch() {
+        return selection.isAll()
+                || !selection.patterns().isEmpty()
+                || selection.paths().stream().anyMatch(path -> whole.find(path).isPresent());
+    }
+
+    void each(Deed deed) throws IOException, InterruptedException {
+        FilePath after = FilePath.ROOT;
+        while (true) {
+            List<Item> page = part.page(after, PAGE);
+            if (page.isEmpty()) {
+                return;
+            }
+            for (Item item : page) {
+                deed.with(item);
+            }
+            after = page.getLast().entry().path();
+        }
+    }
+
+    /** Returns whether the manifest has an entry with this name at its top. */
+    boolean isTopName(FilePath name) {
+        return whole.find(name).isPresent();
+    }
+
+    /** Returns a key that is the same for the same restore into this target, and different for any other. */
+    String key(byte[] target) {
+        MessageDigest digest = Digest.algorithm();
+        digest.update((name + "\0").getBytes(StandardCharsets.UTF_8));
+        if (!selection.isAll()) {
+            digest.update((byte) 0);
+            digest.update(selection.bytes());
+            digest.update((byte) 0);
+        }
+        digest.update(target);
+        return HexFormat.of().formatHex(digest.digest(), 0, KEY_BYTES);
+    }
+}

@@ -1,0 +1,90 @@
+package dozo.send;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.send.Outcome.Failed;
+import dozo.send.SourceFile.SourceProblem;
+import dozo.source.OpenFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A folder of this machine. Links on the way to it are resolved when the first file is opened, by a thread that may
+ * hang.
+ */
+final class LocalFolder extends SourceFolder {
+
+    private volatile @Nullable Path opened;
+
+    LocalFolder(Path path, @Nullable Path opened) {
+        super(path);
+        this.opened = opened;
+    }
+
+    @Override
+    OpenSource open(Entry sealed) throws IOException, SourceProblem {
+        OpenFile file;
+        try {
+            file = OpenFile.open(opened(), sealed.path());
+        } catch (OpenFile.NoFile e) {
+            throw SourceFile.replaced(sealed);
+        }
+        if (!file.factsWhenOpened().sameContentAs(sealed.facts())) {
+            file.close();
+            throw SourceFile.replaced(sealed);
+        }
+        return new Opened(file);
+    }
+
+    /** Nothing is known of a file before it is read. */
+    @Override
+    Optional<Digest> known(Entry file) {
+        return Optional.empty();
+    }
+
+    @Override
+    Optional<Failed> differs(Entry file, Digest read) {
+        return Optional.empty();
+    }
+
+    /** Returns the path to open it by, without links; the original path if it does not exist. NB: this may hang. */
+    private Path opened() {
+        Path known = opened;
+        if (known != null) {
+            return known;
+        }
+        try {
+            Path real = path().toRealPath();
+            opened = real;
+            return real;
+        } catch (IOException notThere) {
+            return path();
+        }
+    }
+
+    private record Opened(OpenFile file) implements OpenSource {
+
+        @Override
+        public boolean isSparse() {
+            return file.isSparse();
+        }
+
+        @Override
+        public void read(ByteBuffer into, long offset) throws IOException {
+            file.read(into, offset);
+        }
+
+        @Override
+        public boolean isUnchanged() throws IOException {
+            return file.facts().equals(file.factsWhenOpened());
+        }
+
+        @Override
+        public void close() {
+            file.close();
+        }
+    }
+}

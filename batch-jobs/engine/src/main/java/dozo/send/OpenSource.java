@@ -1,0 +1,21 @@
+package dozo.send;
+
+import dozo.send.SourceFile.SourceProblem;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** An open file of a source: on this machine, or at another site. One thread at a time uses it. */
+interface OpenSource extends AutoCloseable {
+
+    /** Returns whether the file may contain holes. */
+    boolean isSparse();
+
+    /** Fills the buffer from this offset on, as far as the file reaches. */
+    void read(ByteBuffer into, long offset) throws IOException, SourceProblem;
+
+    /** Returns whether the file has not changed since it was opened. */
+    boolean isUnchanged() throws IOException;
+
+    @Override
+    void close();
+}

@@ -1,0 +1,368 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Coverage;
+import dozo.ledger.Findings.KeptFinding;
+import dozo.loopback.LoopbackSite;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.remote.ChildProcess;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** A replication copies experiments from the site {@code dr} to the site {@code second}; no source is read. */
+class ReplicationIT extends NightAtSite {
+
+    private static final String WAIT = "dozo.transfer.outage=60s";
+
+    private Path secondRoot;
+    private LoopbackSite second;
+
+    /** The source, which is moved here after the first night. */
+    private Path kept;
+
+    ReplicationIT() {
+        super(WAIT);
+    }
+
+    /** Starts the second site's sshd. */
+    LoopbackSite serveSecond(Path state, Path at) throws IOException {
+        return LoopbackSite.openSsh(state, at, 0);
+    }
+
+    @BeforeEach
+    void openSecond() throws IOException {
+        secondRoot = Files.createDirectory(folder.resolve("second"));
+        second = serveSecond(folder.resolve("sshd2"), secondRoot);
+        night.get(Sites.class).save("second", second.address(), "test");
+        kept = folder.resolve("kept");
+    }
+
+    @AfterEach
+    void closeSecond() {
+        second.close();
+    }
+
+    @Test
+    void anExperimentWithoutItsSourceIsCopiedAndProvenAtTheSecondSite() throws Exception {
+        writeAll();
+        safeAtFirst();
+
+        Run run = replicate("p/E1");
+
+        assertThat(night.findings(run)).isEmpty();
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(run.kind()).isEqualTo(RunKind.REPLICATION);
+        assertThat(run.from()).isEqualTo("dr");
+        assertThat(run.site()).isEqualTo("second");
+        assertSameAtSecond();
+        Coverage.Totals covered = night.get(Coverage.class).all(2);
+        assertThat(covered.safe()).isTrue();
+        assertThat(covered.bytesSafe()).isEqualTo(night.coverage().bytesSafe());
+        assertThat(night.count("""
+                select count(*) from entry_receipt a join entry_receipt b using (experiment_id, entry_no, digest)
+                where a.site_id = 1 and b.site_id = 2
+                """)).isEqualTo(night.count("select count(*) from entry"));
+        assertThat(night.count("""
+                select count(*) from ledger where action = 'run.started' and actor = 'operator'
+                  and detail->>'kind' = 'replication' and detail->>'from' = 'dr' and detail->>'site' = 'second'
+                """)).isEqualTo(1);
+
+        Run after = night.run("second");
+        assertThat(night.count("select count(*) from transfer_unit where run_id = " + after.id()))
+                .as("nothing is left for a night")
+                .isZero();
+        assertThat(night.findings(after)).extracting(KeptFinding::reason).containsExactly(Problem.SOURCE_MISSING);
+        assertThatThrownBy(() -> start("dr", "second", null, "p/E1", false))
+                .isInstanceOf(Refusal.class)
+                .hasMessage("experiment p/E1 is complete at site second, or its source is there");
+    }
+
+    @Test
+    void aDamagedCopyIsNotPassedOnAndComesOnceItIsRepaired() throws Exception {
+        writeAll();
+        safeAtFirst();
+        Path data = bag.resolve("data");
+        byte[] small = flip(data.resolve("many/3"));
+        byte[] large = flip(data.resolve("large"));
+        Files.move(data.resolve("many/5"), folder.resolve("aside"));
+        byte[] cut = Files.readAllBytes(data.resolve("middle"));
+        Files.write(data.resolve("middle"), new byte[1]);
+
+        Run run = replicate("p/E1");
+
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.findings(run))
+                .extracting(finding -> String.valueOf(finding.path()), KeptFinding::reason)
+                .containsExactlyInAnyOrder(
+                        tuple("many/3", Problem.SOURCE_DIFFERS),
+                        tuple("large", Problem.SOURCE_DIFFERS),
+                        tuple("middle", Problem.SOURCE_DIFFERS),
+                        tuple("many/5", Problem.VANISHED));
+        assertThat(night.findings(run))
+                .allSatisfy(finding -> assertThat(finding.message()).contains("the copy at site dr"));
+        Path there = secondRoot.resolve("p/E1/data");
+        for (String name : new String[] {"many/3", "many/5", "large", "middle"}) {
+            assertThat(there.resolve(name)).doesNotExist();
+        }
+        assertThat(there.resolve("many/4")).hasContent("file 4");
+        assertThat(night.get(Coverage.class).all(2).safe()).isFalse();
+        Files.createDirectory(source);
+        night.run("second");
+        assertThat(night.findings(run))
+                .as("a night does not look at the other site")
+                .allSatisfy(finding -> assertThat(finding.open()).isTrue());
+
+        Files.write(data.resolve("many/3"), small);
+        Files.write(data.resolve("large"), large);
+        Files.write(data.resolve("middle"), cut);
+        Files.move(folder.resolve("aside"), data.resolve("many/5"));
+        Run again = replicate("p/E1");
+
+        assertThat(night.findings(again)).isEmpty();
+        assertThat(again.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.findings(run))
+                .allSatisfy(finding -> assertThat(finding.open()).isFalse());
+        assertSameAtSecond();
+    }
+
+    @Test
+    void aKilledReplicationGoesOnAndSendsNothingProvenAgain() throws Exception {
+        for (int i = 0; i < 400; i++) {
+            Night.write(source, Map.of("many/" + i, "x".repeat(40_000) + i));
+        }
+        Files.write(source.resolve("large"), random(30 << 20));
+        safeAtFirst();
+        Run opened = night.get(Runs.class)
+                .openReplication(new ReplicationRequest("dr", "second", "p", null, false), "operator");
+        night.close();
+        String[] settings = {WAIT, "dozo.transfer.chunk=2", "dozo.transfer.partitions=1"};
+        try (ChildProcess child =
+                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, settings)) {
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(5))
+                    .pollInterval(Duration.ofMillis(5))
+                    .until(() -> done() >= 3 || !child.isAlive());
+            assertThat(child.isAlive())
+                    .as(Files.readString(folder.resolve("child.log")))
+                    .isTrue();
+        }
+        long before = done();
+        night = new Night(database, site.address(), settings);
+        assertThat(before).isLessThan(night.count("select count(*) from transfer_unit where site_id = 2"));
+
+        night.get(Operations.class).recover();
+
+        assertThat(night.await(opened.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.count("""
+                select count(*) from entry_receipt a join entry_receipt b using (experiment_id, site_id, entry_no)
+                where a.receipt_id < b.receipt_id
+                """)).as("nothing was proven twice").isZero();
+        assertSameAtSecond();
+    }
+
+    @Test
+    void aSiteThatIsAwayWhileItIsReadIsWaitedFor() throws Exception {
+        for (int i = 0; i < 60; i++) {
+            Files.write(source.resolve("file" + i), random(300_000));
+        }
+        Files.write(source.resolve("large"), random(40 << 20));
+        safeAtFirst();
+        Run started = start("dr", "second", null, "p/E1", false);
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .pollInterval(Duration.ofMillis(5))
+                .until(() -> done() > 0);
+        int port = site.address().port();
+        site.close();
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(2))
+                .until(
+                        () -> night.get(Runs.class).find(started.id()).orElseThrow(),
+                        run -> !run.goesOn() || run.message().startsWith("waiting for site dr since "));
+        assertThat(night.get(Runs.class).find(started.id()).orElseThrow().goesOn())
+                .isTrue();
+
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, port);
+
+        Run end = night.await(started.id());
+        assertThat(night.findings(end)).isEmpty();
+        assertThat(end.state()).isEqualTo(RunState.COMPLETE);
+        assertSameAtSecond();
+    }
+
+    @Test
+    void aRemovedSiteCanStillBeReadAndOnlyWhatHasNoSourceIsChosen() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        Path there = Files.createDirectory(folder.resolve("there"));
+        Night.write(there, Map.of("b", "2"));
+        night.register("E1", source);
+        night.register("E2", there);
+        night.complete();
+        Files.move(source, kept);
+        night.run();
+        night.get(Sites.class).remove("dr", true, "test");
+
+        Run run = night.await(start("dr", "second", null, null, true).id());
+
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(secondRoot.resolve("p/E1/data/a")).hasContent("1");
+        assertThat(secondRoot.resolve("p/E2")).doesNotExist();
+        assertThat(night.await(start("dr", "second", "p", null, false).id()).state())
+                .isEqualTo(RunState.COMPLETE);
+        assertThat(secondRoot.resolve("p/E2/data/b")).hasContent("2");
+        assertThat(night.get(Coverage.class).all(2).safe()).isTrue();
+    }
+
+    @Test
+    void whatHasNoCopyAtTheFirstSiteIsAFinding() throws Exception {
+        Night.write(source, Map.of("a", "1", "unreadable", "2"));
+        night.register("E1", source);
+        night.complete();
+        Night.write(source, Map.of("new", "was never sent"));
+        sealWithoutSending();
+        Files.move(source, kept);
+
+        Run run = replicate("p/E1");
+
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.findings(run))
+                .extracting(finding -> String.valueOf(finding.path()), KeptFinding::reason, KeptFinding::message)
+                .containsExactly(tuple("new", Problem.UNPROVEN, "new: has no verified copy at site dr"));
+        assertThat(secondRoot.resolve("p/E1/data/a")).hasContent("1");
+    }
+
+    @Test
+    void invalidRequestsAreRefusedAtTheirFields() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        assertRefused(start("nowhere", "second"), "from", "site \"nowhere\" does not exist");
+        assertRefused(start("dr", "nowhere"), "to", "site \"nowhere\" does not exist");
+        assertRefused(start("dr", "dr"), "to", "expected a site other than dr, which is read");
+        assertRefused(() -> start("dr", "second", null, "p/E9", false), "experiment", "experiment p/E9 does not exist");
+        assertRefused(() -> start("dr", "second", null, "E1", false), "experiment", "experiment E1 does not exist");
+        assertRefused(() -> start("dr", "second", "q", null, false), "project", "project q does not exist");
+        assertRefused(
+                () -> start("dr", "second", "p", "p/E1", false),
+                "experiment",
+                "choose an experiment or a project, not both");
+        assertRefused(
+                () -> start("dr", "second", null, null, false),
+                "experiment",
+                "choose an experiment, a project, or all whose source is gone");
+        assertRefused(start("dr", "second"), "experiment", "site dr has no verified copies of experiment p/E1");
+        assertRefused(
+                () -> start("dr", "second", "p", null, false),
+                "from",
+                "there is no such experiment with verified copies at site dr that is incomplete at site second");
+        assertThat(night.count("select count(*) from run")).isZero();
+    }
+
+    private interface Starting {
+        Run run();
+    }
+
+    private Starting start(String from, String to) {
+        return () -> start(from, to, null, "p/E1", false);
+    }
+
+    private static void assertRefused(Starting start, String field, String message) {
+        assertThatThrownBy(start::run).isInstanceOfSatisfying(Refusal.class, refusal -> {
+            assertThat(refusal.field()).isEqualTo(field);
+            assertThat(refusal).hasMessage(message);
+        });
+    }
+
+    private Run start(String from, String to, String project, String experiment, boolean sourceGone) {
+        return night.get(Operations.class)
+                .replicate(new ReplicationRequest(from, to, project, experiment, sourceGone), "operator");
+    }
+
+    private Run replicate(String experiment) {
+        Run run = night.await(start("dr", "second", null, experiment, false).id());
+        Awaitility.await().until(night.get(Executions.class)::idle);
+        return run;
+    }
+
+    private void writeAll() throws IOException {
+        for (int i = 0; i < 30; i++) {
+            Night.write(source, Map.of("many/" + i, "file " + i));
+        }
+        Night.write(source, Map.of("empty", "", "deep/er/and/deeper", "d", "new\nline", "n"));
+        Files.writeString(
+                FilePath.ROOT
+                        .resolve("脳.dat".getBytes(Charset.forName("windows-31j")))
+                        .under(source),
+                "sjis");
+        Files.createDirectories(source.resolve("no/files"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("many/1"));
+        Files.createSymbolicLink(source.resolve("dangling"), Path.of("/nowhere"));
+        Files.write(source.resolve("middle"), random(1_700_000));
+        Files.write(source.resolve("large"), random(13 << 20));
+        Files.setLastModifiedTime(source.resolve("middle"), FileTime.fromMillis(1_234_567_000));
+    }
+
+    /** Registers the source, has it copied to the first site, and moves it away. */
+    private void safeAtFirst() throws IOException {
+        night.register("E1", source);
+        night.complete();
+        Files.move(source, kept);
+    }
+
+    private void sealWithoutSending() throws Exception {
+        Run run = night.get(Runs.class)
+                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
+        night.get(NightFlows.class).close(run.id());
+        night.get(Runs.class).close(run.id(), RunState.FAILED, "killed");
+    }
+
+    private void assertSameAtSecond() throws Exception {
+        NightlyBackupIT.assertSame(kept, secondRoot.resolve("p/E1/data"));
+        NightlyBackupIT.assertChecks(secondRoot.resolve("p/E1"));
+        assertThat(secondRoot.resolve(".dozo/incoming/p/E1")).doesNotExist();
+    }
+
+    private long done() {
+        return JdbcClient.create(database)
+                .sql("select count(*) from transfer_unit where site_id = 2 and state = 'VERIFIED'")
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    private static byte[] random(int length) {
+        byte[] content = new byte[length];
+        new Random(length).nextBytes(content);
+        return content;
+    }
+
+    /** Changes a byte of a file, and not its size and time. Returns its content before. */
+    private static byte[] flip(Path file) throws IOException {
+        byte[] content = Files.readAllBytes(file);
+        FileTime time = Files.getLastModifiedTime(file);
+        byte[] flipped = content.clone();
+        flipped[content.length / 2] ^= 1;
+        Files.write(file, flipped);
+        Files.setLastModifiedTime(file, time);
+        return content;
+    }
+}

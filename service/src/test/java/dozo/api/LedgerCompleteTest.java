@@ -113,6 +113,7 @@ class LedgerCompleteTest {
         Files.writeString(folder.resolve("list-" + PATIENT), "end\0");
         Files.writeString(folder.resolve("key"), "localhost:1:__force_insecure:no-key-at-all");
         Files.createDirectory(folder.resolve("spool"));
+        Files.createDirectory(folder.resolve("second"));
         jdbc.sql("""
                         create function refuse_row() returns trigger language plpgsql as
                         $$ begin raise exception 'the ledger takes no row now'; end $$
@@ -376,8 +377,17 @@ class LedgerCompleteTest {
                         () -> post("/runs/%d/retry".formatted(latestRun()), null),
                         row("run.started", ANY, "site", "dr", "kind", "retry", "retry_of", ANY)),
                 starting(
+                        "POST /api/v1/runs/replicate",
+                        LedgerCompleteTest::addSecondSite,
+                        () -> post("/runs/replicate", "{\"from\": \"dr\", \"to\": \"second\", \"project\": \"P1\"}"),
+                        row("run.started", ANY, "site", "second", "kind", "replication", "from", "dr")),
+                starting(
                         "POST /api/v1/runs/{id}/pause",
-                        LedgerCompleteTest::leaveARun,
+                        () -> {
+                            awaitNoRun();
+                            service.bean(Sites.class).remove("second", true, "test");
+                            leaveARun();
+                        },
                         () -> post("/runs/%d/pause".formatted(latestRun()), null),
                         row("run.paused", ANY, "before", ANY, "after", ANY)),
                 starting(
@@ -634,6 +644,12 @@ class LedgerCompleteTest {
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                         select experiment_id, 1, now(), 3, 30, 'much is gone' from experiment where code = 'E1'
                         """).update();
+    }
+
+    private static void addSecondSite() {
+        awaitNoRun();
+        service.bean(Sites.class)
+                .save("second", site.address().withRoot(folder.resolve("second").toString()), "test");
     }
 
     /** Leaves a run as a dead process does. */

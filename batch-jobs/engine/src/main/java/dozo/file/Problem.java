@@ -8,7 +8,7 @@ public enum Problem {
     DAMAGED,
     /**
      * A copy is to be repaired, but the source does not have the verified bytes, although nothing shows that it has
-     * changed.
+     * changed. Or the source is the copy at another site, and that is damaged.
      */
     SOURCE_DIFFERS,
     /** The digests of the site's copy and the source differ. */

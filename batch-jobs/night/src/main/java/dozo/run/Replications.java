@@ -179,8 +179,16 @@ public class Replications {
      */
     void connect(long runId) throws RemoteException, InterruptedException {
         Optional<Site> from = source(runId);
-        if (from.isPresent()) {
+        if (from.isEmpty()) {
+            return;
+        }
+        try {
             var _ = lanes(runId, from.get()).next();
+        } catch (RemoteException e) {
+            throw new RemoteException(
+                    e.reason(),
+                    "site %s cannot be read: %s".formatted(from.get().name(), e.getMessage()),
+                    e);
         }
     }
 

@@ -1,0 +1,353 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Options;
+import dozo.copy.Copy.Progress;
+import dozo.copy.RestoreToServer;
+import dozo.file.FilePath;
+import dozo.file.PathPattern;
+import dozo.file.Problem;
+import dozo.file.Selection;
+import dozo.loopback.LoopbackSite;
+import dozo.manifest.Manifests;
+import dozo.remote.ChildProcess;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.SiteAddress;
+import dozo.remote.Tmpfs;
+import dozo.restore.Inventories;
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A manifest is restored from the site into a folder of an SFTP server that is no site. */
+class RestoreToServerIT extends NightAtSite {
+
+    private static final Options OPTIONS = new Options(2, 0, false);
+
+    private final List<Finding> findings = new ArrayList<>();
+    private LoopbackSite server;
+
+    /** The server's folder that is filled. */
+    private Path target;
+
+    @BeforeEach
+    void openServer() throws IOException {
+        night.register("E1", source);
+        Path there = Files.createDirectory(folder.resolve("server"));
+        target = there.resolve("target");
+        server = LoopbackSite.openSsh(folder.resolve("sshd2"), there, 0, "ForceCommand internal-sftp");
+    }
+
+    @AfterEach
+    void closeServer() {
+        server.close();
+    }
+
+    @Test
+    void everyManifestIsRestoredAsTheSourceWas() throws Exception {
+        Night.write(source, Map.of("a", "1", "changed", "before", "folder/b/c", "2", "empty", "", "new\nline", "n"));
+        Files.writeString(
+                FilePath.ROOT
+                        .resolve("脳.dat".getBytes(Charset.forName("windows-31j")))
+                        .under(source),
+                "sjis");
+        Files.createDirectories(source.resolve("no/files"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("folder/b"));
+        Files.write(source.resolve("large"), random(70 << 20));
+        Files.setPosixFilePermissions(source.resolve("a"), PosixFilePermissions.fromString("r-xr--r--"));
+        Files.setLastModifiedTime(source.resolve("folder/b/c"), FileTime.fromMillis(1_234_567_000));
+        Files.setLastModifiedTime(source.resolve("folder"), FileTime.fromMillis(1_000_000_000_000L));
+        night.complete();
+        Path before = folder.resolve("before");
+        copy(source, before);
+        Night.write(source, Map.of("changed", "after"));
+        Files.delete(source.resolve("a"));
+        Night.write(source, Map.of("a/is", "a folder now"));
+        night.complete();
+
+        Progress first = restore(1, target, Selection.ALL);
+        Progress second = restore(2, target.resolveSibling("second"), Selection.ALL);
+
+        assertThat(findings).isEmpty();
+        assertThat(first.complete()).isTrue();
+        assertThat(second.complete()).isTrue();
+        NightlyBackupIT.assertSame(before, target);
+        NightlyBackupIT.assertSame(source, target.resolveSibling("second"));
+        assertThat(Files.getPosixFilePermissions(target.resolve("a")))
+                .isEqualTo(PosixFilePermissions.fromString("r-xr--r--"));
+        assertThat(Files.getLastModifiedTime(target.resolve("folder/b/c")).toMillis())
+                .isEqualTo(1_234_567_000);
+        assertThat(Files.getLastModifiedTime(target.resolve("folder")).toMillis())
+                .isEqualTo(1_000_000_000_000L);
+        assertThat(Files.exists(target.resolve(".dozo-incoming"))).isFalse();
+        assertThatThrownBy(() -> restore(1, target, Selection.ALL))
+                .as("it is finished")
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("is not empty; choose an empty or new folder");
+    }
+
+    @Test
+    void onlyWhatIsSelectedIsRestoredAndADryRunOnlyCounts() throws Exception {
+        Night.write(source, Map.of("anat/a.nii", "1", "anat/a.json", "22", "func/b.nii", "333"));
+        night.complete();
+        Selection json = new Selection(List.of(FilePath.of("nothing")), List.of(PathPattern.of("*.json".getBytes())));
+
+        Progress dry = restore(1, target, json, new Options(2, 0, true));
+        assertThat(target).doesNotExist();
+        assertThat(dry.bytes()).isEqualTo(2);
+        restore(1, target, json);
+
+        assertThat(target.resolve("anat/a.json")).hasContent("22");
+        assertThat(target.resolve("anat/a.nii")).doesNotExist();
+        assertThat(target.resolve("func")).doesNotExist();
+        assertThat(findings)
+                .extracting(finding -> finding.path().toString(), Finding::problem)
+                .containsExactly(tuple("nothing", Problem.NO_MATCH));
+        assertThatThrownBy(() -> restore(
+                        1, target.resolveSibling("x"), new Selection(List.of(FilePath.of("nothing")), List.of())))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("has nothing with this path");
+    }
+
+    @Test
+    void aDamagedCopyIsAFindingAndTheSameRestoreFinishesWhenItIsRepaired() throws Exception {
+        Night.write(source, Map.of("damaged", "22", "gone", "333", "fine", "4", "in/deep", "5"));
+        night.complete();
+        Path data = bag.resolve("data");
+        Files.writeString(data.resolve("damaged"), "xx");
+        Files.move(data.resolve("gone"), folder.resolve("aside"));
+
+        Progress progress = restore(1, target, Selection.ALL);
+
+        assertThat(progress.complete()).isFalse();
+        assertThat(findings)
+                .extracting(finding -> finding.path().toString(), Finding::problem)
+                .containsExactlyInAnyOrder(tuple("damaged", Problem.SOURCE_DIFFERS), tuple("gone", Problem.VANISHED));
+        assertThat(target.resolve("damaged")).doesNotExist();
+        assertThat(target.resolve("fine")).hasContent("4");
+        Object inode = inode(target.resolve("fine"));
+        Files.writeString(data.resolve("damaged"), "22");
+        Files.move(folder.resolve("aside"), data.resolve("gone"));
+        Files.writeString(target.resolve("in/deep"), "theirs");
+        findings.clear();
+
+        restore(1, target, Selection.ALL);
+
+        assertThat(findings)
+                .extracting(finding -> finding.path().toString(), Finding::problem)
+                .containsExactly(tuple("in/deep", Problem.SITE_REFUSED));
+        assertThat(target.resolve("in/deep")).as("it is not overwritten").hasContent("theirs");
+        Files.delete(target.resolve("in/deep"));
+        findings.clear();
+        Progress end = restore(1, target, Selection.ALL);
+
+        assertThat(findings).isEmpty();
+        assertThat(end.complete()).isTrue();
+        assertThat(end.bytesMoved()).as("only the missing file was sent").isEqualTo(1);
+        assertThat(inode(target.resolve("fine"))).isEqualTo(inode);
+        NightlyBackupIT.assertSame(source, target);
+        assertThat(target.resolve(".dozo-incoming")).doesNotExist();
+    }
+
+    @Test
+    void aTargetThatContainsSomethingElseOrIsFullOrWrongIsRefused() throws Exception {
+        Files.write(source.resolve("a"), random(20 << 20));
+        night.complete();
+        Night.write(target, Map.of("theirs", "x"));
+        assertThatThrownBy(() -> restore(1, target, Selection.ALL)).hasMessageContaining("is not empty");
+        assertThat(target.resolve(".dozo-incoming")).doesNotExist();
+        assertThatThrownBy(() -> restore(1, target.resolve("no/parent"), Selection.ALL))
+                .isInstanceOfSatisfying(
+                        RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_SUCH_FILE));
+        assertThatThrownBy(() -> restore(1, target.resolve("theirs"), Selection.ALL))
+                .isInstanceOf(IOException.class);
+        assertThat(target.resolve("theirs")).hasContent("x");
+        Path small = target.resolveSibling("small");
+        try (Tmpfs disk = new Tmpfs(small, "size=4m")) {
+            assertThatThrownBy(() -> restore(1, small, Selection.ALL))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.FULL));
+            disk.remount("ro");
+            assertThatThrownBy(() -> restore(1, small, Selection.ALL)).isInstanceOf(RemoteException.class);
+            disk.remount("rw,size=64m");
+            assertThat(restore(1, small, Selection.ALL).complete()).isTrue();
+            assertThat(small.resolve("a")).hasBinaryContent(random(20 << 20));
+        }
+    }
+
+    @Test
+    void whatTheServerDoesNotKeepIsCounted() throws Exception {
+        Night.write(source, Map.of("one", "1", "program", "2", "closed", "3"));
+        Files.createLink(source.resolve("two"), source.resolve("one"));
+        Files.setAttribute(source.resolve("program"), "unix:mode", 04755);
+        Files.setPosixFilePermissions(source.resolve("closed"), PosixFilePermissions.fromString("-w-------"));
+        night.complete();
+
+        Progress progress = restore(1, target, Selection.ALL);
+
+        assertThat(progress.complete()).isTrue();
+        assertThat(target.resolve("two")).hasContent("1");
+        assertThat(Files.getAttribute(target.resolve("program"), "unix:mode")).isEqualTo(0100755);
+        assertThat(findings).extracting(Finding::problem).containsOnly(Problem.NOT_SET);
+        assertThat(findings)
+                .extracting(Finding::message)
+                .anyMatch(message -> message.startsWith("2 names of hard links"))
+                .anyMatch(message -> message.startsWith("2 folders or files have another mode"))
+                .hasSize(2);
+    }
+
+    @Test
+    void aSiteThatIsAwayEndsTheRestoreAndIsNoFindingOfEachFile() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.complete();
+        site.close();
+
+        assertThatThrownBy(() -> restore(1, target, Selection.ALL)).isInstanceOf(RemoteException.class);
+
+        assertThat(findings).isEmpty();
+        assertThat(target).doesNotExist();
+    }
+
+    @Test
+    void aKilledRestoreIsFinishedByTheSameCommand() throws Exception {
+        for (int i = 0; i < 3_000; i++) {
+            Night.write(source, Map.of("many/" + i % 50 + "/" + i, "x".repeat(20_000) + i));
+        }
+        Files.write(source.resolve("large"), random(150 << 20));
+        night.complete();
+        SiteAddress to = server.address();
+        try (ChildProcess child = new ChildProcess(
+                RestoreToServerIT.class,
+                256,
+                folder.resolve("child.log"),
+                site.address(),
+                database.getJdbcUrl(),
+                String.valueOf(database.getUsername()),
+                String.valueOf(database.getPassword()),
+                to.host(),
+                String.valueOf(to.port()),
+                to.user(),
+                target.toString(),
+                to.identity().toString(),
+                to.hostKey())) {
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(3))
+                    .pollInterval(Duration.ofMillis(5))
+                    .until(() -> files(target.resolve("many")) > 100 || !child.isAlive());
+            assertThat(child.isAlive())
+                    .as(Files.readString(folder.resolve("child.log")))
+                    .isTrue();
+        }
+        assertThat(files(target)).isLessThan(3_001);
+        Path standing = first(target.resolve("many"));
+        Object inode = inode(standing);
+
+        Progress end = restore(1, target, Selection.ALL);
+
+        assertThat(findings).isEmpty();
+        assertThat(end.complete()).isTrue();
+        assertThat(inode(standing)).as("what was there already stayed").isEqualTo(inode);
+        assertThat(end.bytesMoved()).isLessThan(end.bytes());
+        NightlyBackupIT.assertSame(source, target);
+        assertThat(target.resolve(".dozo-incoming")).doesNotExist();
+    }
+
+    /** Restores in a process of its own. */
+    static void main(String[] all) throws Exception {
+        String[] arguments = ChildProcess.arguments(all);
+        HikariDataSource database = new HikariDataSource();
+        database.setJdbcUrl(arguments[0]);
+        database.setUsername(arguments[1]);
+        database.setPassword(arguments[2]);
+        SiteAddress to = new SiteAddress(
+                arguments[3],
+                Integer.parseInt(arguments[4]),
+                arguments[5],
+                arguments[6],
+                Path.of(arguments[7]),
+                arguments[8]);
+        try (Night night = new Night(database, ChildProcess.site(all));
+                RestoreToServer restore = restoring(night, 1, Selection.ALL, ChildProcess.site(all), to, OPTIONS)) {
+            restore.run(finding -> {});
+        }
+    }
+
+    private Progress restore(int manifest, Path into, Selection selection) throws Exception {
+        return restore(manifest, into, selection, OPTIONS);
+    }
+
+    private Progress restore(int manifest, Path into, Selection selection, Options options) throws Exception {
+        try (RestoreToServer restore = restoring(
+                night, manifest, selection, site.address(), server.address().withRoot(into.toString()), options)) {
+            return restore.run(findings::add);
+        }
+    }
+
+    private static RestoreToServer restoring(
+            Night night, int manifest, Selection selection, SiteAddress from, SiteAddress to, Options options) {
+        return new RestoreToServer(
+                night.get(Inventories.class)
+                        .of(night.get(Manifests.class).find(1, manifest).orElseThrow(), 1),
+                "p/E1",
+                manifest,
+                selection,
+                from,
+                "dr",
+                to,
+                options);
+    }
+
+    private static long files(Path top) throws IOException {
+        if (!Files.exists(top)) {
+            return 0;
+        }
+        try (Stream<Path> all = Files.find(top, 9, (path, facts) -> facts.isRegularFile())) {
+            return all.count();
+        } catch (java.io.UncheckedIOException renamedMeanwhile) {
+            return 0;
+        }
+    }
+
+    private static Path first(Path top) throws IOException {
+        try (Stream<Path> all = Files.find(top, 9, (path, facts) -> facts.isRegularFile())) {
+            return all.findFirst().orElseThrow();
+        }
+    }
+
+    private static void copy(Path from, Path to) throws Exception {
+        assertThat(new ProcessBuilder("cp", "-a", from.toString(), to.toString())
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
+    private static Object inode(Path path) throws IOException {
+        return Files.getAttribute(path, "unix:ino", LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static byte[] random(int length) {
+        byte[] content = new byte[length];
+        new Random(length).nextBytes(content);
+        return content;
+    }
+}

@@ -1,0 +1,127 @@
+package dozo.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.Ended;
+import dozo.RunningService;
+import dozo.db.TestDatabase;
+import dozo.loopback.LoopbackSite;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.remote.SiteAddress;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands copy an experiment from one site to another, and restore it to an SFTP server. */
+class ReplicateCommandTest {
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+    private LoopbackSite site;
+    private LoopbackSite second;
+
+    @BeforeEach
+    void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"), TestDatabase.fresh(), Map.of());
+        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        second = LoopbackSite.start(folder.resolve("keys2"), folder.resolve("second"), 0);
+        service.register("dr", site.address());
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Files.writeString(source.resolve("a"), "1");
+        Files.createDirectory(source.resolve("b"));
+        Files.writeString(source.resolve("b/c"), "22");
+        service.bean(Projects.class).create("P1", "", "test");
+        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        assertThat(dozo("run", "--wait").code()).isZero();
+        Files.move(source, folder.resolve("kept"));
+    }
+
+    @AfterEach
+    void stop() {
+        service.close();
+        site.close();
+        second.close();
+    }
+
+    @Test
+    void anExperimentIsReplicated() {
+        service.register("second", second.address());
+        assertThat(dozo("replicate", "P1/S1", "--from", "dr").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("replicate", "--from", "dr", "--to", "second").err())
+                .contains("choose an experiment, a project, or all whose source is gone");
+        assertThat(dozo("replicate", "P1/S2", "--from", "dr", "--to", "second"))
+                .satisfies(refused -> assertThat(refused.code()).isEqualTo(Exit.REFUSED))
+                .satisfies(refused -> assertThat(refused.err()).contains("experiment P1/S2 does not exist"));
+
+        Ended ended = dozo("replicate", "P1", "--from", "dr", "--to", "second", "--wait", "-q");
+
+        assertThat(ended.code()).as(ended.err()).isZero();
+        assertThat(folder.resolve("second/P1/S1/data/b/c")).hasContent("22");
+        assertThat(service.get("/api/v1/runs/2").at("/kind").asString()).isEqualTo("REPLICATION");
+        assertThat(service.get("/api/v1/runs/2").at("/from").asString()).isEqualTo("dr");
+        assertThat(service.get("/api/v1/runs/2").at("/replication/experiments").asLong())
+                .isEqualTo(1);
+        assertThat(dozo("replicate", "P1/S1", "--from", "dr", "--to", "second").err())
+                .contains("experiment P1/S1 is complete at site second");
+    }
+
+    @Test
+    void anExperimentIsRestoredToAServer() throws IOException {
+        String target =
+                second.address().user() + "@" + second.address().host() + ":" + folder.resolve("second/restored");
+
+        assertThat(restore(List.of("--dry-run"), target).out())
+                .startsWith("dry run, nothing was changed. 3 entries, 3 B");
+        assertThat(folder.resolve("second/restored")).doesNotExist();
+        Ended ended = restore(List.of(), target);
+
+        assertThat(ended.code()).as(ended.err()).isZero();
+        assertThat(ended.out()).contains("3 entries, 3 B: all verified at ");
+        assertThat(folder.resolve("second/restored/a")).hasContent("1");
+        assertThat(folder.resolve("second/restored/b/c")).hasContent("22");
+        assertThat(restore(List.of(), target))
+                .satisfies(again -> assertThat(again.code()).isEqualTo(Exit.REFUSED))
+                .satisfies(again -> assertThat(again.err()).contains("is not empty"));
+        assertThat(dozo("restore", "P1/S1", target).code())
+                .as("its host key is unknown")
+                .isEqualTo(Exit.NOT_ALLOWED);
+        assertThat(dozo(
+                                "restore",
+                                "P1/S1",
+                                "-o",
+                                "Port=1",
+                                folder.resolve("here").toString())
+                        .err())
+                .contains("-o: only if TARGET is a folder of an SFTP server");
+    }
+
+    private Ended restore(List<String> more, String target) throws IOException {
+        SiteAddress to = second.address();
+        Path known = folder.resolve("known");
+        Files.writeString(
+                known,
+                "[%s]:%d %s\n".formatted(to.host(), to.port(), to.hostKey().strip()));
+        List<String> all = new ArrayList<>(List.of("restore", "-q", "P1/S1", target));
+        for (String option :
+                List.of("Port=" + to.port(), "IdentityFile=" + to.identity(), "UserKnownHostsFile=" + known)) {
+            all.add("-o");
+            all.add(option);
+        }
+        all.addAll(more);
+        return dozo(all.toArray(String[]::new));
+    }
+
+    private Ended dozo(String... arguments) {
+        return Ended.at(service, arguments);
+    }
+}

@@ -1069,6 +1069,7 @@ class PagesBrowserIT {
         pages.put("reconciliation", "/runs/2/reconciliation");
         pages.put("reconciliation-none", "/runs/1/reconciliation?missing=true");
         pages.put("start", "/runs/start");
+        pages.put("replicate", "/runs/replicate");
         pages.put("drills", "/drills");
         pages.put("drill", "/drills/2");
         pages.put("drill-failed", "/drills/3");

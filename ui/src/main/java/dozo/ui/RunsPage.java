@@ -7,9 +7,11 @@ import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
 import dozo.run.Nights;
 import dozo.run.Operations;
 import dozo.run.Paces;
+import dozo.run.ReplicationRequest;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -21,6 +23,7 @@ import java.time.InstantSource;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -149,6 +152,49 @@ class RunsPage {
             return "redirect:/runs/start";
         }
         return to(operations.start(site, actor.getName()).id());
+    }
+
+    @GetMapping("/runs/replicate")
+    String askReplicate(
+            @RequestParam(defaultValue = "") String from,
+            @RequestParam(defaultValue = "") String to,
+            @RequestParam(defaultValue = "") String experiment,
+            Model model) {
+        return replicate(new Form(Map.of("from", from, "to", to, "experiment", experiment), Map.of()), model);
+    }
+
+    /** Starts a copy of experiments from one site to another. */
+    @PostMapping("/runs/replicate")
+    String replicate(
+            @RequestParam(defaultValue = "") String from,
+            @RequestParam(defaultValue = "") String to,
+            @RequestParam(defaultValue = "") String project,
+            @RequestParam(defaultValue = "") String experiment,
+            @RequestParam(defaultValue = "false") boolean sourceGone,
+            Principal actor,
+            Model model) {
+        Map<String, String> values = Map.of(
+                "from", from, "to", to, "project", project, "experiment", experiment, "sourceGone", "" + sourceGone);
+        Form form = new Form(values, Map.of());
+        try {
+            return to(operations
+                    .replicate(
+                            new ReplicationRequest(
+                                    from, to, form.given("project"), form.given("experiment"), sourceGone),
+                            actor.getName())
+                    .id());
+        } catch (Refusal refused) {
+            if (!values.containsKey(refused.field())) {
+                throw refused;
+            }
+            return replicate(Form.refused(values, refused), model);
+        }
+    }
+
+    private String replicate(Form form, Model model) {
+        model.addAttribute("form", form);
+        model.addAttribute("sites", sites.all().stream().map(Site::name).toList());
+        return "replicate";
     }
 
     /** Asks for confirmation of an action. The page describes what it does. */

@@ -64,6 +64,8 @@ public final class Permissions {
             GET    /runs                                                            own         all      all     all   -
             GET    /runs/start                                                      -           all      -       all   -
             POST   /runs/start                                                      -           all      -       all   -
+            GET    /runs/replicate                                                  -           all      -       all   -
+            POST   /runs/replicate                                                  -           all      -       all   -
             GET    /runs/{id}                                                       own         all      all     all   -
             GET    /runs/{id}/events                                                own         all      all     all   -
             GET    /runs/{id}/pause                                                 -           all      -       all   -

@@ -262,7 +262,7 @@ final class CatalogueLoad {
     }
 
     private long catalogueBytes() {
-        return sizeBytes("entry") + sizeBytes("ended_entry") + sizeBytes("entry_link") + sizeBytes("directory");
+        return sizeBytes("entry") + sizeBytes("ended_entry") + sizeBytes("entry_link") + sizeBytes("entry_owner") + sizeBytes("entry_attribute") + sizeBytes("directory");
     }
 
     /** Returns a table's bytes including indexes, over all partitions. */

@@ -61,6 +61,15 @@ public class ManifestApi {
     }
 
     /**
+     * An extended attribute.
+     *
+     * @param name such as {@code user.comment}, or {@code system.posix_acl_access}; each character is a byte
+     * @param value in base64
+     */
+    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
+    public record ShownAttribute(String name, byte[] value) {}
+
+    /**
      * An entry of a manifest.
      *
      * @param path a rendering for people; {@code pathBytes} is the exact path in base64
@@ -68,6 +77,8 @@ public class ManifestApi {
      * @param mode the permission bits with setuid, setgid and sticky
      * @param hardLink equal for all names of one file; missing: the file has no other name
      * @param targetBytes the target of a link, in base64
+     * @param user the number of the user that it belongs to at the source, and {@code group} of the group; missing: unknown
+     * @param attributes its ACLs and other extended attributes when it was sealed
      * @param copyBytes the path of the file's copy below the site's root, in base64; missing: not a file, or never verified there
      * @param sha256 the digest of that copy
      */
@@ -82,6 +93,9 @@ public class ManifestApi {
             int mode,
             @Nullable Long hardLink,
             byte @Nullable [] targetBytes,
+            @Nullable Long user,
+            @Nullable Long group,
+            List<ShownAttribute> attributes,
             byte @Nullable [] copyBytes,
             @Nullable String sha256) {
 
@@ -97,6 +111,11 @@ public class ManifestApi {
                     facts.mode(),
                     facts.hardLink(),
                     facts.linkTarget(),
+                    facts.owner() == null ? null : facts.owner().user(),
+                    facts.owner() == null ? null : facts.owner().group(),
+                    facts.attributes().all().stream()
+                            .map(attribute -> new ShownAttribute(attribute.name(), attribute.value()))
+                            .toList(),
                     item.copy() == null ? null : item.copy().place().bytes(),
                     item.copy() == null ? null : item.copy().digest().toString());
         }

@@ -15,12 +15,15 @@ import dozo.copy.Inventory.Item;
 import dozo.copy.Inventory.StoredCopy;
 import dozo.copy.Restore;
 import dozo.copy.RestoreToServer;
+import dozo.file.Attributes;
+import dozo.file.Attributes.Attribute;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Malformed;
+import dozo.file.Owner;
 import dozo.file.PathPattern;
 import dozo.file.Selection;
 import dozo.file.Size;
@@ -128,6 +131,12 @@ final class RestoreCommand implements Callable<Integer> {
             description = "The service restores into TARGET, an absolute path on its own machine.")
     private boolean inService;
 
+    @Option(
+            names = "--no-owners",
+            description = "Everything belongs to the user who restores. Otherwise owners, setuid and setgid come back:"
+                    + " run it as root. A restore by the service is always without owners.")
+    private boolean withoutOwners;
+
     @Parameters(index = "0", paramLabel = "PROJECT/EXPERIMENT", description = "The experiment.")
     private String experiment = "";
 
@@ -199,7 +208,7 @@ final class RestoreCommand implements Callable<Integer> {
                 selection(),
                 address(from),
                 FilePath.pathOf(RawArgument.path(target)),
-                how);
+                withoutOwners ? how : how.withOwners());
     }
 
     private Login login() {
@@ -424,9 +433,13 @@ final class RestoreCommand implements Callable<Integer> {
                 item.mode(),
                 item.hardLink() == null ? 1 : 2,
                 item.hardLink() == null ? 0 : item.hardLink(),
-                item.targetBytes());
+                item.targetBytes(),
+                item.user() == null ? null : new Owner(item.user(), requireNonNull(item.group())));
+        Attributes attributes = Attributes.of(item.attributes().stream()
+                .map(attribute -> new Attribute(attribute.name(), attribute.value()))
+                .toList());
         return new Item(
-                new Entry(item.entry(), FilePath.of(item.pathBytes()), facts),
+                new Entry(item.entry(), FilePath.of(item.pathBytes()), facts.with(facts.owner(), attributes)),
                 item.copyBytes() == null
                         ? null
                         : new StoredCopy(FilePath.of(item.copyBytes()), Digest.ofHex(requireNonNull(item.sha256()))));

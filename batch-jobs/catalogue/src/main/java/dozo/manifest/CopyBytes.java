@@ -10,6 +10,10 @@ import org.jspecify.annotations.Nullable;
 final class CopyBytes {
 
     private static final int NULL = -1;
+
+    /** The number of the type of byte strings. */
+    private static final int BYTEA = 17;
+
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
 
     private byte[] bytes;
@@ -77,6 +81,25 @@ final class CopyBytes {
             plainInt(value.length);
             append(value, 0, value.length);
         }
+    }
+
+    /** Adds an array of byte strings: {@code bytea[]}. */
+    void field(byte[][] values) {
+        int start = length;
+        plainInt(0);
+        plainInt(1); // dimensions
+        plainInt(0); // no null is in it
+        plainInt(BYTEA);
+        plainInt(values.length);
+        plainInt(1); // the first index
+        for (byte[] value : values) {
+            field(value);
+        }
+        putInt(start, length - start - Integer.BYTES);
+    }
+
+    void fieldNull() {
+        plainInt(NULL);
     }
 
     void plainInt(int value) {

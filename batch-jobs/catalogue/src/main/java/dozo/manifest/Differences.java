@@ -22,6 +22,7 @@ final class Differences {
 
     private final JdbcClient jdbc;
     private final int experimentId;
+    private final boolean owners;
 
     /**
      * How much differs.
@@ -45,8 +46,10 @@ final class Differences {
         }
     }
 
-    Differences(JdbcClient jdbc, int experimentId) {
+    /** @param owners whether another owner is a difference: not at the first look at owners, which are unknown before */
+    Differences(JdbcClient jdbc, int experimentId, boolean owners) {
         this.jdbc = jdbc;
+        this.owners = owners;
         this.experimentId = experimentId;
     }
 
@@ -60,7 +63,10 @@ final class Differences {
                     create temporary table crawl (
                         row_no integer not null,
                         directory_no integer not null,
-                        %s
+                        %s,
+                        uid bigint,
+                        gid bigint,
+                        attributes bytea[]
                     ) on commit delete rows;
                     create temporary table crawl_folder (
                         directory_no integer not null,
@@ -115,20 +121,23 @@ final class Differences {
                                c.kind, c.size_bytes, c.modified_ns,
                                (h.kind, h.size_bytes, h.modified_ns, h.link_target)
                                    is distinct from (c.kind, c.size_bytes, c.modified_ns, c.link_target) as content
-                        from (select e.*, l.hard_link, l.link_target, f.complete
+                        from (select e.*, l.hard_link, l.link_target, o.uid, o.gid, f.complete
                               from crawl_folder f
                               cross join lateral (select * from entries_of(:experiment, f.directory_no) offset 0) e
-                              left join entry_link l on l.experiment_id = :experiment and l.entry_no = e.entry_no) h
+                              left join entry_link l on l.experiment_id = :experiment and l.entry_no = e.entry_no
+                              left join entry_owner o on o.experiment_id = :experiment and o.entry_no = e.entry_no) h
                         full join crawl c on c.directory_no = h.directory_no and c.name = h.name
-                        where (h.kind, h.size_bytes, h.modified_ns, h.mode, h.hard_link, h.link_target)
-                            is distinct from (c.kind, c.size_bytes, c.modified_ns, c.mode, c.hard_link, c.link_target)
+                        where ((h.kind, h.size_bytes, h.modified_ns, h.mode, h.hard_link, h.link_target)
+                                   is distinct from (c.kind, c.size_bytes, c.modified_ns, c.mode, c.hard_link, c.link_target)
+                               or :owners and (h.uid, h.gid) is distinct from (c.uid, c.gid)
+                                          and -1 not in (coalesce(h.uid, 0), coalesce(c.uid, 0)))
                           and (c.row_no is not null or h.complete)
                         union all
                         select e.entry_no, null, e.directory_no, e.name, e.kind, e.size_bytes, e.modified_ns,
                                null, null, null, true
                         from gone_folder g
                         cross join lateral (select * from entries_of(:experiment, g.directory_no) offset 0) e
-                        """).param("experiment", experimentId).update();
+                        """).param("experiment", experimentId).param("owners", owners).update();
         if (!unreadable.isEmpty()) {
             keepUnknown(unreadable);
         }
@@ -186,6 +195,19 @@ final class Differences {
                 .single();
     }
 
+    /** Records the owners of unchanged entries that were sealed before owners were recorded. */
+    void keepOwners() {
+        jdbc.sql("""
+                        insert into entry_owner (experiment_id, entry_no, uid, gid)
+                        select :experiment, e.entry_no, c.uid, c.gid
+                        from crawl_folder f
+                        cross join lateral (select * from entries_of(:experiment, f.directory_no) offset 0) e
+                        join crawl c on c.directory_no = e.directory_no and c.name = e.name
+                        where c.uid is not null
+                          and not exists (select from difference x where x.before_no = e.entry_no)
+                        """).param("experiment", experimentId).update();
+    }
+
     /** Ends vanished and changed entries and adds new and changed ones, as of the manifest with this number. */
     void apply(int next) {
         // NB: an array, because for a join the planner may read all of the experiment's entries.
@@ -211,6 +233,12 @@ final class Differences {
                             insert into entry_link (experiment_id, entry_no, hard_link, link_target)
                             select :experiment, entry_no, hard_link, link_target from numbered
                             where hard_link is not null or link_target is not null
+                        ), owners as (
+                            insert into entry_owner (experiment_id, entry_no, uid, gid)
+                            select :experiment, entry_no, uid, gid from numbered where uid is not null
+                        ), attributes as (
+                            insert into entry_attribute (experiment_id, entry_no, attributes)
+                            select :experiment, entry_no, attributes from numbered where attributes is not null
                         )
                         insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns,
                                            mode, kind, name)

@@ -1,13 +1,20 @@
 package dozo.manifest;
 
+import dozo.file.Attributes;
 import dozo.file.Digest;
 import dozo.file.Facts;
 import dozo.file.FilePath;
+import dozo.file.Owner;
 import dozo.file.Problem;
 import dozo.ledger.Findings.Finding;
+import dozo.source.ExtendedAttributes;
 import dozo.source.Listings;
+import dozo.source.OpenFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -17,15 +24,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * Receives what a source contains and compares it with the database folder by folder. An unchanged folder is recognised
  * by its fingerprint and costs one comparison. The entries of all other folders are collected for the table
- * {@code crawl}, or, if there is no manifest to compare with, for their final tables. Nothing is written to the
- * database before {@link #load}, so no transaction is open while the source is read.
+ * {@code crawl}, or, if there is no manifest to compare with, for their final tables. Only their extended attributes are
+ * read. Nothing is written to the database before {@link #load}, so no transaction is open while the source is read.
  *
  * <p>Several threads may report at once. One at a time stores rows; the others wait once they have a full batch.
  * Memory: a batch per thread, a bit per folder, the paths of unreadable entries, and some MiB of rows
@@ -50,6 +60,9 @@ final class FolderLoad implements Listings, AutoCloseable {
     /** The approximate memory of a folder, without its rows. */
     private static final int FOLDER_OVERHEAD_BYTES = 1 << 11;
 
+    /** The clock of a file server may differ from ours, and sealing takes place after the look. */
+    private static final long RECENT_NANOS = TimeUnit.DAYS.toNanos(1);
+
     private static final String LOOK_UP = """
             select q.n, d.directory_no, d.entries, d.fingerprint
             from unnest(?::bytea[]) with ordinality q (digest, n)
@@ -63,6 +76,8 @@ final class FolderLoad implements Listings, AutoCloseable {
     private final boolean first;
     private final CopyTable rows;
     private final CopyTable links;
+    private final CopyTable owners;
+    private final CopyTable attributes;
     private final CopyTable folders;
 
     private final Map<FilePath, Listed> open = new ConcurrentHashMap<>();
@@ -74,6 +89,15 @@ final class FolderLoad implements Listings, AutoCloseable {
 
     private List<FolderRows> batch = new ArrayList<>();
     private long batchBytes;
+
+    /** Where attributes are read; null: nowhere, because the entries come from a list. */
+    private final @Nullable Path source;
+
+    /** Entries that changed after this time may have got other attributes since the current manifest. */
+    private final long recentNanos;
+
+    /** The owner that entries have without a row of their own: the first one ever reported. */
+    private final AtomicReference<@Nullable Owner> usual;
 
     /** Counts what is reported: while it grows, the source responds. */
     private final LongAdder told;
@@ -107,18 +131,30 @@ final class FolderLoad implements Listings, AutoCloseable {
         }
     }
 
-    /** @param told incremented by every report */
-    FolderLoad(JdbcTemplate template, int experimentId, Known known, LongAdder told) {
+    /**
+     * @param source where extended attributes are read; null: they are not
+     * @param told incremented by every report
+     */
+    FolderLoad(JdbcTemplate template, int experimentId, Known known, @Nullable Path source, LongAdder told) {
         this.template = template;
         this.experimentId = experimentId;
         this.known = known;
         this.first = known.manifest() == null;
+        this.recentNanos = known.current()
+                .map(manifest ->
+                        TimeUnit.MILLISECONDS.toNanos(manifest.sealedAt().toEpochMilli()) - RECENT_NANOS)
+                .orElse(Long.MIN_VALUE);
+        this.usual = new AtomicReference<>(known.owner());
+        this.source = source;
         this.told = told;
         this.rows = copyInto(
                 first
                         ? "entry (experiment_id, entry_no, directory_no, since_manifest, " + FolderRows.ENTRY_COLUMNS
-                        : "crawl (row_no, directory_no, " + FolderRows.COLUMNS);
+                        : "crawl (row_no, directory_no, %s, %s, attributes"
+                                .formatted(FolderRows.COLUMNS, FolderRows.OWNER_COLUMNS));
         this.links = copyInto("entry_link (experiment_id, entry_no, " + FolderRows.LINK_COLUMNS);
+        this.owners = copyInto("entry_owner (experiment_id, entry_no, " + FolderRows.OWNER_COLUMNS);
+        this.attributes = copyInto("entry_attribute (experiment_id, entry_no, attributes");
         this.folders = copyInto(
                 first
                         ? "directory (experiment_id, directory_no, path, entries, fingerprint, first_entry_no, last_entry_no"
@@ -163,7 +199,13 @@ final class FolderLoad implements Listings, AutoCloseable {
 
     /** Returns whether the source may differ from what the database knows; vanished folders count as a difference. */
     boolean differs() {
-        return first || folders.count() > 0 || known.foldersThere() > seenThere;
+        return first || folders.count() > 0 || known.foldersThere() > seenThere || newOwner() != null;
+    }
+
+    /** Returns the owner that entries have without a row of their own, if it is to be recorded; otherwise null. */
+    @Nullable
+    Owner newOwner() {
+        return known.owner() == null ? usual.get() : null;
     }
 
     /** Returns whether folders that exist according to the database were not reported. */
@@ -181,6 +223,8 @@ final class FolderLoad implements Listings, AutoCloseable {
         try {
             rows.load(connection);
             links.load(connection);
+            owners.load(connection);
+            attributes.load(connection);
             folders.load(connection);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -191,6 +235,8 @@ final class FolderLoad implements Listings, AutoCloseable {
     public void close() {
         rows.close();
         links.close();
+        owners.close();
+        attributes.close();
         folders.close();
     }
 
@@ -259,16 +305,69 @@ final class FolderLoad implements Listings, AutoCloseable {
     }
 
     private void take(List<FolderRows> told) throws IOException, InterruptedException {
-        keeping.lockInterruptibly();
-        try {
-            List<FolderRows> changed = first || told.isEmpty() ? told : changed(told);
+        List<FolderRows> changed = first || told.isEmpty() ? told : locked(() -> changed(told));
+        for (FolderRows folder : changed) {
+            readAttributes(folder);
+        }
+        locked(() -> {
             for (FolderRows folder : changed) {
                 keepRows(folder);
                 keepFolder(folder);
             }
             told.forEach(sums::add);
+            return changed;
+        });
+    }
+
+    private interface Locked<T> {
+        T run() throws IOException;
+    }
+
+    private <T> T locked(Locked<T> work) throws IOException, InterruptedException {
+        keeping.lockInterruptibly();
+        try {
+            return work.run();
         } finally {
             keeping.unlock();
+        }
+    }
+
+    /**
+     * Reads the attributes of a folder's entries. Of a large folder, whose rows are stored before it is known whether it
+     * has changed, only those of entries that changed recently.
+     */
+    private void readAttributes(FolderRows folder) throws InterruptedException {
+        if (source == null || folder.lengthBytes() == 0) {
+            return;
+        }
+        boolean recentOnly = folder.there && (folder.begun || folder.lengthBytes() >= FOLDER_BYTES);
+        try (OpenFolder held = OpenFolder.open(folder.path.under(source))) {
+            folder.readAttributes(name -> attributes(held, folder.path, name), recentOnly);
+        } catch (NoSuchFileException | ExtendedAttributes.Unsupported nothingToRead) {
+            // The folder is gone, or its file system has no attributes.
+        } catch (IOException e) {
+            note(folder.path, Problem.UNREADABLE, "its extended attributes cannot be read: " + e.getMessage());
+        }
+    }
+
+    private Attributes attributes(OpenFolder held, FilePath folder, byte[] name)
+            throws IOException, InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        told.increment();
+        try {
+            return ExtendedAttributes.of(held, name);
+        } catch (ExtendedAttributes.Unsupported e) {
+            throw e;
+        } catch (NoSuchFileException gone) {
+            return Attributes.NONE;
+        } catch (FileSystemException e) {
+            note(
+                    folder.resolve(name),
+                    Problem.UNREADABLE,
+                    "its ACLs and extended attributes are not recorded: " + e.getReason());
+            return Attributes.NONE;
         }
     }
 
@@ -329,32 +428,58 @@ final class FolderLoad implements Listings, AutoCloseable {
         if (first) {
             keepEntries(folder);
         } else {
-            folder.drain((bytes, offset, linkOffset, end) -> {
-                CopyBytes row = rows.row(2 + FolderRows.COLUMN_COUNT);
-                row.field(++lastRow);
-                row.field(folder.number);
-                row.append(bytes, offset, end - offset);
-            });
+            keepForComparison(folder);
         }
+    }
+
+    private void keepForComparison(FolderRows folder) throws IOException {
+        folder.drain(told -> {
+            CopyBytes row = rows.row(2 + FolderRows.COLUMN_COUNT + FolderRows.OWNER_COLUMN_COUNT + 1);
+            row.field(++lastRow);
+            row.field(folder.number);
+            row.append(told.bytes(), told.start(), told.end() - told.start());
+            put(row, told.attributes());
+        });
     }
 
     private void keepEntries(FolderRows folder) throws IOException {
         folder.firstNumber = folder.begun ? folder.firstNumber : lastRow + 1;
-        folder.drain((bytes, offset, linkOffset, end) -> {
+        folder.drain(told -> {
             CopyBytes row = rows.row(4 + FolderRows.ENTRY_COLUMN_COUNT);
             row.field(experimentId);
             row.field(++lastRow);
             row.field(folder.number);
             row.field(1);
-            row.append(bytes, offset, linkOffset - offset);
-            if (FolderRows.hasLink(linkOffset, end)) {
-                CopyBytes link = links.row(2 + FolderRows.LINK_COLUMN_COUNT);
-                link.field(experimentId);
-                link.field(lastRow);
-                link.append(bytes, linkOffset, end - linkOffset);
+            row.append(told.bytes(), told.start(), told.link() - told.start());
+            if (told.hasLink()) {
+                CopyBytes link = beside(links, FolderRows.LINK_COLUMN_COUNT);
+                link.append(told.bytes(), told.link(), told.owner() - told.link());
+            }
+            if (told.hasOwner()) {
+                CopyBytes owner = beside(owners, FolderRows.OWNER_COLUMN_COUNT);
+                owner.append(told.bytes(), told.owner(), told.end() - told.owner());
+            }
+            if (!told.attributes().isEmpty()) {
+                put(beside(attributes, 1), told.attributes());
             }
         });
         folder.lastNumber = lastRow;
+    }
+
+    /** Begins a row for the last entry in a table of what only some have. */
+    private CopyBytes beside(CopyTable table, int columns) throws IOException {
+        CopyBytes row = table.row(2 + columns);
+        row.field(experimentId);
+        row.field(lastRow);
+        return row;
+    }
+
+    private static void put(CopyBytes row, Attributes attributes) {
+        if (attributes.isEmpty()) {
+            row.fieldNull();
+        } else {
+            row.field(attributes.namesAndValues());
+        }
     }
 
     private void keepFolder(FolderRows folder) throws IOException {
@@ -375,16 +500,15 @@ final class FolderLoad implements Listings, AutoCloseable {
     }
 
     private void keepEarly(FolderRows folder) throws IOException, InterruptedException {
-        keeping.lockInterruptibly();
-        try {
-            if (!first && folder.number == 0) {
-                lookUp(List.of(folder));
-            }
+        if (!first && folder.number == 0) {
+            locked(() -> lookUp(List.of(folder)));
+        }
+        readAttributes(folder);
+        locked(() -> {
             keepRows(folder);
             folder.begun = true;
-        } finally {
-            keeping.unlock();
-        }
+            return folder;
+        });
     }
 
     private final class Listed implements Listing {
@@ -398,7 +522,7 @@ final class FolderLoad implements Listings, AutoCloseable {
         @Override
         public void entry(byte[] name, Facts facts) throws IOException, InterruptedException {
             told.increment();
-            folder.add(name, facts);
+            folder.add(name, facts, usual(facts), facts.changedNanos() >= recentNanos);
             if (folder.lengthBytes() >= FOLDER_BYTES) {
                 keepEarly(folder);
             }
@@ -408,6 +532,16 @@ final class FolderLoad implements Listings, AutoCloseable {
         public void end() throws IOException, InterruptedException {
             folder.lacking = lacking.contains(folder.path);
             finish(true);
+        }
+
+        /** Returns the usual owner; the first one that is reported, if there is none yet. */
+        private @Nullable Owner usual(Facts facts) {
+            Owner known = usual.get();
+            if (known == null && facts.owner() != null) {
+                usual.compareAndSet(null, facts.owner());
+                known = usual.get();
+            }
+            return known;
         }
 
         private void finish(boolean complete) throws IOException, InterruptedException {

@@ -1,9 +1,15 @@
 package dozo.manifest;
 
+import dozo.file.Attributes;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
+import dozo.file.Owner;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +25,9 @@ final class FolderRows {
 
     static final String COLUMNS = ENTRY_COLUMNS + ", " + LINK_COLUMNS;
 
+    /** What a walk also reports; null: the owner of {@code experiment_owner}. */
+    static final String OWNER_COLUMNS = "uid, gid";
+
     /** {@link #COLUMNS} of a temporary table, with their types. */
     static final String DEFINITIONS = """
             size_bytes bigint not null,
@@ -32,12 +41,16 @@ final class FolderRows {
 
     static final int ENTRY_COLUMN_COUNT = 5;
     static final int LINK_COLUMN_COUNT = 2;
+    static final int OWNER_COLUMN_COUNT = 2;
 
     /** The number of columns in {@link #COLUMNS}. */
     static final int COLUMN_COUNT = ENTRY_COLUMN_COUNT + LINK_COLUMN_COUNT;
 
     /** The length of two nulls. */
-    private static final int NO_LINK_BYTES = 2 * Integer.BYTES;
+    private static final int NOTHING_BYTES = 2 * Integer.BYTES;
+
+    /** The user and group of an unknown owner; the system itself has no such numbers. */
+    private static final long UNKNOWN = -1;
 
     /** The offset of a row's name, with its length: after four fields, each with its length. */
     private static final int NAME_AT = 4 * Integer.BYTES + Long.BYTES + Long.BYTES + Short.BYTES + 1;
@@ -47,6 +60,14 @@ final class FolderRows {
     final FilePath path;
     private final CopyBytes rows = new CopyBytes(CAPACITY_BYTES);
     private final Fingerprint fingerprint = new Fingerprint();
+
+    /** Which of the rows, by their order, changed recently. */
+    private final BitSet recent = new BitSet();
+
+    private int rowCount;
+
+    /** The attributes of entries, by where their rows begin. */
+    private final Map<Integer, Attributes> attributes = new HashMap<>();
 
     /** The folder's number; 0 before it is looked up. */
     int number;
@@ -82,18 +103,36 @@ final class FolderRows {
     }
 
     /**
-     * Adds an entry. A row is its length, by which the next row is found, and the fields, which enter the fingerprint.
+     * Adds an entry. A row is its length, by which the next row is found, and the fields. They enter the fingerprint;
+     * the owner only if it is not the usual one, so that folders sealed before owners were recorded stay unchanged.
+     *
+     * @param usual the owner of most entries; null: none is known
+     * @param changedRecently whether its attributes may have changed since the current manifest
      */
-    void add(byte[] name, Facts facts) {
+    void add(byte[] name, Facts facts, @Nullable Owner usual, boolean changedRecently) {
         int start = rows.length();
         rows.plainInt(0);
         put(rows, name, facts);
-        int length = rows.length() - start - Integer.BYTES;
-        rows.putInt(start, length);
-        fingerprint.add(rows.bytes(), start + Integer.BYTES, length);
+        int owner = rows.length();
+        put(rows, facts.owner(), usual);
+        int end = hasValue(owner, rows.length()) ? rows.length() : owner;
+        fingerprint.add(rows.bytes(), start + Integer.BYTES, end - start - Integer.BYTES);
+        rows.putInt(start, rows.length() - start - Integer.BYTES);
+        recent.set(rowCount++, changedRecently);
         entries++;
         bytes += facts.sizeBytes();
         count(facts.kind());
+    }
+
+    /** Appends the fields of {@link #OWNER_COLUMNS}. */
+    private static void put(CopyBytes row, @Nullable Owner owner, @Nullable Owner usual) {
+        if (usual == null || usual.equals(owner)) {
+            row.fieldNull();
+            row.fieldNull();
+        } else {
+            row.field(owner == null ? UNKNOWN : owner.user());
+            row.field(owner == null ? UNKNOWN : owner.group());
+        }
     }
 
     /** Appends the fields of {@link #COLUMNS}. */
@@ -118,20 +157,56 @@ final class FolderRows {
         return complete && !lacking ? fingerprint.bytes() : null;
     }
 
-    /** Receives the fields of each row. */
-    interface Reader {
-        /**
-         * Receives one row.
-         *
-         * @param linkOffset where the fields of {@link #LINK_COLUMNS} begin
-         * @param end where the row ends
-         */
-        void row(byte[] bytes, int offset, int linkOffset, int end) throws IOException;
+    /** Reads the attributes of an entry. */
+    interface AttributesOf {
+        Attributes name(byte[] name) throws IOException, InterruptedException;
     }
 
-    /** Returns whether the bytes between two offsets have a value in {@link #LINK_COLUMNS}. */
-    static boolean hasLink(int linkOffset, int end) {
-        return end - linkOffset > NO_LINK_BYTES;
+    /** Reads the attributes of all entries whose rows are here, or only of those that changed recently. */
+    void readAttributes(AttributesOf reader, boolean recentOnly) throws IOException, InterruptedException {
+        int n = 0;
+        for (int at = 0; at < rows.length(); at += Integer.BYTES + rows.intAt(at)) {
+            if (!recentOnly || recent.get(n)) {
+                int name = at + Integer.BYTES + NAME_AT;
+                int start = name + Integer.BYTES;
+                Attributes read = reader.name(Arrays.copyOfRange(rows.bytes(), start, start + rows.intAt(name)));
+                if (!read.isEmpty()) {
+                    attributes.put(at, read);
+                }
+            }
+            n++;
+        }
+    }
+
+    /**
+     * A row.
+     *
+     * @param start where the fields of {@link #ENTRY_COLUMNS} begin, {@code link} those of {@link #LINK_COLUMNS},
+     *     {@code owner} those of {@link #OWNER_COLUMNS}
+     * @param end where the row ends
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Row(byte[] bytes, int start, int link, int owner, int end, Attributes attributes) {
+
+        /** Returns whether there is a value for {@link #LINK_COLUMNS}. */
+        boolean hasLink() {
+            return hasValue(link, owner);
+        }
+
+        /** Returns whether there is a value for {@link #OWNER_COLUMNS}. */
+        boolean hasOwner() {
+            return hasValue(owner, end);
+        }
+    }
+
+    /** Receives the rows. */
+    interface Reader {
+        void row(Row row) throws IOException;
+    }
+
+    /** Returns whether the two fields between two offsets have a value. */
+    private static boolean hasValue(int start, int end) {
+        return end - start > NOTHING_BYTES;
     }
 
     /** Passes on the rows and forgets them; fingerprint and sums stay. */
@@ -139,11 +214,19 @@ final class FolderRows {
         for (int at = 0; at < rows.length(); ) {
             int row = at + Integer.BYTES;
             int end = row + rows.intAt(at);
-            int name = row + NAME_AT;
-            reader.row(rows.bytes(), row, name + Integer.BYTES + rows.intAt(name), end);
+            int link = fieldEnd(row + NAME_AT);
+            int owner = fieldEnd(fieldEnd(link));
+            reader.row(new Row(rows.bytes(), row, link, owner, end, attributes.getOrDefault(at, Attributes.NONE)));
             at = end;
         }
         rows.clear();
+        rowCount = 0;
+        recent.clear();
+        attributes.clear();
+    }
+
+    private int fieldEnd(int field) {
+        return field + Integer.BYTES + Math.max(0, rows.intAt(field));
     }
 
     private void count(EntryKind kind) {

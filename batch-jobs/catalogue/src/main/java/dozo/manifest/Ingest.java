@@ -1,6 +1,7 @@
 package dozo.manifest;
 
 import dozo.file.FilePath;
+import dozo.file.Owner;
 import dozo.file.Problem;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -94,11 +96,12 @@ public class Ingest {
         Map<Integer, Known> known = new HashMap<>();
         JdbcClient.create(template)
                 .sql("""
-                        select e.id, m.*, d.there, d.last_folder,
+                        select e.id, m.*, d.there, d.last_folder, o.uid, o.gid,
                                exists (select from frozen_experiment f where f.experiment_id = e.id and f.ended_at is null) as freeze
                         from unnest(:experiments::integer[]) as e (id)
                         left join lateral (select * from manifest where experiment_id = e.id
                                            order by manifest_no desc limit 1) m on true
+                        left join experiment_owner o on o.experiment_id = e.id
                         cross join lateral (
                             select count(entries) as there,
                                    coalesce(greatest(max(directory_no), -min(directory_no)), 0) as last_folder
@@ -111,6 +114,7 @@ public class Ingest {
                                 row.getObject("manifest_no") == null ? null : Manifests.MANIFEST.mapRow(row, n),
                                 row.getLong("there"),
                                 row.getInt("last_folder"),
+                                row.getObject("uid") == null ? null : new Owner(row.getLong("uid"), row.getLong("gid")),
                                 row.getBoolean("freeze"))))
                 .list();
         return known;
@@ -132,7 +136,7 @@ public class Ingest {
         }
         SourceList list = experiment.list();
         return list == null
-                ? look(experiment, known, new Crawl(experiment.opened())::into, told)
+                ? take(experiment, known, experiment.opened(), new Crawl(experiment.opened())::into, told)
                 : look(experiment, known, list, told);
     }
 
@@ -178,9 +182,9 @@ public class Ingest {
                         .formatted(shown(list.file()), made.truncatedTo(ChronoUnit.SECONDS))));
     }
 
-    /** Reads a source through a walk. */
+    /** Reads a source through a walk, without extended attributes. */
     public SourceLook look(Experiment experiment, Known known, Walk walk, LongAdder told) throws InterruptedException {
-        return take(experiment, known, walk::tell, told);
+        return take(experiment, known, null, walk::tell, told);
     }
 
     /** Reads a source through a list that was made elsewhere. The database first sorts it by folder. */
@@ -189,6 +193,7 @@ public class Ingest {
         return take(
                 experiment,
                 known,
+                null,
                 load -> {
                     try (LooseEntries entries = new LooseEntries(template, experiment.source(), load, told)) {
                         list.tell(entries);
@@ -198,9 +203,10 @@ public class Ingest {
                 told);
     }
 
-    private SourceLook take(Experiment experiment, Known known, Telling telling, LongAdder told)
+    /** @param source where extended attributes are read; null: they are not */
+    private SourceLook take(Experiment experiment, Known known, @Nullable Path source, Telling telling, LongAdder told)
             throws InterruptedException {
-        FolderLoad load = new FolderLoad(template, experiment.id(), known, told);
+        FolderLoad load = new FolderLoad(template, experiment.id(), known, source, told);
         SourceLook look = new SourceLook(sealing, experiment, known, load);
         try {
             telling.tell(load);

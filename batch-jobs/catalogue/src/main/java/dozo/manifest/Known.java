@@ -1,5 +1,6 @@
 package dozo.manifest;
 
+import dozo.file.Owner;
 import dozo.manifest.Manifests.Manifest;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -10,11 +11,17 @@ import org.jspecify.annotations.Nullable;
  * @param manifest the current one; null: there is none
  * @param foldersThere the number of existing folders
  * @param lastFolder the highest absolute number that a folder has or had
+ * @param owner the owner of all entries without a row of their own; null: no owner was ever recorded
  * @param freeze whether it is frozen, or released and not read since
  */
-public record Known(@Nullable Manifest manifest, long foldersThere, int lastFolder, boolean freeze) {
+public record Known(
+        @Nullable Manifest manifest,
+        long foldersThere,
+        int lastFolder,
+        @Nullable Owner owner,
+        boolean freeze) {
 
-    static final Known NOTHING = new Known(null, 0, 0, false);
+    static final Known NOTHING = new Known(null, 0, 0, null, false);
 
     Optional<Manifest> current() {
         return Optional.ofNullable(manifest);

@@ -1,10 +1,15 @@
 package dozo.manifest;
 
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Attributes;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
+import dozo.file.Owner;
 import dozo.manifest.Differences.Counts;
+import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
@@ -36,6 +41,12 @@ public class Manifests {
 
     static final RowMapper<Entry> ENTRY =
             (row, n) -> entry(row, "", FilePath.of(row.getBytes("path")).resolve(row.getBytes("name")));
+
+    /** An entry with its owner and its extended attributes. */
+    private static final RowMapper<Entry> WHOLE_ENTRY = (row, n) -> {
+        Entry entry = requireNonNull(ENTRY.mapRow(row, n));
+        return new Entry(entry.number(), entry.path(), entry.facts().with(owner(row), attributes(row)));
+    };
 
     private final JdbcClient jdbc;
 
@@ -102,13 +113,15 @@ public class Manifests {
      */
     static final String BEFORE_AND_AFTER = """
             with before as (
-                select e.*, l.hard_link, l.link_target
+                select e.*, l.hard_link, l.link_target, o.uid, o.gid
                 from ended_entry e left join entry_link l using (experiment_id, entry_no)
+                left join entry_owner o using (experiment_id, entry_no)
                 where experiment_id = :experiment and since_manifest <= :from
                   and until_manifest > :from and until_manifest <= :to
             ), after as (
-                select e.*, l.hard_link, l.link_target
+                select e.*, l.hard_link, l.link_target, o.uid, o.gid
                 from entry_version e left join entry_link l using (experiment_id, entry_no)
+                left join entry_owner o using (experiment_id, entry_no)
                 where experiment_id = :experiment and since_manifest > 1
                   and since_manifest > :from and since_manifest <= :to
                   and (until_manifest is null or until_manifest > :to)
@@ -117,8 +130,10 @@ public class Manifests {
 
     /** Whether an entry {@code b} before differs from {@code a} after; what was undone in between does not. */
     static final String DIFFERS = """
-            (b.kind, b.size_bytes, b.modified_ns, b.mode, b.hard_link, b.link_target)
-                is distinct from (a.kind, a.size_bytes, a.modified_ns, a.mode, a.hard_link, a.link_target)
+            ((b.kind, b.size_bytes, b.modified_ns, b.mode, b.hard_link, b.link_target)
+                 is distinct from (a.kind, a.size_bytes, a.modified_ns, a.mode, a.hard_link, a.link_target)
+             or (b.uid, b.gid) is distinct from (a.uid, a.gid)
+                and -1 not in (coalesce(b.uid, 0), coalesce(a.uid, 0)))
             """;
 
     public Manifests(JdbcClient jdbc) {
@@ -198,28 +213,33 @@ public class Manifests {
      */
     private List<Entry> entries(int experimentId, int manifest, List<Folder> folders, byte[] after, int limit) {
         return jdbc.sql("""
-                        select d.path, e.*, l.hard_link, l.link_target
+                        select d.path, e.*, l.hard_link, l.link_target, t.attributes,
+                               coalesce(o.uid, u.uid) as uid, coalesce(o.gid, u.gid) as gid
                         from unnest(:numbers) with ordinality f (directory_no, n)
                         join directory d on d.experiment_id = :experiment and d.directory_no = f.directory_no
                         cross join lateral (
-                            (select entry_no, kind, size_bytes, modified_ns, mode, name
+                            (select entry_no, kind, size_bytes, modified_ns, mode, name, null::integer as until_manifest
                              from entries_of(:experiment, f.directory_no)
                              where f.directory_no > 0 and since_manifest <= :manifest and name > :after
                              order by name
                              limit :limit)
                             union all
-                            (select entry_no, kind, size_bytes, modified_ns, mode, name from entry
+                            (select entry_no, kind, size_bytes, modified_ns, mode, name, null from entry
                              where experiment_id = :experiment and directory_no = f.directory_no and directory_no < 0
                                and since_manifest <= :manifest and name > :after
                              order by name
                              limit :limit)
                             union all
-                            (select entry_no, kind, size_bytes, modified_ns, mode, name from ended_entry
+                            (select entry_no, kind, size_bytes, modified_ns, mode, name, until_manifest from ended_entry
                              where experiment_id = :experiment and directory_no = f.directory_no
                                and since_manifest <= :manifest and until_manifest > :manifest and name > :after
                              order by name
                              limit :limit)) e
                         left join entry_link l on l.experiment_id = :experiment and l.entry_no = e.entry_no
+                        left join entry_attribute t on t.experiment_id = :experiment and t.entry_no = e.entry_no
+                        left join entry_owner o on o.experiment_id = :experiment and o.entry_no = e.entry_no
+                        left join experiment_owner u on u.experiment_id = :experiment
+                             and (e.until_manifest is null or e.until_manifest > u.manifest_no)
                         order by f.n, e.name
                         limit :limit
                         """)
@@ -228,7 +248,7 @@ public class Manifests {
                 .param("manifest", manifest)
                 .param("after", after)
                 .param("limit", limit)
-                .query(ENTRY)
+                .query(WHOLE_ENTRY)
                 .list();
     }
 
@@ -518,6 +538,17 @@ public class Manifests {
                 path,
                 row.getObject("before_entry_no") == null ? null : entry(row, "before_", path),
                 row.getObject("after_entry_no") == null ? null : entry(row, "after_", path));
+    }
+
+    private static @Nullable Owner owner(ResultSet row) throws SQLException {
+        long user = row.getLong("uid");
+        // Entries that came from a list have -1.
+        return row.wasNull() || user < 0 ? null : new Owner(user, row.getLong("gid"));
+    }
+
+    private static Attributes attributes(ResultSet row) throws SQLException {
+        Array attributes = row.getArray("attributes");
+        return attributes == null ? Attributes.NONE : Attributes.of((byte[][]) attributes.getArray());
     }
 
     private static Entry entry(ResultSet row, String prefix, FilePath path) throws SQLException {

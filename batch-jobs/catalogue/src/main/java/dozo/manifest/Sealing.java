@@ -1,5 +1,6 @@
 package dozo.manifest;
 
+import dozo.file.Owner;
 import dozo.file.Problem;
 import dozo.file.Size;
 import dozo.ledger.Findings.Finding;
@@ -51,6 +52,7 @@ final class Sealing {
         }
         if (before.isEmpty()) {
             load(load);
+            keepOwner(experiment, load, 0);
             seal(experiment, Manifest.none(experiment.id()), first(load.sums()));
             return true;
         }
@@ -61,7 +63,8 @@ final class Sealing {
         Differences.createTables(jdbc);
         load(load);
         GoneFolders.find(template, experiment.id(), load);
-        Differences differences = new Differences(jdbc, experiment.id());
+        boolean ownersAreNew = load.newOwner() != null;
+        Differences differences = new Differences(jdbc, experiment.id(), !ownersAreNew);
         differences.find(load.unreadable(), load.rows());
         Counts counts = differences.count();
         Optional<Freeze> freeze = freezes.find(experiment.id());
@@ -71,12 +74,33 @@ final class Sealing {
             return false;
         }
         freeze.ifPresent(released -> freezes.end(experiment.id()));
+        if (ownersAreNew) {
+            differences.keepOwners();
+            keepOwner(experiment, load, before.number() + (counts.none() ? 0 : 1));
+        }
         if (!counts.none()) {
             differences.apply(before.number() + 1);
             seal(experiment, before, counts);
         }
         differences.keepFolders();
         return !counts.none();
+    }
+
+    /**
+     * Records the owner of all entries without a row of their own.
+     *
+     * @param unknownUntil nothing is known of entries that ended with this manifest, or before
+     */
+    private void keepOwner(Experiment experiment, FolderLoad load, int unknownUntil) {
+        Owner owner = load.newOwner();
+        if (owner != null) {
+            jdbc.sql("insert into experiment_owner values (:experiment, :user, :group, :manifest)")
+                    .param("experiment", experiment.id())
+                    .param("user", owner.user())
+                    .param("group", owner.group())
+                    .param("manifest", unknownUntil)
+                    .update();
+        }
     }
 
     private void load(FolderLoad load) {

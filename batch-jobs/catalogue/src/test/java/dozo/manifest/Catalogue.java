@@ -82,7 +82,12 @@ final class Catalogue {
     }
 
     Ingested night() {
-        return night(() -> ingest.look(experiment, known(), new LongAdder()));
+        return night(new LongAdder());
+    }
+
+    /** @param told counts what the source was asked for */
+    Ingested night(LongAdder told) {
+        return night(() -> ingest.look(experiment, known(), told));
     }
 
     /** Registers another experiment of the project. */

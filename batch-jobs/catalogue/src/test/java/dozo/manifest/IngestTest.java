@@ -1,15 +1,22 @@
 package dozo.manifest;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.abort;
 
+import dozo.file.Attributes;
+import dozo.file.Attributes.Attribute;
+import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
+import dozo.file.Owner;
 import dozo.file.Problem;
 import dozo.ledger.Findings.Finding;
 import dozo.manifest.Catalogue.Tree;
 import dozo.manifest.Ingest.Ingested;
+import dozo.source.ExtendedAttributes;
 import dozo.source.Listed;
 import dozo.source.Listings.Listing;
 import java.io.IOException;
@@ -24,6 +31,8 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -347,6 +356,179 @@ class IngestTest {
         assertThat(catalogue.count("select count(distinct hard_link) from entry_link"))
                 .isEqualTo(1);
         assertThat(catalogue.night().sealed()).isFalse();
+    }
+
+    @Test
+    void aTreeOfOneOwnerTakesNoRowsForOwners() {
+        own(new Owner(1000, 100));
+
+        catalogue.night(tree);
+
+        assertThat(catalogue.count("select count(*) from entry_owner")).isZero();
+        assertThat(owners(1)).containsOnly(new Owner(1000, 100));
+        assertThat(catalogue.night(tree).sealed()).isFalse();
+    }
+
+    @Test
+    void aChangedOwnerIsAChangeOfTheEntryAndNotALoss() {
+        own(new Owner(1000, 100));
+        catalogue.night(tree);
+        own("sub/b", new Owner(0, 0xFFFF_FFFEL));
+
+        assertThat(catalogue.night(tree).sealed()).isTrue();
+
+        assertThat(catalogue.lastDifferences()).containsExactly(0L, 1L, 0L, 0L);
+        assertThat(catalogue.manifests.changes(1, 1, 2, FilePath.ROOT, 10))
+                .extracting(change -> change.path().toString())
+                .containsExactly("sub/b");
+        assertThat(owner(1, "sub/b")).isEqualTo(new Owner(1000, 100));
+        assertThat(owner(2, "sub/b")).isEqualTo(new Owner(0, 0xFFFF_FFFEL));
+        assertThat(catalogue.night(tree).sealed()).isFalse();
+    }
+
+    @Test
+    void ownersOfEntriesSealedBeforeOwnersWereRecordedAreLearntWithoutAManifest() {
+        catalogue.night(tree);
+        tree.put("a", 7, 7);
+        catalogue.night(tree);
+        own(new Owner(1000, 100));
+        own("sub/b", new Owner(5, 5));
+
+        assertThat(catalogue.night(tree).sealed()).isFalse();
+
+        assertThat(owner(2, "a")).isEqualTo(new Owner(1000, 100));
+        assertThat(owner(2, "sub/b")).isEqualTo(new Owner(5, 5));
+        assertThat(owner(1, "a")).as("it had ended before").isNull();
+        assertThat(catalogue.count("select count(*) from entry_owner")).isEqualTo(1);
+        assertThat(catalogue.night(tree).sealed()).isFalse();
+
+        own("sub/b", new Owner(6, 5));
+        own("other/d", new Owner(6, 5));
+        assertThat(catalogue.night(tree).sealed()).isTrue();
+        assertThat(catalogue.lastDifferences()).containsExactly(0L, 2L, 0L, 0L);
+    }
+
+    @Test
+    void whatChangesInTheNightThatLearnsTheOwnersHasAnUnknownOneBefore() {
+        catalogue.night(tree);
+        own(new Owner(1000, 100));
+        tree.put(FilePath.of("a"), Catalogue.file(8, 8).with(new Owner(9, 9), Attributes.NONE));
+
+        assertThat(catalogue.night(tree).sealed()).isTrue();
+
+        assertThat(catalogue.lastDifferences()).containsExactly(0L, 1L, 0L, 0L);
+        assertThat(owner(1, "a")).isNull();
+        assertThat(owner(2, "a")).isEqualTo(new Owner(9, 9));
+        assertThat(owner(1, "sub/b")).isEqualTo(new Owner(1000, 100));
+    }
+
+    @Test
+    void aListSaysNothingOfOwnersSoTheyDoNotChange() {
+        own(new Owner(1000, 100));
+        own("sub/b", new Owner(5, 5));
+        catalogue.night(tree);
+        Tree walked = tree;
+        own(null);
+        tree.put("sub/new", 1, 1);
+
+        catalogue.nightOfList(list -> {
+            for (Map.Entry<FilePath, Facts> entry : tree.entries().entrySet()) {
+                list.entry(entry.getKey(), entry.getValue());
+            }
+        });
+
+        assertThat(catalogue.lastDifferences()).containsExactly(1L, 0L, 0L, 0L);
+        assertThat(owner(2, "sub/b")).isEqualTo(new Owner(5, 5));
+        assertThat(owner(2, "sub/new")).as("unknown").isNull();
+        own(new Owner(1000, 100));
+        own("sub/b", new Owner(5, 5));
+        assertThat(catalogue.night(walked).sealed()).isFalse();
+    }
+
+    @Test
+    void attributesOfNewAndChangedEntriesAreRecordedAndAnUnchangedNightReadsNone() throws Exception {
+        Attribute comment = new Attribute("user.comment", "kept".getBytes(StandardCharsets.UTF_8));
+        Attribute longest = new Attribute("user.empty", new byte[0]);
+        Path file = Files.writeString(source.resolve("日本"), "text");
+        Path sub = Files.createDirectory(source.resolve("sub"));
+        Files.writeString(sub.resolve("plain"), "p");
+        Files.createSymbolicLink(sub.resolve("link"), file);
+        ExtendedAttributes.set(file, comment);
+        ExtendedAttributes.set(file, longest);
+        ExtendedAttributes.set(sub, comment);
+
+        assertThat(entriesAndReads()).as("a read for each entry").isEqualTo(2 + 4 + 4);
+
+        assertThat(attributes(1, "日本")).containsExactly(comment, longest);
+        assertThat(attributes(1, "sub")).containsExactly(comment);
+        assertThat(attributes(1, "sub/link")).as("of the link itself").isEmpty();
+        assertThat(catalogue.count("select count(*) from entry_attribute")).isEqualTo(2);
+        assertThat(entriesAndReads()).as("folders and entries only").isEqualTo(2 + 4);
+
+        ExtendedAttributes.set(sub.resolve("plain"), comment);
+        Files.writeString(sub.resolve("plain"), "another");
+        assertThat(entriesAndReads()).as("those of the changed folder").isEqualTo(2 + 4 + 2);
+        assertThat(attributes(2, "sub/plain")).containsExactly(comment);
+        assertThat(attributes(1, "sub/plain")).isEmpty();
+    }
+
+    @Test
+    void tooManyAttributesAreAFindingOfTheirEntry() throws Exception {
+        Path file = Files.writeString(source.resolve("file"), "text");
+        Files.writeString(source.resolve("other"), "text");
+        try {
+            for (int i = 0; i < 3; i++) {
+                ExtendedAttributes.set(file, new Attribute("user.long" + i, new byte[30_000]));
+            }
+        } catch (IOException smallLimit) {
+            abort("this file system keeps only short attributes");
+        }
+
+        Ingested night = catalogue.night();
+
+        assertThat(night.sealed()).isTrue();
+        assertThat(night.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.path()).isEqualTo(FilePath.of("file"));
+            assertThat(finding.message()).contains("longer than 65536 bytes");
+        });
+    }
+
+    private long entriesAndReads() throws InterruptedException {
+        LongAdder told = new LongAdder();
+        catalogue.night(told);
+        return told.sum();
+    }
+
+    private List<Attribute> attributes(int manifest, String path) {
+        return entry(manifest, path).facts().attributes().all();
+    }
+
+    private @Nullable Owner owner(int manifest, String path) {
+        return entry(manifest, path).facts().owner();
+    }
+
+    private Entry entry(int manifest, String path) {
+        return catalogue.manifests.page(1, manifest, FilePath.ROOT, 100).stream()
+                .filter(entry -> entry.path().equals(FilePath.of(path)))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private List<Owner> owners(int manifest) {
+        return catalogue.manifests.page(1, manifest, FilePath.ROOT, 100).stream()
+                .map(entry -> entry.facts().owner())
+                .toList();
+    }
+
+    private void own(@Nullable Owner owner) {
+        tree.entries().replaceAll((path, facts) -> facts.with(owner, Attributes.NONE));
+    }
+
+    private void own(String path, Owner owner) {
+        tree.entries()
+                .compute(
+                        FilePath.of(path),
+                        (same, facts) -> requireNonNull(facts).with(owner, Attributes.NONE));
     }
 
     @Test

@@ -22,11 +22,22 @@ public interface Copy extends AutoCloseable {
      * @param limitBytesPerSecond limit of content bytes per second; 0: no limit
      * @param dryRun looks and counts, and changes nothing
      * @param sftpAlone whether small files are sent by SFTP even if the site unpacks archives
+     * @param owners whether a restore gives entries their owners, as far as this process may; otherwise all belong to
+     *     the user who restores
      */
-    record Options(int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone) {
+    record Options(int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone, boolean owners) {
+
+        public Options(int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone) {
+            this(lanes, limitBytesPerSecond, dryRun, sftpAlone, false);
+        }
 
         public Options(int lanes, long limitBytesPerSecond, boolean dryRun) {
             this(lanes, limitBytesPerSecond, dryRun, false);
+        }
+
+        /** Returns the options of a restore that gives entries their owners. */
+        public Options withOwners() {
+            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, true);
         }
 
         Lanes lanesTo(SiteAddress site) {

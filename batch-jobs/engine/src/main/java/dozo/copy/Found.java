@@ -1,8 +1,11 @@
 package dozo.copy;
 
+import dozo.file.Attributes;
 import dozo.file.FilePath;
+import dozo.file.Owner;
 import dozo.remote.RemoteFacts;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file, folder or link of the site, and its place here.
@@ -12,15 +15,33 @@ import java.util.concurrent.TimeUnit;
  * @param local below the destination's top
  * @param modifiedNanos the time to set here, in nanoseconds since 1970
  * @param mode the mode to set here
+ * @param owner the owner to set here, if owners are set; null: unknown
+ * @param attributes the ACLs and extended attributes to set here
  */
-record Found(FilePath path, FilePath remote, FilePath local, RemoteFacts facts, long modifiedNanos, int mode) {
+record Found(
+        FilePath path,
+        FilePath remote,
+        FilePath local,
+        RemoteFacts facts,
+        long modifiedNanos,
+        int mode,
+        @Nullable Owner owner,
+        Attributes attributes) {
 
     /** The bits that come from a site; setuid, setgid and sticky never do. */
     private static final int PERMISSIONS = 0777;
 
     /** Creates an item with the site's time, in whole seconds, and its mode. */
     Found(FilePath path, FilePath remote, FilePath local, RemoteFacts facts) {
-        this(path, remote, local, facts, TimeUnit.SECONDS.toNanos(facts.modifiedSeconds()), facts.mode() & PERMISSIONS);
+        this(
+                path,
+                remote,
+                local,
+                facts,
+                TimeUnit.SECONDS.toNanos(facts.modifiedSeconds()),
+                facts.mode() & PERMISSIONS,
+                null,
+                Attributes.NONE);
     }
 
     /** Returns the bytes of content to copy; 0 for folders and links. */
@@ -34,7 +55,12 @@ record Found(FilePath path, FilePath remote, FilePath local, RemoteFacts facts, 
 
     /** Returns the same item at another place of the site. */
     Found at(FilePath place) {
-        return new Found(path, place, local, facts, modifiedNanos, mode);
+        return new Found(path, place, local, facts, modifiedNanos, mode, owner, attributes);
+    }
+
+    /** Returns the same item with another mode. */
+    Found with(int newMode) {
+        return new Found(path, remote, local, facts, modifiedNanos, newMode, owner, attributes);
     }
 
     /** Returns whether these facts are still the same, as far as can be seen without reading the content. */

@@ -87,6 +87,11 @@ final class Incoming {
         return path.startsWith(folder);
     }
 
+    /** Returns the folder of temporary names. */
+    Path folder() {
+        return folder;
+    }
+
     /** Returns an unused name. */
     Path newName() {
         return folder.resolve(run + "-" + numbers.incrementAndGet());

@@ -149,6 +149,15 @@ final class LocalFile implements AutoCloseable {
         }
     }
 
+    /** Sets the length, after which nothing is written any more. */
+    void fit(Found file) throws IOException {
+        try {
+            setSize(file.facts().sizeBytes());
+        } catch (IOException e) {
+            throw destination.unwritable(e);
+        }
+    }
+
     /** Sets length, mode and time, and returns when everything is on the disk. */
     void finish(Found file) throws IOException {
         try {

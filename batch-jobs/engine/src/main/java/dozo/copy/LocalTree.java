@@ -36,16 +36,38 @@ import java.util.concurrent.TimeUnit;
  */
 final class LocalTree {
 
+    private static final long ROOT = 0;
+
     private static final FileAttribute<?> OWNER_ONLY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
     private final Destination destination;
     private final Incoming incoming;
+    private final Rights rights;
+
+    /** The number of the user who restores. */
+    private final long user;
+
     private final Map<FilePath, String> blocked = new ConcurrentHashMap<>();
 
-    private LocalTree(Destination destination, Incoming incoming) {
+    private LocalTree(Destination destination, FilePath temporary, Rights rights) throws IOException {
         this.destination = destination;
-        this.incoming = incoming;
+        this.incoming = Incoming.open(destination, temporary);
+        this.rights = rights;
+        this.user = Rights.user(incoming.folder());
+        if (rights.withOwners()) {
+            checkOwner();
+            rights.dropInherited(incoming.folder());
+        }
+    }
+
+    /** Checks that nobody else could redirect what root gives away. */
+    private void checkOwner() throws IOException {
+        if (user == ROOT && Rights.user(destination.top().resolve(".")) != ROOT) {
+            throw new IOException(
+                    "%s belongs to another user, who could redirect what root writes: choose a new folder, or restore without owners"
+                            .formatted(destination.top()));
+        }
     }
 
     /**
@@ -55,6 +77,10 @@ final class LocalTree {
      * @param incoming the folder of temporary names below it: the same for the same command, different for any other
      */
     static LocalTree open(Path folder, FilePath incoming) throws IOException {
+        return open(folder, incoming, new Rights(false));
+    }
+
+    private static LocalTree open(Path folder, FilePath incoming, Rights rights) throws IOException {
         try {
             Files.createDirectory(folder);
         } catch (IOException e) {
@@ -64,7 +90,7 @@ final class LocalTree {
             }
         }
         Destination destination = new Destination(folder.toRealPath());
-        return new LocalTree(destination, Incoming.open(destination, incoming));
+        return new LocalTree(destination, incoming, rights);
     }
 
     /**
@@ -73,20 +99,19 @@ final class LocalTree {
      *
      * @throws IOException if it contains something else
      */
-    static LocalTree openNew(Path folder, FilePath incoming) throws IOException {
+    static LocalTree openNew(Path folder, FilePath incoming, Rights rights) throws IOException {
         if (!isNew(folder, incoming)) {
             throw new IOException("%s is not empty; choose an empty or new folder".formatted(folder));
         }
-        return open(folder, incoming);
+        return open(folder, incoming, rights);
     }
 
     /**
      * Opens a folder that is held open, and is known to contain nothing else; it does not matter where its path leads
      * meanwhile.
      */
-    static LocalTree open(OpenFolder folder, FilePath incoming) throws IOException {
-        Destination destination = new Destination(folder.path());
-        return new LocalTree(destination, Incoming.open(destination, incoming));
+    static LocalTree open(OpenFolder folder, FilePath incoming, Rights rights) throws IOException {
+        return new LocalTree(new Destination(folder.path()), incoming, rights);
     }
 
     /** Returns whether a folder does not exist, is empty, or contains this folder of temporary names. */
@@ -110,6 +135,9 @@ final class LocalTree {
             Path path = destination.path(folder);
             destination.with(folder, () -> {
                 makeRealFolder(path);
+                if (rights.withOwners()) {
+                    rights.takeBack(path, user);
+                }
                 // An earlier run may have set its mode already, which may deny us access.
                 if (!Files.isWritable(path) || !Files.isExecutable(path)) {
                     LocalFile.setMode(path, 0700);
@@ -184,8 +212,9 @@ final class LocalTree {
         });
     }
 
-    /** Creates a link with this text and time, unless it exists; nothing else may have the name. */
-    void newLink(byte[] text, long modifiedNanos, FilePath name) throws IOException, Refused {
+    /** Creates a link with this text, its owner and its time, unless it exists; nothing else may have the name. */
+    void newLink(byte[] text, Found link) throws IOException, Refused {
+        FilePath name = link.local();
         checkWay(name);
         Path path = destination.path(name);
         if (!Files.isSymbolicLink(path) || !isText(path, text)) {
@@ -195,7 +224,10 @@ final class LocalTree {
         if (!isText(path, text)) {
             throw new Refused(name + ": the created link has a different text");
         }
-        destination.with(name, () -> LocalFile.setTime(path, modifiedNanos));
+        destination.with(name, () -> {
+            rights.give(path, link);
+            LocalFile.setTime(path, link.modifiedNanos());
+        });
     }
 
     /**
@@ -242,10 +274,22 @@ final class LocalTree {
         }
     }
 
-    /** Sets mode and time of an existing file. */
-    void setFacts(Found file) throws IOException, Refused {
-        setMode(file);
+    /** Gives an arrived file, under its temporary name, what {@link Rights} gives. */
+    Found give(LocalFile temporary, Found file) throws IOException {
+        try {
+            return rights.give(temporary.path(), file);
+        } catch (IOException e) {
+            throw destination.unwritable(e);
+        }
+    }
+
+    /** Sets owner, attributes, mode and time of an existing file. Returns it with the mode it got. */
+    Found setFacts(Found file) throws IOException, Refused {
+        Found[] given = new Found[1];
+        destination.with(file.local(), () -> given[0] = rights.give(destination.path(file.local()), file));
+        setMode(given[0]);
         destination.with(file.local(), () -> LocalFile.setTime(destination.path(file.local()), file.modifiedNanos()));
+        return given[0];
     }
 
     /** Sets the mode of an existing file, if it differs. */
@@ -274,20 +318,44 @@ final class LocalTree {
         publish(temporary, name);
     }
 
-    /** Sets mode and time of a folder, and syncs it to the disk with the names in it. */
-    void finishFolder(Found folder) throws IOException, Refused {
+    /**
+     * Sets owner, attributes, mode and time of a folder, and syncs it to the disk with the names in it. From then on
+     * its owner can rename what is in it. With owners, it is therefore opened without following links.
+     */
+    Found finishFolder(Found folder) throws IOException, Refused {
         checkWay(folder.local());
         Path path = destination.path(folder.local());
+        Found[] given = new Found[1];
         destination.with(folder.local(), () -> {
             if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
                 throw new NotDirectoryException(path.toString());
             }
-            try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
-                LocalFile.setTime(path, folder.modifiedNanos());
-                LocalFile.setMode(path, folder.mode());
-                channel.force(true);
+            if (rights.withOwners()) {
+                try (OpenFolder held = OpenFolder.below(destination.top(), folder.local())) {
+                    given[0] = finishOurs(held.path().resolve("."), folder);
+                }
+            } else {
+                given[0] = finish(path, folder);
             }
         });
+        return given[0];
+    }
+
+    private Found finishOurs(Path path, Found folder) throws IOException {
+        if (Rights.user(path) != user) {
+            throw new FileSystemException(path.toString(), null, "another folder has this name meanwhile");
+        }
+        return finish(path, folder);
+    }
+
+    private Found finish(Path path, Found folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+            Found given = rights.give(path, folder);
+            LocalFile.setTime(path, given.modifiedNanos());
+            LocalFile.setMode(path, given.mode());
+            channel.force(true);
+            return given;
+        }
     }
 
     /** Creates a folder, unless it exists; a link to a folder is not one. */

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Restores one manifest of an experiment, or what is selected of it, into a folder: its content is then what the source contained
- * when the manifest was sealed, byte for byte, with names, modes, times to the nanosecond and hard links. Entries that cannot be restored
+ * when the manifest was sealed, byte for byte, with names, modes, times to the nanosecond, hard links, ACLs and extended attributes; and with owners, if they are wanted
+ * and this process may set them. Entries that cannot be restored
  * are reported by name. A restore that was interrupted is completed by running it again.
  *
  * <p>The inventory is read three times, a page at a time (once more before that, unless everything is selected): folders and files; then links, so that nothing is ever
@@ -194,7 +195,8 @@ public final class Restore implements Copy {
         return one.copy() != null
                 && other.copy() != null
                 && one.copy().digest().equals(other.copy().digest())
-                && one.entry().facts().equals(other.entry().facts());
+                && one.entry().facts().sameContentAs(other.entry().facts())
+                && one.entry().facts().mode() == other.entry().facts().mode();
     }
 
     private void finishFolders() throws IOException, InterruptedException {

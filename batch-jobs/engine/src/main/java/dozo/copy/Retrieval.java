@@ -48,9 +48,6 @@ public final class Retrieval implements AutoCloseable {
     /** Units in progress: some are fetched, some are verified. */
     private static final int UNDER_WAY_MAX = 12;
 
-    /** setuid and setgid. */
-    private static final int PRIVILEGES = 06000;
-
     /** setuid, setgid and sticky. */
     private static final int SPECIAL_BITS = 07000;
 
@@ -66,15 +63,13 @@ public final class Retrieval implements AutoCloseable {
     /** Names of hard link groups that are files of their own here. */
     private final LongAdder unlinked = new LongAdder();
 
-    /** Files that had setuid or setgid. */
-    private final LongAdder privileged = new LongAdder();
-
     /** Entries whose setuid, setgid or sticky bit this file system did not take. */
     private final LongAdder bitsLost = new LongAdder();
 
     /** Entries whose time this file system, or Dozo, cannot store. */
     private final LongAdder timesLost = new LongAdder();
 
+    private final Rights rights;
     private @Nullable FileLock lock;
     private @Nullable LocalTree local;
     private volatile @Nullable SiteFiles site;
@@ -93,6 +88,7 @@ public final class Retrieval implements AutoCloseable {
         this.folders = folders;
         this.lanes = options.lanesTo(site);
         this.throttle = new Throttle(options.limitBytesPerSecond());
+        this.rights = new Rights(options.owners());
     }
 
     /**
@@ -104,7 +100,7 @@ public final class Retrieval implements AutoCloseable {
     public void begin(Path target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
             throws IOException, InterruptedException {
         lock = RunningCopies.lock(key);
-        begin(LocalTree.openNew(target, Incoming.name(key, isTopName::test)), findings);
+        begin(LocalTree.openNew(target, Incoming.name(key, isTopName::test), rights), findings);
     }
 
     /**
@@ -115,7 +111,7 @@ public final class Retrieval implements AutoCloseable {
     public void begin(OpenFolder target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
             throws IOException, InterruptedException {
         lock = RunningCopies.lock(key);
-        begin(LocalTree.open(target, Incoming.name(key, isTopName::test)), findings);
+        begin(LocalTree.open(target, Incoming.name(key, isTopName::test), rights), findings);
     }
 
     /** Returns whether a folder may be filled with this key: it does not exist, is empty, or was begun with it. */
@@ -137,9 +133,6 @@ public final class Retrieval implements AutoCloseable {
     /** Counts an entry that is to come. */
     public void count(Entry entry) {
         tally.found(entry.facts().sizeBytes());
-        if (mode(entry.facts()) != entry.facts().mode()) {
-            privileged.increment();
-        }
     }
 
     /** Records that all entries have been counted. */
@@ -180,7 +173,7 @@ public final class Retrieval implements AutoCloseable {
     public void link(Entry entry) throws IOException {
         byte[] text = requireNonNull(entry.facts().linkTarget());
         inFolder(entry, FilePath.ROOT, link -> {
-            local().newLink(text, link.modifiedNanos(), link.local());
+            local().newLink(text, link);
             verified(link);
         });
     }
@@ -206,7 +199,7 @@ public final class Retrieval implements AutoCloseable {
     }
 
     /**
-     * Sets a folder's mode and time: after everything in it has arrived, and after the folders in it are finished if
+     * Sets a folder's owner, mode and time: after everything in it has arrived, and after the folders in it are finished if
      * its mode denies us access.
      */
     public void finishFolder(Entry entry) throws IOException {
@@ -215,8 +208,7 @@ public final class Retrieval implements AutoCloseable {
             return;
         }
         inFolder(entry, FilePath.ROOT, folder -> {
-            local().finishFolder(folder);
-            verified(folder);
+            verified(local().finishFolder(folder));
         });
     }
 
@@ -236,18 +228,17 @@ public final class Retrieval implements AutoCloseable {
 
     private void reportFacts() {
         reportFacts(
-                unlinked, "%d names of hard links are files of their own: the folder's file system refused the links");
-        reportFacts(
-                privileged,
-                "setuid or setgid was not set on %d files: they would run with the rights of the user who restores");
-        reportFacts(bitsLost, "setuid, setgid or sticky could not be set on %d folders or files");
-        reportFacts(timesLost, "%d modification times are outside of what can be stored here");
+                unlinked.sum(),
+                "%d names of hard links are files of their own: the folder's file system refused the links");
+        rights.lost().forEach(lost -> reportFacts(lost.entries(), lost.format()));
+        reportFacts(bitsLost.sum(), "setuid, setgid or sticky could not be set on %d folders or files");
+        reportFacts(timesLost.sum(), "%d modification times are outside of what can be stored here");
     }
 
     @SuppressWarnings("AnnotateFormatMethod") // each format has one number
-    private void reportFacts(LongAdder entries, String format) {
-        if (entries.sum() > 0) {
-            tally.finding(FilePath.ROOT, Problem.NOT_SET, format.formatted(entries.sum()));
+    private void reportFacts(long entries, String format) {
+        if (entries > 0) {
+            tally.finding(FilePath.ROOT, Problem.NOT_SET, format.formatted(entries));
         }
     }
 
@@ -308,8 +299,7 @@ public final class Retrieval implements AutoCloseable {
         try {
             local().checkWay(file.local());
             if (local().standing(file).filter(wanted.digest::equals).isPresent()) {
-                local().setFacts(file);
-                verified(file);
+                verified(local().setFacts(file));
                 return;
             }
             local().checkFree(file.local());
@@ -373,8 +363,10 @@ public final class Retrieval implements AutoCloseable {
                         "%s: checksum mismatch: the copy %s at the site has digest %s instead of the verified %s"
                                 .formatted(file.path(), place, digest[0], wanted.digest)));
             }
-            temporary.finish(file);
-            name(file, temporary.path());
+            temporary.fit(file);
+            Found given = local().give(temporary, file);
+            temporary.finish(given);
+            name(given, temporary.path());
             return Optional.empty();
         }
     }
@@ -407,11 +399,6 @@ public final class Retrieval implements AutoCloseable {
 
     private static long seconds(long nanos) {
         return Math.floorDiv(nanos, TimeUnit.SECONDS.toNanos(1));
-    }
-
-    /** Returns the mode that an entry gets here: a file's setuid and setgid would give away the rights of its new owner. */
-    private static int mode(Facts facts) {
-        return facts.kind() == EntryKind.FILE ? facts.mode() & ~PRIVILEGES : facts.mode();
     }
 
     private static Digest content(SiteFiles from, Found file, LocalFile temporary)
@@ -454,7 +441,15 @@ public final class Retrieval implements AutoCloseable {
         var facts = entry.facts();
         RemoteFacts wanted = new RemoteFacts(
                 kind(facts.kind()), facts.sizeBytes(), facts.mode(), seconds(facts.modifiedNanos()), -1, -1);
-        return new Found(entry.path(), place, entry.path(), wanted, facts.modifiedNanos(), mode(facts));
+        return new Found(
+                entry.path(),
+                place,
+                entry.path(),
+                wanted,
+                facts.modifiedNanos(),
+                facts.mode(),
+                facts.owner(),
+                facts.attributes());
     }
 
     private static Kind kind(EntryKind kind) {

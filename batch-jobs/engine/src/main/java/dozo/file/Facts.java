@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param mode the nine permission bits and setuid, setgid, sticky (octal 7777)
  * @param hardLink the inode number if the file has other names, otherwise null
  * @param linkTarget a link's text as bytes, otherwise null
+ * @param owner null if unknown
+ * @param attributes those that are recorded; a walk does not read them
  */
 @SuppressWarnings("ArrayRecordComponent") // equals and hashCode below compare the content
 public record Facts(
@@ -23,7 +25,9 @@ public record Facts(
         long changedNanos,
         int mode,
         @Nullable Long hardLink,
-        byte @Nullable [] linkTarget) {
+        byte @Nullable [] linkTarget,
+        @Nullable Owner owner,
+        Attributes attributes) {
 
     /** The change time if it is unknown. */
     public static final long UNKNOWN_NANOS = Long.MIN_VALUE;
@@ -40,7 +44,8 @@ public record Facts(
             int mode,
             long names,
             long inode,
-            byte @Nullable [] linkTarget) {
+            byte @Nullable [] linkTarget,
+            @Nullable Owner owner) {
         boolean isFile = kind == EntryKind.FILE;
         return new Facts(
                 kind,
@@ -49,7 +54,27 @@ public record Facts(
                 changedNanos,
                 mode,
                 isFile && names > 1 ? inode : null,
-                linkTarget);
+                linkTarget,
+                owner,
+                Attributes.NONE);
+    }
+
+    /** Creates facts of an entry with an unknown owner and without attributes. */
+    public Facts(
+            EntryKind kind,
+            long sizeBytes,
+            long modifiedNanos,
+            long changedNanos,
+            int mode,
+            @Nullable Long hardLink,
+            byte @Nullable [] linkTarget) {
+        this(kind, sizeBytes, modifiedNanos, changedNanos, mode, hardLink, linkTarget, null, Attributes.NONE);
+    }
+
+    /** Returns the same facts with this owner and these attributes. */
+    public Facts with(@Nullable Owner newOwner, Attributes newAttributes) {
+        return new Facts(
+                kind, sizeBytes, modifiedNanos, changedNanos, mode, hardLink, linkTarget, newOwner, newAttributes);
     }
 
     public Facts {
@@ -75,11 +100,22 @@ public record Facts(
                 && sameContentAs(facts)
                 && changedNanos == facts.changedNanos
                 && mode == facts.mode
-                && Objects.equals(hardLink, facts.hardLink);
+                && Objects.equals(hardLink, facts.hardLink)
+                && Objects.equals(owner, facts.owner)
+                && attributes.equals(facts.attributes);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(kind, sizeBytes, modifiedNanos, changedNanos, mode, hardLink, Arrays.hashCode(linkTarget));
+        return Objects.hash(
+                kind,
+                sizeBytes,
+                modifiedNanos,
+                changedNanos,
+                mode,
+                hardLink,
+                Arrays.hashCode(linkTarget),
+                owner,
+                attributes);
     }
 }

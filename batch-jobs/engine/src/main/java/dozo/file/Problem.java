@@ -51,7 +51,10 @@ public enum Problem {
     DESTINATION_REFUSED,
     /** A path or pattern that was selected for a restore, and that nothing in the manifest matches. */
     NO_MATCH,
-    /** Facts that could not be set on what was restored: hard links, special bits, times. The message has the number. */
+    /**
+     * Facts that could not be set on what was restored: hard links, owners, ACLs, attributes, special bits, times. The
+     * message has the number.
+     */
     NOT_SET,
     /** A line of a file list that cannot be parsed: nobody knows what it names. */
     UNPARSED,

@@ -2,9 +2,11 @@ package dozo.source;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.file.Attributes;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
+import dozo.file.Owner;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -17,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 /** Reads facts of single paths of this machine. For a whole tree use {@link Crawl}. */
 public final class DirectoryTree {
 
-    private static final String ATTRIBUTES = "unix:mode,ino,nlink,size,lastModifiedTime,ctime";
+    private static final String ATTRIBUTES = "unix:mode,ino,nlink,uid,gid,size,lastModifiedTime,ctime";
     private static final int TYPE_MASK = 0170000;
     private static final int REGULAR = 0100000;
     private static final int DIRECTORY = 0040000;
@@ -44,7 +46,10 @@ public final class DirectoryTree {
                 nanos(requireNonNull(attributes.get("ctime"))),
                 mode & MODE_MASK,
                 shared ? (Long) attributes.get("ino") : null,
-                kind == EntryKind.LINK ? linkTarget(path) : null);
+                kind == EntryKind.LINK ? linkTarget(path) : null,
+                Owner.of((Integer) requireNonNull(attributes.get("uid")), (Integer)
+                        requireNonNull(attributes.get("gid"))),
+                Attributes.NONE);
     }
 
     /** A socket, device or fifo. */

@@ -25,8 +25,11 @@ enum Errno {
     static final int ENOTDIR = 20;
     static final int ENFILE = 23;
     static final int EMFILE = 24;
+    static final int ERANGE = 34;
     static final int ENOSYS = 38;
     static final int ELOOP = 40;
+    static final int ENODATA = 61;
+    static final int EOPNOTSUPP = 95;
     static final int ESTALE = 116;
 
     static Errno of(int error) {
@@ -49,6 +52,7 @@ enum Errno {
             case ESTALE -> "stale file handle";
             case ENOMEM -> "out of memory";
             case ENFILE, EMFILE -> "too many open files";
+            case EOPNOTSUPP -> "not supported by this file system";
             default -> "system error " + error;
         };
     }

@@ -58,7 +58,8 @@ final class FindForm implements ListForm {
             return new Line(path, null, null);
         }
         byte[] target = kind == EntryKind.LINK ? text : null;
-        return new Line(path, kind, Facts.told(kind, sizeBytes, modified, changed, (int) mode, links, inode, target));
+        return new Line(
+                path, kind, Facts.told(kind, sizeBytes, modified, changed, (int) mode, links, inode, target, null));
     }
 
     /** Returns null for special files. */

@@ -2,6 +2,7 @@ package dozo.source;
 
 import dozo.file.EntryKind;
 import dozo.file.Facts;
+import dozo.file.Owner;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -38,6 +39,9 @@ final class Kernel implements AutoCloseable {
     private static final String MACHINE = System.getProperty("os.arch", "");
     private static final boolean ARM = MACHINE.equals("aarch64");
     private static final long SYS_OPENAT2 = 437;
+    /** No Linux file system supports longer names of extended attributes. */
+    private static final int ATTRIBUTE_NAME_BYTES_MAX = 255;
+
     private static final int AT_FDCWD = -100;
     private static final int O_DIRECTORY = ARM ? 0x4000 : 0x10000;
     private static final int O_NOFOLLOW = ARM ? 0x8000 : 0x20000;
@@ -48,8 +52,10 @@ final class Kernel implements AutoCloseable {
     private static final int AT_SYMLINK_NOFOLLOW = 0x100;
     private static final int AT_NO_AUTOMOUNT = 0x800;
     private static final int AT_EMPTY_PATH = 0x1000;
-    /** Type, mode, number of links, times of modification and change, inode number, size. */
-    private static final int STATX_WANTED = 0x01 | 0x02 | 0x04 | 0x40 | 0x80 | 0x100 | 0x200;
+    private static final int STATX_OWNER = 0x08 | 0x10;
+
+    /** Type, mode, number of links, user, group, times of modification and change, inode number, size. */
+    private static final int STATX_WANTED = 0x01 | 0x02 | 0x04 | STATX_OWNER | 0x40 | 0x80 | 0x100 | 0x200;
 
     /** The space it occupies. Only for open files: for names, some file systems would need a request for it. */
     private static final int STATX_BLOCKS = 0x400;
@@ -87,6 +93,12 @@ final class Kernel implements AutoCloseable {
     private static final MethodHandle STATX = call("statx", FunctionDescriptor.of(INT, INT, LONG, INT, INT, LONG));
     private static final MethodHandle READLINKAT =
             call("readlinkat", FunctionDescriptor.of(LONG, INT, LONG, LONG, LONG));
+    private static final MethodHandle LLISTXATTR = call("llistxattr", FunctionDescriptor.of(LONG, LONG, LONG, LONG));
+    private static final MethodHandle LGETXATTR =
+            call("lgetxattr", FunctionDescriptor.of(LONG, LONG, LONG, LONG, LONG));
+    private static final MethodHandle LSETXATTR =
+            call("lsetxattr", FunctionDescriptor.of(INT, LONG, LONG, LONG, LONG, INT));
+    private static final MethodHandle LREMOVEXATTR = call("lremovexattr", FunctionDescriptor.of(INT, LONG, LONG));
     private static final MethodHandle CLOSE = call("close", FunctionDescriptor.of(INT, INT));
 
     private final Arena arena;
@@ -97,6 +109,10 @@ final class Kernel implements AutoCloseable {
     private final MemorySegment link;
     private final MemorySegment facts;
     private final MemorySegment names;
+    private final MemorySegment attribute;
+
+    /** The entries of a tree mostly have one owner. */
+    private @Nullable Owner lastOwner;
 
     /** @param arena whose threads may call; it is closed with this */
     Kernel(Arena arena) {
@@ -108,6 +124,7 @@ final class Kernel implements AutoCloseable {
         link = arena.allocate(LINK_BYTES_MAX);
         facts = arena.allocate(256, Long.BYTES);
         names = arena.allocate(FOLDER_BYTES, Long.BYTES);
+        attribute = arena.allocate(ATTRIBUTE_NAME_BYTES_MAX + 1);
     }
 
     /** Creates calls for the current thread only. */
@@ -227,7 +244,22 @@ final class Kernel implements AutoCloseable {
                 mode() & MODE_MASK,
                 facts.get(INT, 16),
                 inode(),
-                linkTarget);
+                linkTarget,
+                owner());
+    }
+
+    private @Nullable Owner owner() {
+        int user = facts.get(INT, 20);
+        int group = facts.get(INT, 24);
+        if ((facts.get(INT, 0) & STATX_OWNER) != STATX_OWNER || user == -1 || group == -1) {
+            return null;
+        }
+        Owner last = lastOwner;
+        if (last == null || (int) last.user() != user || (int) last.group() != group) {
+            last = Owner.of(user, group);
+            lastOwner = last;
+        }
+        return last;
     }
 
     /**
@@ -259,6 +291,77 @@ final class Kernel implements AutoCloseable {
 
     byte[] linkText(int bytes) {
         return link.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /**
+     * Opens the folder with this path, through links if there are any, to open what is in it.
+     *
+     * @param bytes absolute
+     */
+    int openPath(byte[] bytes) {
+        return openat(AT_FDCWD, bytes, 0, bytes.length, O_DIRECTORY | O_CLOEXEC | O_PATH);
+    }
+
+    /**
+     * Lists the names of the extended attributes of a path, whose last name may be a link and is not followed. Returns
+     * the number of their bytes. The calls for attributes use the memory of {@link #readFolder} and {@link #readLink}.
+     */
+    int listAttributes(byte[] of) {
+        setPath(of, 0, of.length);
+        try {
+            return (int) orErrno((long) LLISTXATTR.invokeExact(errno, path.address(), link.address(), link.byteSize()));
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    /** Returns the listed names, each with a NUL at its end. */
+    byte[] attributeNames(int bytes) {
+        return linkText(bytes);
+    }
+
+    /** Reads an attribute of the path of the last {@link #listAttributes}. Returns the number of its bytes. */
+    int readAttribute(byte[] name) {
+        setAttribute(name);
+        try {
+            return (int) orErrno((long) LGETXATTR.invokeExact(
+                    errno, path.address(), attribute.address(), names.address(), names.byteSize()));
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    byte[] attributeValue(int bytes) {
+        return names.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** Sets an attribute of a path, whose last name is not followed if it is a link. */
+    int setAttribute(byte[] of, byte[] name, byte[] value) {
+        setPath(of, 0, of.length);
+        setAttribute(name);
+        MemorySegment.copy(value, 0, names, ValueLayout.JAVA_BYTE, 0, value.length);
+        try {
+            return (int) orErrno((int) LSETXATTR.invokeExact(
+                    errno, path.address(), attribute.address(), names.address(), (long) value.length, 0));
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    /** Removes an attribute of a path, whose last name is not followed if it is a link. */
+    int removeAttribute(byte[] of, byte[] name) {
+        setPath(of, 0, of.length);
+        setAttribute(name);
+        try {
+            return (int) orErrno((int) LREMOVEXATTR.invokeExact(errno, path.address(), attribute.address()));
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    private void setAttribute(byte[] name) {
+        MemorySegment.copy(name, 0, attribute, ValueLayout.JAVA_BYTE, 0, name.length);
+        attribute.set(ValueLayout.JAVA_BYTE, name.length, (byte) 0);
     }
 
     /** Closes an open folder. It was only read, so a failure does not matter. */

@@ -16,6 +16,11 @@ public final class OpenFolder implements AutoCloseable {
         this.opened = opened;
     }
 
+    /** Returns whether this machine can hold folders open. */
+    public static boolean isPossible() {
+        return Kernel.isHere();
+    }
+
     /**
      * Opens a folder.
      *
@@ -31,6 +36,23 @@ public final class OpenFolder implements AutoCloseable {
                 return new OpenFolder(OpenFile.checked(new FolderOpener(kernel, top).openToPass(path), path));
             } finally {
                 kernel.close(top);
+            }
+        });
+    }
+
+    /**
+     * Opens a folder below another one.
+     *
+     * @param top absolute; may contain links, unlike {@code folder}
+     * @throws IOException as {@link #open}
+     */
+    public static OpenFolder below(Path top, FilePath folder) throws IOException {
+        return OpenFile.call(kernel -> {
+            int above = OpenFile.checked(kernel.openPath(FilePath.rawBytes(top)), folder);
+            try {
+                return new OpenFolder(OpenFile.checked(new FolderOpener(kernel, above).openToPass(folder), folder));
+            } finally {
+                kernel.close(above);
             }
         });
     }

@@ -76,7 +76,7 @@ final class PolicyForm implements ListForm {
         if (kind == null || kind == EntryKind.LINK) {
             return new Line(path, kind, null);
         }
-        return new Line(path, kind, Facts.told(kind, sizeBytes, modified, changed, mode, links, inode, null));
+        return new Line(path, kind, Facts.told(kind, sizeBytes, modified, changed, mode, links, inode, null, null));
     }
 
     /** Returns null for special files. */

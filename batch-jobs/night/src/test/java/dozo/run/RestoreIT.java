@@ -3,11 +3,14 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.copy.Restore;
+import dozo.file.Attributes;
+import dozo.file.Attributes.Attribute;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.file.Selection;
@@ -21,6 +24,8 @@ import dozo.registry.Sites;
 import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
+import dozo.source.DirectoryTree;
+import dozo.source.ExtendedAttributes;
 import dozo.transfer.TransferUnits;
 import dozo.verify.Receipts;
 import java.io.IOException;
@@ -36,6 +41,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -56,6 +62,13 @@ import org.springframework.transaction.support.TransactionTemplate;
 class RestoreIT extends NightAtSite {
 
     private static final Options OPTIONS = new Options(2, 0, false);
+
+    /** {@code u::rwx,u:1000:rw-,g::r-x,m::rwx,o::r-x} in the form of the kernel. */
+    private static final byte[] ACL = HexFormat.of()
+            .parseHex("0200000001000700ffffffff02000600e803000004000500ffffffff10000700ffffffff20000500ffffffff");
+
+    /** {@code cap_net_raw=ep} in the form of the kernel. */
+    private static final byte[] CAPABILITY = HexFormat.of().parseHex("0100000200200000000000000000000000000000");
 
     final List<Map<FilePath, String>> kept = new ArrayList<>();
     final List<Finding> findings = new ArrayList<>();
@@ -344,6 +357,88 @@ class RestoreIT extends NightAtSite {
             assertThat(finding.problem()).isEqualTo(Problem.NOT_SET);
             assertThat(finding.message()).contains("on 1 files");
         });
+    }
+
+    @Test
+    void withOwnersARestoreThatWasCutOffTakesBackItsFoldersAndGivesThemAwayAtTheEnd() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can change owners");
+        Night.write(source, Map.of("shared/deep/program", "1", "shared/missing", "2", "g", "3"));
+        for (String name : List.of("shared", "shared/deep", "shared/deep/program", "shared/missing")) {
+            Files.setAttribute(source.resolve(name), "unix:uid", 1_234);
+            Files.setAttribute(source.resolve(name), "unix:gid", 1_235);
+        }
+        Files.setAttribute(source.resolve("shared/deep/program"), "unix:mode", 06755);
+        ExtendedAttributes.set(source.resolve("shared"), new Attribute(Attributes.DEFAULT_ACL, ACL));
+        ExtendedAttributes.set(source.resolve("shared/deep/program"), new Attribute(Attributes.ACL, ACL));
+        night();
+        Path copy = root.resolve("p/E1/data/shared/missing");
+        Files.move(copy, folder.resolve("away"));
+        try (Restore restore = restoring(1, OPTIONS.withOwners())) {
+            assertThat(restore.run(findings::add).complete()).isFalse();
+        }
+        assertThat(Files.getAttribute(restored(1).resolve("shared"), "unix:uid"))
+                .isEqualTo(1_234);
+        Files.move(folder.resolve("away"), copy);
+        findings.clear();
+
+        try (Restore restore = restoring(1, OPTIONS.withOwners())) {
+            assertThat(restore.run(findings::add).complete()).isTrue();
+        }
+
+        assertThat(findings).isEmpty();
+        assertThat(Snapshot.withRights(restored(1))).isEqualTo(Snapshot.withRights(source));
+    }
+
+    @Test
+    void withoutOwnersNothingComesBackThatGivesTheRightsOfTheRestoringUser() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can change owners");
+        Night.write(source, Map.of("program", "1"));
+        Path program = source.resolve("program");
+        Attribute acl = new Attribute(Attributes.ACL, ACL);
+        Attribute comment = new Attribute("user.comment", new byte[] {1});
+        ExtendedAttributes.set(program, new Attribute("security.capability", CAPABILITY));
+        ExtendedAttributes.set(program, acl);
+        ExtendedAttributes.set(program, comment);
+        night();
+
+        assertThat(restore(1).progress.complete()).isTrue();
+
+        assertThat(ExtendedAttributes.of(restored(1).resolve("program")).all()).containsExactly(acl, comment);
+        assertThat(findings).singleElement().satisfies(finding -> {
+            assertThat(finding.problem()).isEqualTo(Problem.NOT_SET);
+            assertThat(finding.message()).contains("capabilities").contains("on 1 entries");
+        });
+    }
+
+    @Test
+    void aProcessThatMustNotChangeOwnersListsWhatItCouldNotSet() throws Exception {
+        Night.write(source, Map.of("program", "1"));
+        night();
+
+        assertThat(RestoreWithoutRights.run(site.address(), "1", new Attribute(Attributes.ACL, ACL), restored(1)))
+                .satisfiesExactly(
+                        owners -> assertThat(owners).contains("owner and group could not be set on 1 entries"),
+                        privileged -> assertThat(privileged).contains("setuid or setgid was not set on 1 files"),
+                        root -> assertThat(root).contains("trusted attributes were not set on 1 entries"));
+
+        assertThat(ExtendedAttributes.of(restored(1).resolve("program")).all())
+                .extracting(Attribute::name)
+                .containsExactly(Attributes.ACL, "user.comment");
+        assertThat(DirectoryTree.facts(restored(1).resolve("program")).mode()).isEqualTo(0755);
+    }
+
+    @Test
+    void rootGivesNothingAwayInAFolderOfAnotherUser() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can change owners");
+        Night.write(source, Map.of("f", "1"));
+        night();
+        Files.setAttribute(Files.createDirectory(restored(1)), "unix:uid", 1_234);
+
+        try (Restore restore = restoring(1, OPTIONS.withOwners())) {
+            assertThatThrownBy(() -> restore.run(findings::add)).hasMessageContaining("belongs to another user");
+        }
+
+        assertThat(restore(1).progress.complete()).as("without owners").isTrue();
     }
 
     @Test

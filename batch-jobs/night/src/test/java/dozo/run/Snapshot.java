@@ -1,20 +1,23 @@
 package dozo.run;
 
+import dozo.file.Attributes.Attribute;
 import dozo.file.Digest;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.source.DirectoryTree;
+import dozo.source.ExtendedAttributes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
  * Describes a folder's content in words that are equal if the folders are: kinds, modes, times, contents and hard
- * links.
+ * links; {@link #withRights} also owners, ACLs and extended attributes.
  */
 final class Snapshot {
 
@@ -30,6 +33,23 @@ final class Snapshot {
                     entries.put(name, entry(path, name, groups));
                 }
             }
+        }
+        return entries;
+    }
+
+    static Map<FilePath, String> withRights(Path folder) throws IOException {
+        Map<FilePath, String> entries = of(folder);
+        for (Map.Entry<FilePath, String> entry : entries.entrySet()) {
+            Path path = entry.getKey().under(folder);
+            StringBuilder rights = new StringBuilder();
+            for (Attribute attribute : ExtendedAttributes.of(path).all()) {
+                rights.append(' ')
+                        .append(attribute.name())
+                        .append('=')
+                        .append(HexFormat.of().formatHex(attribute.value()));
+            }
+            entry.setValue("%s %s%s"
+                    .formatted(entry.getValue(), DirectoryTree.facts(path).owner(), rights));
         }
         return entries;
     }

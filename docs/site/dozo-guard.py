@@ -5,8 +5,9 @@ It is the forced command of Dozo's account:  ForceCommand python3 -IS /usr/local
 
 A file can be written, cut, set and removed only under a temporary name: below ROOT/.dozo/incoming, or below a folder
 .dozo-incoming, where `dozo copy` keeps its own. It gets its final name by a rename, which never replaces anything. A
-final name is given up only to Dozo's versions, where the bytes stay; nothing else can happen to it. Nothing outside of
-ROOT can be reached, and no link is ever followed. No command is run for the client.
+final name is given up only to Dozo's versions, where the bytes stay. A stored file can get another final name in its
+experiment, but never a temporary one. Nothing else can happen to it. Nothing outside of ROOT can be reached, and no link
+is ever followed. No command is run for the client.
 
 It speaks SFTP version 3 itself, instead of filtering for another server, because only who opens the files can know that
 what is judged and what is done are the same file. All processes of this script hold a lock on a file while they write
@@ -19,8 +20,8 @@ from contextlib import contextmanager
 
 # Raise it when Dozo must know the difference: GUARD in SiteProbe.java names the version that it expects.
 EXTENSIONS = {b"guard-1@dozo": b"1", b"sync@dozo": b"1", b"check-file": b"1", b"copy-data": b"1",
-              b"fsync@openssh.com": b"1", b"limits@openssh.com": b"1", b"posix-rename@openssh.com": b"1",
-              b"statvfs@openssh.com": b"2"}
+              b"fsync@openssh.com": b"1", b"hardlink@openssh.com": b"1", b"limits@openssh.com": b"1",
+              b"posix-rename@openssh.com": b"1", b"statvfs@openssh.com": b"2"}
 OK, END, NO_SUCH_FILE, DENIED, FAILURE, BAD_MESSAGE, UNSUPPORTED = 0, 1, 2, 3, 4, 5, 8
 CODES = {errno.ENOENT: NO_SUCH_FILE, errno.ENOTDIR: NO_SUCH_FILE, errno.ELOOP: NO_SUCH_FILE,
          errno.EACCES: DENIED, errno.EPERM: DENIED, errno.ENAMETOOLONG: BAD_MESSAGE}
@@ -30,6 +31,7 @@ HAS_SIZE, HAS_OWNER, HAS_MODE, HAS_TIMES = 1, 2, 4, 8
 PACKET_BYTES_MAX = 256 << 10
 CONTENT_BYTES_MAX = PACKET_BYTES_MAX - 1024
 HANDLES_MAX = 256
+NAMES_MAX = 60000  # ext4: 65,000. At the limit a file could no longer be moved to its versions.
 BLOCK_BYTES = 1 << 20
 INCOMING, VERSIONS = [b".dozo", b"incoming"], [b".dozo", b"versions"]
 COPYING = re.compile(rb"\.dozo-incoming(-[1-9][0-9]*)?")
@@ -67,6 +69,13 @@ def check_rename(old, new, is_folder):
     puts_back = is_version(old, new)
     if not (keeps or (publishes or puts_back) and not is_folder):
         raise denied("a final name can only be given up to the versions of the same name")
+
+
+def check_hard_link(old, new):
+    # NB: never to or from a temporary name, whatever else protects it: it could be written then.
+    in_one_bag = len(old) > 3 and len(new) > 3 and old[:3] == new[:3] and old[2] == b"data" and old[0] != b".dozo"
+    if not in_one_bag or is_temporary(old) or is_temporary(new):
+        raise denied("only a file in the data of an experiment can get another name, and only there")
 
 
 def check_link(names):
@@ -193,6 +202,17 @@ def rename(old, new):
                     os.unlink(name, dir_fd=a)
         finally:
             os.close(fd)
+
+
+def hard_link(old, new):
+    check_hard_link(old, new)
+    with parent(old) as (a, name), parent(new) as (b, free):
+        before = os.stat(name, dir_fd=a, follow_symlinks=False)
+        if not stat.S_ISREG(before.st_mode):
+            raise denied("not a regular file")
+        if before.st_nlink >= NAMES_MAX:
+            raise OSError(errno.EMLINK, os.strerror(errno.EMLINK))
+        os.link(name, free, src_dir_fd=a, dst_dir_fd=b, follow_symlinks=False)
 
 
 def rename_folder(name, a, free, b):
@@ -418,6 +438,10 @@ def do_rename(request):
     rename(request.names(), request.names())
 
 
+def do_hard_link(request):
+    hard_link(request.names(), request.names())
+
+
 def do_readlink(request):
     with parent(request.names()) as (folder, name):
         return one_name(os.readlink(name, dir_fd=folder))
@@ -496,8 +520,8 @@ def digest(names, offset, length):
 
 # By name: of what may take long, only the beginning is done at once; the rest runs beside the next requests.
 EXTENDED = {b"posix-rename@openssh.com": do_rename, b"statvfs@openssh.com": do_statvfs, b"limits@openssh.com": do_limits,
-            b"fsync@openssh.com": do_fsync, b"copy-data": do_copy_data, b"sync@dozo": begin_sync,
-            b"check-file-name": begin_check_file}
+            b"fsync@openssh.com": do_fsync, b"hardlink@openssh.com": do_hard_link, b"copy-data": do_copy_data,
+            b"sync@dozo": begin_sync, b"check-file-name": begin_check_file}
 REQUESTS = {3: do_open, 4: do_close, 5: do_read, 6: do_write, 7: do_lstat, 8: do_fstat, 9: do_setstat, 10: do_fsetstat,
             11: do_opendir, 12: do_readdir, 13: do_remove, 14: do_mkdir, 15: do_rmdir, 16: do_realpath, 17: do_lstat,
             18: do_rename, 19: do_readlink, 20: do_symlink}

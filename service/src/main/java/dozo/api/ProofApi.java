@@ -72,7 +72,8 @@ public class ProofApi {
     /**
      * A receipt: the evidence that a copy was verified.
      *
-     * @param wayIn how the content was sent: {@code archive} or {@code sftp}; missing in older receipts
+     * @param wayIn how the content was sent: {@code archive}, {@code sftp}, or {@code link}: not again, as a hard link to a
+     *     stored file; missing in older receipts
      * @param damagedAt when the copy was found damaged, which voids the receipt; missing: not found damaged
      */
     public record ShownReceipt(

@@ -160,6 +160,7 @@ public class SiteApi {
      * @param digest how digests are computed there
      * @param digestBytesPerSecond how fast, from the site's memory
      * @param unpacksTar whether files can be sent as archives
+     * @param linksFiles whether files can have hard links there, so that a file with many names is stored once
      * @param cacheTool the tool that drops files from the site's cache; missing: reads are warm
      * @param clockAheadSeconds how far the site's clock is ahead
      * @param keyCould what somebody with the site's key could do to stored files, as tried on a file of Dozo's
@@ -177,6 +178,7 @@ public class SiteApi {
             double digestBytesPerSecond,
             boolean syncsAtOnce,
             boolean unpacksTar,
+            boolean linksFiles,
             @Nullable String cacheTool,
             @Nullable Long clockAheadSeconds,
             Set<String> extensions,
@@ -198,6 +200,7 @@ public class SiteApi {
                     check.digestBytesPerSecond(),
                     check.syncsAtOnce(),
                     check.unpacksTar(),
+                    check.linksFiles(),
                     check.cache().map(SiteCache::tool).orElse(null),
                     check.clockAhead().map(Duration::toSeconds).orElse(null),
                     new TreeSet<>(check.extensions()),

@@ -95,7 +95,12 @@ final class ProveCommand implements Callable<Integer> {
                         receipt.run(),
                         receipt.unit()));
         if (receipt.wayIn() != null) {
-            out.println("    sent " + (receipt.wayIn().equals("archive") ? "in an archive" : "by SFTP"));
+            out.println("    sent "
+                    + switch (receipt.wayIn()) {
+                        case "archive" -> "in an archive";
+                        case "link" -> "not again, as a hard link to a stored file";
+                        default -> "by SFTP";
+                    });
         }
         if (receipt.damagedAt() != null) {
             out.println("    void: the copy was found damaged %s".formatted(Times.text(receipt.damagedAt())));

@@ -308,6 +308,7 @@ final class SiteCommand {
                         found.digestBytesPerSecond(),
                         found.syncsAtOnce(),
                         found.unpacksTar(),
+                        found.linksFiles(),
                         found.cacheTool(),
                         found.namesAreBytes(),
                         found.clockAheadSeconds(),
@@ -350,6 +351,7 @@ final class SiteCommand {
                         can.digestBytesPerSecond(),
                         can.syncsAtOnce(),
                         can.unpacksTar(),
+                        can.linksFiles(),
                         can.cacheTool(),
                         can.namesAreBytes(),
                         can.clockAheadSeconds(),
@@ -373,6 +375,7 @@ final class SiteCommand {
             double digestBytesPerSecond,
             boolean syncsAtOnce,
             boolean unpacksTar,
+            boolean linksFiles,
             @Nullable String cacheTool,
             boolean namesAreBytes,
             @Nullable Long clockAheadSeconds,
@@ -384,6 +387,8 @@ final class SiteCommand {
                         ? ", %s/s from memory".formatted(Size.text((long) digestBytesPerSecond))
                         : ""));
         out.println("  way in   " + (unpacksTar && syncsAtOnce ? "archives into tar, and SFTP" : "SFTP"));
+        out.println(
+                "  links    " + (linksFiles ? "hard links, each file once" : "each hard link as a file of its own"));
         out.println("  sync     " + (syncsAtOnce ? "by one command" : "file by file"));
         out.println("  reads    " + (cacheTool == null ? "warm" : "cold, by " + Connection.visible(cacheTool)));
         out.println("  names    " + (namesAreBytes ? "any bytes" : "UTF-8 only"));

@@ -777,6 +777,7 @@ class ApiTest {
                 "digest",
                 "syncsAtOnce",
                 "unpacksTar",
+                "linksFiles",
                 "cacheTool",
                 "namesAreBytes",
                 "extensions",

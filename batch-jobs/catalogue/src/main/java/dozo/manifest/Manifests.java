@@ -39,6 +39,12 @@ public class Manifests {
             row.getLong("folders"),
             row.getLong("links"));
 
+    /**
+     * How many names of one file may be linked at a site, earlier ones included. Others are files of their own, because
+     * file systems have limits (ext4: 65,000), and OpenSSH cannot rename a file that is at the limit.
+     */
+    private static final int NAMES_MAX = 30_000;
+
     static final RowMapper<Entry> ENTRY =
             (row, n) -> entry(row, "", FilePath.of(row.getBytes("path")).resolve(row.getBytes("name")));
 
@@ -398,6 +404,52 @@ public class Manifests {
                 .param("after", afterEntry)
                 .query(ENTRY)
                 .stream();
+    }
+
+    /**
+     * Returns the numbers of those entries of {@link #unprotected} that are further names of files: another entry of the
+     * current manifest is the same file, and it is stored at the site or is the first of those to be sent. Those of one
+     * file come together. Inside a transaction it reads a bounded number of rows at once.
+     */
+    public int[] unprotectedLinks(int experimentId, int siteId, int afterEntry) {
+        boolean any = jdbc.sql(
+                        "select exists (select from entry_link where experiment_id = :experiment and hard_link is not null)")
+                .param("experiment", experimentId)
+                .query(Boolean.class)
+                .single();
+        if (!any) {
+            return new int[0];
+        }
+        try (Stream<Integer> numbers = jdbc
+                .sql("with " + unproven(experimentId, siteId) + """
+                        , unproven_link as (
+                            select entry_no, hard_link from unproven join entry_link using (experiment_id, entry_no)
+                            where hard_link is not null
+                        ), grouped as (
+                            select l.hard_link, v.entry_no, v.until_manifest is null as is_current,
+                                   row_number() over (same order by v.entry_no) as nth,
+                                   min(v.entry_no) filter (where v.until_manifest is null) over same as first_no,
+                                   bool_or(v.until_manifest is null
+                                           and exists (select from group_proof(:experiment, :site, v.entry_no)))
+                                       over same as is_stored
+                            from (select distinct hard_link from unproven_link) g
+                            join entry_link l on l.experiment_id = :experiment and l.hard_link = g.hard_link
+                            join entry_version v on v.experiment_id = :experiment and v.entry_no = l.entry_no
+                            window same as (partition by l.hard_link, v.size_bytes, v.modified_ns, v.mode)
+                        )
+                        select entry_no from grouped join unproven_link using (entry_no)
+                        where is_current and (is_stored or entry_no > first_no) and nth <= :most and entry_no > :after
+                        order by grouped.hard_link, entry_no
+                        """)
+                .withFetchSize(FETCH)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("most", NAMES_MAX)
+                .param("after", afterEntry)
+                .query((row, n) -> row.getInt(1))
+                .stream()) {
+            return numbers.mapToInt(Integer::intValue).toArray();
+        }
     }
 
     /** Returns the sums of the entries of {@link #unprotected} that are at most this long. */

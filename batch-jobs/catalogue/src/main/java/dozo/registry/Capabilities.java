@@ -36,12 +36,13 @@ public class Capabilities {
 
     /**
      * What a site can do, since when, and when that was last seen. Digests by another command of the same kind are no
-     * change, because the faster one varies. Nor is a change in whether archives can be unpacked: SFTP serves as well,
-     * and a site without a free channel at that moment does not show its tar.
+     * change, because the faster one varies. Nor is a change in whether archives can be unpacked or files linked: SFTP
+     * serves as well, and a site without a free channel at that moment does not show its tar.
      *
      * @param digest how digests are computed there, as in receipts
      * @param digestBytesPerSecond the last measured rate; 0: not measured
      * @param unpacksTar whether files can be sent there as archives
+     * @param linksFiles whether files there can have hard links, so that a file with many names is stored once
      * @param cacheTool the tool that drops files from the site's cache; null: reads there are warm
      * @param clockAheadSeconds how far its clock was ahead of ours; null: not measured
      * @param keyCould what somebody with the site's key could do to stored files
@@ -55,6 +56,7 @@ public class Capabilities {
             double digestBytesPerSecond,
             boolean syncsAtOnce,
             boolean unpacksTar,
+            boolean linksFiles,
             @Nullable String cacheTool,
             boolean renameKeeps,
             boolean namesAreBytes,
@@ -77,6 +79,7 @@ public class Capabilities {
                     check.digestBytesPerSecond(),
                     check.syncsAtOnce(),
                     check.unpacksTar(),
+                    check.linksFiles(),
                     check.cache().map(SiteCache::tool).orElse(null),
                     check.renameKeeps(),
                     check.namesAreBytes(),
@@ -182,7 +185,7 @@ public class Capabilities {
         jdbc.sql("""
                         update site_capability
                         set last_seen_at = :now, digest = :digest, digest_bytes_per_second = :rate,
-                            unpacks_tar = :tar, clock_ahead_seconds = :clockAhead
+                            unpacks_tar = :tar, links_files = :links, clock_ahead_seconds = :clockAhead
                         where site_capability_id =
                             (select max(site_capability_id) from site_capability where site_id = :site)
                         """)
@@ -190,6 +193,7 @@ public class Capabilities {
                 .param("digest", found.digest())
                 .param("rate", found.digestBytesPerSecond())
                 .param("tar", found.unpacksTar())
+                .param("links", found.linksFiles())
                 .param("clockAhead", found.clockAheadSeconds())
                 .param("site", siteId)
                 .update();
@@ -198,9 +202,9 @@ public class Capabilities {
     private void add(int siteId, Capability found) {
         jdbc.sql("""
                         insert into site_capability (site_id, first_seen_at, last_seen_at, server, digest,
-                            digest_bytes_per_second, syncs_at_once, unpacks_tar, cache_tool, rename_keeps, names_are_bytes,
+                            digest_bytes_per_second, syncs_at_once, unpacks_tar, links_files, cache_tool, rename_keeps, names_are_bytes,
                             extensions, clock_ahead_seconds, key_could, key_could_not)
-                        values (:site, :now, :now, :server, :digest, :rate, :syncs, :tar, :cache, :renameKeeps, :namesAreBytes,
+                        values (:site, :now, :now, :server, :digest, :rate, :syncs, :tar, :links, :cache, :renameKeeps, :namesAreBytes,
                             :extensions::text[], :clockAhead, :could::text[], :couldNot::text[])
                         """)
                 .param("site", siteId)
@@ -210,6 +214,7 @@ public class Capabilities {
                 .param("rate", found.digestBytesPerSecond())
                 .param("syncs", found.syncsAtOnce())
                 .param("tar", found.unpacksTar())
+                .param("links", found.linksFiles())
                 .param("cache", found.cacheTool())
                 .param("renameKeeps", found.renameKeeps())
                 .param("namesAreBytes", found.namesAreBytes())

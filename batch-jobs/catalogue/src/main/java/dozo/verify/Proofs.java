@@ -49,7 +49,7 @@ public class Proofs {
     /**
      * The evidence: the digest that was computed at the site, how, by whom, when, and in which run.
      *
-     * @param wayIn how the content was sent: {@code archive}, {@code sftp}; null: not recorded
+     * @param wayIn how the content was sent: {@code archive}, {@code sftp}, {@code link}; null: not recorded
      * @param damagedAt when the copy was found damaged, which makes the receipt void; null: it was not
      */
     public record FileReceipt(

@@ -34,7 +34,7 @@ public class Receipts {
      *
      * @param manifest the current one when the unit was claimed: the copies that the entries replaced are stored under
      * its number
-     * @param wayIn how the content was sent: {@code archive}, {@code sftp}
+     * @param wayIn how the content was sent: {@code archive}, {@code sftp}, {@code link}
      * @param method how the digests were computed at the site
      * @param worker who verified them
      */

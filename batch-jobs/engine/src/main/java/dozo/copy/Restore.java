@@ -134,6 +134,7 @@ public final class Restore implements Copy {
             case FILE -> {
                 if (firstOfGroup(item).equals(item)) {
                     fetch(item);
+                    countUngrouped(item);
                 }
             }
             case LINK -> {}
@@ -188,6 +189,14 @@ public final class Restore implements Copy {
             hardLinks.put(inode, item);
         }
         return first != null && isSame(first, item) ? first : item;
+    }
+
+    /** Counts a name of a group that is not known: its other names become files of their own. */
+    private void countUngrouped(Item item) {
+        Long inode = item.entry().facts().hardLink();
+        if (inode != null && item.copy() != null && !hardLinks.containsKey(inode)) {
+            retrieval.ungrouped(hardLinks.size());
+        }
     }
 
     /** Two file systems may use the same numbers, and a file may have been changed between two looks. */

@@ -4,7 +4,7 @@ package dozo.plan;
  * A transfer unit and its partition.
  *
  * @param entryNumbers one for a large file
- * @param lengthBytes the sum of the sizes
+ * @param lengthBytes the sum of the sizes; 0 for further names of files
  */
 @SuppressWarnings(
         "ArrayRecordComponent") // never compared; boxed, a thousand numbers a bundle would cost five times the memory

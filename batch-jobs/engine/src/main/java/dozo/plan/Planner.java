@@ -133,6 +133,13 @@ public final class Planner {
         }
     }
 
+    /** Returns a unit of further names of files. They are work by their number; their content is sent only once. */
+    public PlannedUnit links(int[] entryNumbers) {
+        int partition = least(bundleSeconds);
+        bundleSeconds[partition] += cost.seconds(0, entryNumbers.length);
+        return new PlannedUnit(UnitKind.LINKS, entryNumbers, 0, partition);
+    }
+
     /** Closes the open bundle: at the end, and wherever units must not be shared. */
     public void flush(Consumer<PlannedUnit> units) {
         if (openEntries == 0) {

@@ -14,6 +14,7 @@ enum Deed {
     DIGEST("digest", false, false),
     MAKE_FOLDER("make folder", true, true),
     MAKE_LINK("make link", true, true),
+    MAKE_HARD_LINK("make hard link", true, true),
     READ_LINK("read link", false, false),
     RENAME("rename a file to", true, true),
     REMOVE("remove", false, false);

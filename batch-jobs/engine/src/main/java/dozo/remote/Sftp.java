@@ -52,6 +52,7 @@ public final class Sftp {
     private static final long COPY_BYTES_MAX = 64 << 20;
 
     private static final String POSIX_RENAME = "posix-rename@openssh.com";
+    private static final String HARD_LINK = "hardlink@openssh.com";
 
     /** Ours: the guard of a hardened site offers it, because it runs no command. */
     private static final String SYNC = "sync@dozo";
@@ -312,13 +313,52 @@ public final class Sftp {
                     : at(Packet.RENAME, name.getKey());
             answers.put(name.getKey(), pipeline.send(request.string(raw(name.getValue()))));
         }
-        Set<FilePath> renamed = new HashSet<>();
+        return succeeded(answers);
+    }
+
+    /** Returns whether the site offers hard links; its file system may still refuse them. */
+    boolean linksFiles() {
+        return extensions.contains(HARD_LINK);
+    }
+
+    /**
+     * Gives a file another name. Throws EXISTS if that name is in use: nothing is ever replaced. Throws UNSUPPORTED if the
+     * site does not offer {@code hardlink@openssh.com}.
+     */
+    public void hardLink(FilePath file, FilePath name) throws RemoteException, InterruptedException {
+        if (!linksFiles()) {
+            throw new RemoteException(Reason.UNSUPPORTED, "the site does not offer hard links");
+        }
+        expectOk(pipeline.ask(hardLinking(file, name)), name, Deed.MAKE_HARD_LINK);
+    }
+
+    /**
+     * Gives files other names, without waiting for each answer. The site must offer hard links.
+     *
+     * @param names new names to existing ones
+     * @return the new names that were free; the state of the others is unknown
+     */
+    public Set<FilePath> hardLinkAll(Map<FilePath, FilePath> names) throws RemoteException, InterruptedException {
+        Map<FilePath, CompletableFuture<Reply>> answers = new HashMap<>();
+        for (Map.Entry<FilePath, FilePath> name : names.entrySet()) {
+            answers.put(name.getKey(), pipeline.send(hardLinking(name.getValue(), name.getKey())));
+        }
+        return succeeded(answers);
+    }
+
+    private Packet hardLinking(FilePath file, FilePath name) {
+        return Packet.extended(HARD_LINK).string(raw(file)).string(raw(name));
+    }
+
+    private Set<FilePath> succeeded(Map<FilePath, CompletableFuture<Reply>> answers)
+            throws RemoteException, InterruptedException {
+        Set<FilePath> succeeded = new HashSet<>();
         for (Map.Entry<FilePath, CompletableFuture<Reply>> answer : answers.entrySet()) {
             if (pipeline.await(answer.getValue()).status() == Reply.OK) {
-                renamed.add(answer.getKey());
+                succeeded.add(answer.getKey());
             }
         }
-        return renamed;
+        return succeeded;
     }
 
     /** Removes a file or link. */

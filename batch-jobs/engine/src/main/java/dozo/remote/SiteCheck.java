@@ -28,6 +28,8 @@ import java.util.regex.Pattern;
  * @param digestBytesPerSecond its rate for 16 MiB in the site's memory, for read-back 512 KiB; 0 if not measured
  * @param syncsAtOnce whether {@link SiteSync} works there
  * @param unpacksTar whether a tar there unpacks archives correctly, so that files can be sent as archives
+ * @param linksFiles whether files there can have hard links, so that a file with many names is stored once; false if it
+ *     was not tried
  * @param cache how to drop files from the site's memory; empty if nothing works, or it was not tried
  * @param space room left, if the site reports it
  * @param clockAhead how far the site's clock is ahead of ours, to about two seconds; empty if not tried
@@ -45,6 +47,7 @@ public record SiteCheck(
         double digestBytesPerSecond,
         boolean syncsAtOnce,
         boolean unpacksTar,
+        boolean linksFiles,
         Optional<SiteCache> cache,
         Optional<Space> space,
         Optional<Duration> clockAhead,
@@ -139,6 +142,7 @@ public record SiteCheck(
                 probe.digestBytesPerSecond(),
                 RemoteException.join(sync),
                 probe.unpacksTar(),
+                probe.linksFiles(),
                 probe.cache(),
                 space,
                 probe.clockAhead(),

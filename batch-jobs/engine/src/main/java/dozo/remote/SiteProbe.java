@@ -33,6 +33,7 @@ final class SiteProbe {
     private static final int[] SIZES_BYTES = {0, 1, REWRITTEN_BYTES, 1 << 19};
 
     private static final int MODE = 0600;
+    private static final int LINKED_MODE = 0640;
 
     /** The modification time of test files, before and after a change of content. */
     private static final long MODIFIED_SECONDS = 1_000_000_000;
@@ -74,6 +75,7 @@ final class SiteProbe {
     private boolean renameKeeps;
     private boolean namesAreBytes;
     private boolean unpacksTar;
+    private boolean linksFiles;
     private RemoteDigest digest = RemoteDigest.readBack();
     private double digestBytesPerSecond;
     private Optional<SiteCache> cache = Optional.empty();
@@ -117,7 +119,7 @@ final class SiteProbe {
             List<Try> tries =
                     new ArrayList<>(List.of(() -> tryDigests(known), this::tryRename, this::tryNames, this::tryTar));
             if (look.whole()) {
-                tries.addAll(List.of(this::tryClock, this::tryCache, this::tryKey));
+                tries.addAll(List.of(this::tryClock, this::tryCache, this::tryKey, this::tryHardLinks));
             }
             together(tries);
         } catch (RemoteException e) {
@@ -173,6 +175,10 @@ final class SiteProbe {
 
     boolean unpacksTar() {
         return unpacksTar;
+    }
+
+    boolean linksFiles() {
+        return linksFiles;
     }
 
     RemoteDigest digest() {
@@ -381,6 +387,48 @@ final class SiteProbe {
         }
         if (!renameKeeps) {
             findings.add("a rename at the site replaces existing files; nothing can be stored there safely");
+        }
+    }
+
+    /**
+     * Tests whether a file can get another name, also shows there what is changed under the first, and whether that name
+     * is refused if it is in use. A failure is not a finding: each name's content is sent then.
+     */
+    private void tryHardLinks() throws RemoteException, InterruptedException {
+        if (!sftp.linksFiles()) {
+            return;
+        }
+        if (sftp.extensions().stream().anyMatch(GUARDS.asMatchPredicate())) {
+            // It links no temporary files, and its renames work by links: without them, nothing could be stored.
+            linksFiles = true;
+            return;
+        }
+        FilePath file = write(new byte[] {'h'}, new byte[] {1, 2, 3});
+        FilePath name = folder.resolve(new byte[] {'i'});
+        FilePath other = write(new byte[] {'j'}, new byte[] {4});
+        made.add(name);
+        try {
+            sftp.hardLink(file, name);
+            sftp.setFacts(file, LINKED_MODE, MODIFIED_SECONDS);
+            boolean same = sftp.lstat(name)
+                    .filter(there -> there.sizeBytes() == 3
+                            && there.mode() == LINKED_MODE
+                            && there.modifiedSeconds() == MODIFIED_SECONDS)
+                    .isPresent();
+            linksFiles = same && isRefused(() -> sftp.hardLink(file, other));
+        } catch (RemoteException e) {
+            if (endsTheLook(e)) {
+                throw e;
+            }
+        }
+    }
+
+    private static boolean isRefused(Try request) throws RemoteException, InterruptedException {
+        try {
+            request.run();
+            return false;
+        } catch (RemoteException e) {
+            return e.reason() == Reason.EXISTS;
         }
     }
 

@@ -147,6 +147,11 @@ public final class KnownSite {
         return RemoteException.join(unpacksTar) && syncsAtOnce();
     }
 
+    /** Returns whether files there can get further names. */
+    boolean linksFiles() throws RemoteException, InterruptedException {
+        return RemoteException.join(check).linksFiles();
+    }
+
     Patience patience() {
         return patience;
     }

@@ -2,12 +2,14 @@ package dozo.send;
 
 import dozo.file.Digest;
 import dozo.file.Entry;
+import dozo.file.Facts;
 import dozo.send.Outcome.Failed;
 import dozo.send.SourceFile.SourceProblem;
 import dozo.source.OpenFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,17 @@ final class LocalFolder extends SourceFolder {
             throw SourceFile.replaced(sealed);
         }
         return new Opened(file);
+    }
+
+    @Override
+    boolean areOne(Entry sealed, Entry other) throws IOException {
+        try (OpenFile mine = OpenFile.open(opened(), sealed.path());
+                OpenFile its = OpenFile.open(opened(), other.path())) {
+            Facts now = mine.factsWhenOpened();
+            return mine.isSameAs(its)
+                    && now.sameContentAs(sealed.facts())
+                    && Objects.equals(now.hardLink(), sealed.facts().hardLink());
+        }
     }
 
     /** Nothing is known of a file before it is read. */

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
+import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Block;
@@ -70,6 +71,9 @@ public final class Sender implements AutoCloseable {
 
     private static final int TRANSFER_BYTES = 64 << 10;
 
+    /** Of files that could not be linked: how many bytes are sent as one; longer ones are sent as large files. */
+    private static final long BUNDLE_BYTES_MAX = 64 << 20;
+
     private final Lanes lanes;
     private final KnownSite site;
     private final SiteTree tree;
@@ -79,6 +83,7 @@ public final class Sender implements AutoCloseable {
     private final Workers workers;
     private final Prover prover;
     private final TarStream stream;
+    private final HardLinks links;
 
     /** Set after the site has refused to create holes in a file. */
     private volatile boolean holesRefused;
@@ -147,6 +152,7 @@ public final class Sender implements AutoCloseable {
         this.workers = new Workers(lanes);
         this.stream = new TarStream(lanes, site, throttle, gauges, this.patience, archivesGivenUp);
         this.prover = new Prover(lanes, workers, site, gauges, readBackOneIn);
+        this.links = new HardLinks(lanes, workers, tree, prover, gauges, this.patience);
     }
 
     /** Records that the root itself was just created: nothing can be in it yet. */
@@ -199,22 +205,21 @@ public final class Sender implements AutoCloseable {
      * @throws RemoteException if the site as a whole cannot be used
      */
     public List<Outcome> send(Route route, Unit unit) throws RemoteException, InterruptedException {
-        return send(route, unit, Map.of());
+        return send(route, unit, Earlier.NOTHING);
     }
 
     /**
      * Sends a unit.
      *
-     * @param proven digests that the source must have, by entry number: those of copies to repair. A file with a
-     *     different digest does not get its final name, and the damaged copy stays in place
+     * @param earlier what is known of copies that its entries replace
      * @return an outcome for each of its entries, in their order
      * @throws RemoteException if the site as a whole cannot be used
      */
-    public List<Outcome> send(Route route, Unit unit, Map<Integer, Digest> proven)
-            throws RemoteException, InterruptedException {
+    public List<Outcome> send(Route route, Unit unit, Earlier earlier) throws RemoteException, InterruptedException {
         return switch (unit) {
-            case Unit.Bundle bundle -> sendBundle(route, bundle.entries(), proven);
-            case Unit.Large large -> List.of(withoutRemains(route, sendLarge(route, large.entry(), proven)));
+            case Unit.Bundle bundle -> sendBundle(route, bundle.entries(), earlier);
+            case Unit.Large large -> List.of(withoutRemains(route, sendLarge(route, large.entry(), earlier)));
+            case Unit.Links links -> sendLinks(route, links, earlier);
         };
     }
 
@@ -238,7 +243,7 @@ public final class Sender implements AutoCloseable {
         workers.each(bags.keySet(), bag -> {
             for (Placing file : requireNonNull(bags.get(bag))) {
                 Digest digest = requireNonNull(digests.get(file));
-                lanes.doOver(lane -> tree.publish(lane, bag, file.temporary(), file.finalName(), digest, null));
+                lanes.doOver(lane -> tree.publish(lane, bag, file.temporary(), file.finalName(), digest, null, false));
             }
             return bag;
         });
@@ -386,7 +391,91 @@ public final class Sender implements AutoCloseable {
         lanes.close();
     }
 
-    private List<Outcome> sendBundle(Route route, List<Entry> entries, Map<Integer, Digest> proven)
+    /**
+     * Links names to verified files. Of each file that cannot be linked, one name is sent, and the others are linked to
+     * that; so it goes on, a few times, if the site can link files at all.
+     */
+    private List<Outcome> sendLinks(Route route, Unit.Links unit, Earlier earlier)
+            throws RemoteException, InterruptedException {
+        // Names of one file have the same facts, with its number.
+        Map<Facts, Verified> copies = new HashMap<>();
+        unit.copies().forEach(copy -> copies.put(copy.entry().facts(), copy));
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        List<Entry> left = new ArrayList<>(unit.entries());
+        for (int i = 0; i < TRIES && !left.isEmpty() && site.linksFiles(); i++) {
+            try (Stay _ = gauges.naming.enter()) {
+                outcomes.putAll(links.link(route, linkable(left, copies, earlier)));
+            }
+            left.removeIf(outcomes::containsKey);
+            Map<Facts, Entry> firsts = new HashMap<>();
+            left.forEach(entry -> firsts.putIfAbsent(entry.facts(), entry));
+            Map<Entry, Outcome> sent = sendContents(route, firsts.values(), earlier);
+            outcomes.putAll(sent);
+            left.removeIf(outcomes::containsKey);
+            sent.forEach((first, outcome) -> {
+                copies.remove(first.facts());
+                if (outcome instanceof Verified verified) {
+                    copies.put(first.facts(), verified);
+                }
+            });
+        }
+        outcomes.putAll(sendContents(route, left, earlier));
+        try (Stay _ = gauges.naming.enter()) {
+            prover.syncAll();
+        }
+        return inOrder(unit.entries(), outcomes);
+    }
+
+    /** Returns the entries that may be linked, with their files. */
+    private Map<Entry, Verified> linkable(List<Entry> entries, Map<Facts, Verified> copies, Earlier earlier)
+            throws RemoteException, InterruptedException {
+        Map<Entry, Verified> linkable = new HashMap<>();
+        for (Entry entry : entries) {
+            Verified copy = copies.get(entry.facts());
+            if (copy != null
+                    && earlier.proven()
+                            .getOrDefault(entry.number(), copy.digest())
+                            .equals(copy.digest())
+                    && (entry.path().isUtf8() || site.namesAreBytes())) {
+                linkable.put(entry, copy);
+            }
+        }
+        return linkable;
+    }
+
+    /** Sends files that were not planned to be sent, in units of the usual sizes. */
+    private Map<Entry, Outcome> sendContents(Route route, Collection<Entry> files, Earlier earlier)
+            throws RemoteException, InterruptedException {
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        List<Entry> bundle = new ArrayList<>();
+        long bytes = 0;
+        for (Entry file : files) {
+            long sizeBytes = file.facts().sizeBytes();
+            if (sizeBytes > BUNDLE_BYTES_MAX) {
+                outcomes.put(file, withoutRemains(route, sendLarge(route, file, earlier)));
+                continue;
+            }
+            if (bytes + sizeBytes > BUNDLE_BYTES_MAX) {
+                sendBundle(route, bundle, earlier).forEach(outcome -> outcomes.put(outcome.entry(), outcome));
+                bundle.clear();
+                bytes = 0;
+            }
+            bundle.add(file);
+            bytes += sizeBytes;
+        }
+        if (!bundle.isEmpty()) {
+            sendBundle(route, bundle, earlier).forEach(outcome -> outcomes.put(outcome.entry(), outcome));
+        }
+        return outcomes;
+    }
+
+    private static List<Outcome> inOrder(List<Entry> entries, Map<Entry, Outcome> outcomes) {
+        return entries.stream()
+                .map(entry -> requireNonNull(outcomes.get(entry)))
+                .toList();
+    }
+
+    private List<Outcome> sendBundle(Route route, List<Entry> entries, Earlier earlier)
             throws RemoteException, InterruptedException {
         List<Entry> left = new ArrayList<>();
         List<Entry> others = new ArrayList<>();
@@ -396,7 +485,7 @@ public final class Sender implements AutoCloseable {
                 workers.begin(() -> workers.each(others, other -> makeOther(route, other)));
         Map<Entry, Outcome> outcomes = new HashMap<>();
         for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
-            Map<Entry, Outcome> tried = sendAndProve(route, left, proven, i == 0);
+            Map<Entry, Outcome> tried = sendAndProve(route, left, earlier, i == 0);
             outcomes.putAll(tried);
             left.removeIf(entry -> !worthAnotherTry(tried.get(entry)));
         }
@@ -404,9 +493,7 @@ public final class Sender implements AutoCloseable {
             outcomes.putAll(Workers.join(making));
             prover.syncAll();
         }
-        return entries.stream()
-                .map(entry -> requireNonNull(outcomes.get(entry)))
-                .toList();
+        return inOrder(entries, outcomes);
     }
 
     /**
@@ -424,10 +511,9 @@ public final class Sender implements AutoCloseable {
      * @param look whether the file may exist under its final name, and holes are allowed; false after that turned out
      *     wrong
      */
-    private Map<Entry, Outcome> sendAndProve(
-            Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
+    private Map<Entry, Outcome> sendAndProve(Route route, List<Entry> files, Earlier earlier, boolean look)
             throws RemoteException, InterruptedException {
-        Map<Entry, Arrival> arrivals = sendFiles(route, files, provenBefore, look);
+        Map<Entry, Arrival> arrivals = sendFiles(route, files, earlier, look);
         Map<FilePath, Digest> found = digestsAtSite(arrivals.values().stream()
                 .filter(Arrived.class::isInstance)
                 .map(Arrived.class::cast)
@@ -446,7 +532,7 @@ public final class Sender implements AutoCloseable {
         });
         if (!proven.isEmpty()) {
             try (Stay _ = gauges.naming.enter()) {
-                outcomes.putAll(publishAll(route, proven));
+                outcomes.putAll(publishAll(route, proven, earlier));
             }
         }
         clearFolders(arrivals.values());
@@ -454,7 +540,7 @@ public final class Sender implements AutoCloseable {
     }
 
     /** Renames all files at once, and then one by one those for which that failed. */
-    private Map<Entry, Outcome> publishAll(Route route, Map<Entry, Arrived> proven)
+    private Map<Entry, Outcome> publishAll(Route route, Map<Entry, Arrived> proven, Earlier earlier)
             throws RemoteException, InterruptedException {
         Map<FilePath, FilePath> names = new HashMap<>();
         proven.forEach((file, arrived) -> {
@@ -462,7 +548,7 @@ public final class Sender implements AutoCloseable {
                 names.put(arrived.lies(), route.finalName(file));
             }
         });
-        makeFoldersOf(route, names.values());
+        tree.makeFoldersOf(lanes, workers, route, names.values());
         Set<FilePath> named = new HashSet<>();
         try {
             named.addAll(SiteTree.publishAll(lanes.next(), route, names));
@@ -480,24 +566,8 @@ public final class Sender implements AutoCloseable {
                 left.add(file);
             }
         });
-        outcomes.putAll(workers.each(left, file -> publish(route, requireNonNull(proven.get(file)))));
+        outcomes.putAll(workers.each(left, file -> publish(route, requireNonNull(proven.get(file)), earlier)));
         return outcomes;
-    }
-
-    /** Creates the folders of these names as far as possible. */
-    private void makeFoldersOf(Route route, Collection<FilePath> names) throws RemoteException, InterruptedException {
-        Set<FilePath> folders = names.stream().map(FilePath::parent).collect(Collectors.toSet());
-        var _ = workers.each(folders, folder -> {
-            try {
-                lanes.doOver(lane -> tree.makeFolders(lane, route, folder));
-            } catch (RemoteException e) {
-                if (e.retryable()) {
-                    throw e;
-                }
-                // Reported later for each file in it.
-            }
-            return folder;
-        });
     }
 
     /** Removes the temporary folders of archives whose files have been renamed or failed verification. */
@@ -513,8 +583,7 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    private Map<Entry, Arrival> sendFiles(
-            Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
+    private Map<Entry, Arrival> sendFiles(Route route, List<Entry> files, Earlier earlier, boolean look)
             throws RemoteException, InterruptedException {
         try (Stay _ = gauges.sending.enter()) {
             lanes.doOver(lane -> tree.makeFolders(lane, route, route.incoming()));
@@ -529,7 +598,7 @@ public final class Sender implements AutoCloseable {
                     return sendFile(route, file, look);
                 }
             }));
-            arrivals.replaceAll((_, arrival) -> asProven(route, arrival, provenBefore));
+            arrivals.replaceAll((_, arrival) -> asProven(route, arrival, earlier));
             return arrivals;
         }
     }
@@ -541,7 +610,8 @@ public final class Sender implements AutoCloseable {
     private List<Entry> forStream(Route route, List<Entry> files) throws RemoteException, InterruptedException {
         boolean copy = route.mayStand();
         if (copy) {
-            makeFoldersOf(route, files.stream().map(route::finalName).toList());
+            tree.makeFoldersOf(
+                    lanes, workers, route, files.stream().map(route::finalName).toList());
         }
         return files.stream()
                 .filter(file -> file.path().isUtf8())
@@ -687,12 +757,11 @@ public final class Sender implements AutoCloseable {
         return kept.bytes();
     }
 
-    private Outcome sendLarge(Route route, Entry file, Map<Integer, Digest> proven)
-            throws RemoteException, InterruptedException {
-        Outcome outcome = tryLarge(route, file, proven, true);
+    private Outcome sendLarge(Route route, Entry file, Earlier earlier) throws RemoteException, InterruptedException {
+        Outcome outcome = tryLarge(route, file, earlier, true);
         for (int i = 1; i < TRIES && worthAnotherTry(outcome); i++) {
             // Perhaps the holes did not read as zeros.
-            outcome = tryLarge(route, file, proven, false);
+            outcome = tryLarge(route, file, earlier, false);
         }
         return outcome;
     }
@@ -727,13 +796,13 @@ public final class Sender implements AutoCloseable {
      * Turns an arrival into a failure if the source knows another digest of the file, or if the file is to replace a
      * damaged copy and does not have the verified digest: nobody knows which is right.
      */
-    private static Arrival asProven(Route route, Arrival arrival, Map<Integer, Digest> proven) {
+    private static Arrival asProven(Route route, Arrival arrival, Earlier earlier) {
         if (arrival instanceof Arrived(Entry file, Digest digest, var _, var _, var _)) {
             Optional<Failed> differs = route.source().differs(file, digest);
             if (differs.isPresent()) {
                 return new Missing(differs.get());
             }
-            Digest expected = proven.get(file.number());
+            Digest expected = earlier.proven().get(file.number());
             if (expected != null && !expected.equals(digest)) {
                 return new Missing(new Failed(
                         file,
@@ -747,29 +816,32 @@ public final class Sender implements AutoCloseable {
         return arrival;
     }
 
-    private Outcome tryLarge(Route route, Entry file, Map<Integer, Digest> provenBefore, boolean holes)
+    private Outcome tryLarge(Route route, Entry file, Earlier earlier, boolean holes)
             throws RemoteException, InterruptedException {
         Arrival arrival;
         try (Stay _ = gauges.sending.enter();
                 Stay _ = gauges.files.enter()) {
             arrival = asProven(
-                    route, entryWork(file, Missing::new, lane -> arriveLarge(lane, route, file, holes)), provenBefore);
+                    route, entryWork(file, Missing::new, lane -> arriveLarge(lane, route, file, earlier, holes)), earlier);
         }
         return switch (arrival) {
             case Missing(Failed failed) -> failed;
             case Arrived arrived -> {
                 Outcome proven =
                         compare(arrived, digestsAtSite(List.of(arrived)).get(arrived.lies()));
-                yield proven instanceof Verified ? publishSynced(route, arrived) : proven;
+                yield proven instanceof Verified ? publishSynced(route, arrived, earlier) : proven;
             }
         };
     }
 
     /** Sends a large file under its temporary name, or finds it with this content under its final name. */
-    private Arrival arriveLarge(Lane lane, Route route, Entry file, boolean mayLeaveHoles)
+    private Arrival arriveLarge(Lane lane, Route route, Entry file, Earlier earlier, boolean mayLeaveHoles)
             throws RemoteException, InterruptedException, SourceProblem {
         FilePath finalName = route.finalName(file);
-        Optional<RemoteFacts> there = standing(lane, finalName, file);
+        // NB: the mode of a file with other names must not be changed.
+        Optional<RemoteFacts> there = standing(lane, finalName, file)
+                .filter(stored ->
+                        !earlier.mayBeShared(file) || SiteFacts.of(file).areOf(stored));
         if (there.isPresent()) {
             try (SourceFile source = open(route, file, null)) {
                 Arrived standing = new Arrived(
@@ -791,21 +863,22 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    private Outcome publishSynced(Route route, Arrived proven) throws RemoteException, InterruptedException {
+    private Outcome publishSynced(Route route, Arrived proven, Earlier earlier)
+            throws RemoteException, InterruptedException {
         try (Stay _ = gauges.naming.enter()) {
-            Outcome outcome = publish(route, proven);
+            Outcome outcome = publish(route, proven, earlier);
             prover.syncAll();
             return outcome;
         }
     }
 
-    private Outcome publish(Route route, Arrived proven) throws RemoteException, InterruptedException {
+    private Outcome publish(Route route, Arrived proven, Earlier earlier) throws RemoteException, InterruptedException {
         Entry file = proven.file();
         SiteFacts facts = SiteFacts.of(file);
         return entryOutcome(file, lane -> {
             FilePath finalName = route.finalName(file);
             if (!proven.lies().equals(finalName)) {
-                tree.publish(lane, route, proven.lies(), finalName, proven.digest(), facts);
+                tree.publish(lane, route, proven.lies(), finalName, proven.digest(), facts, earlier.mayBeShared(file));
             } else if (proven.mode() != facts.mode()) {
                 lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
             }

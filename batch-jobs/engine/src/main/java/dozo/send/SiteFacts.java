@@ -2,6 +2,7 @@ package dozo.send;
 
 import dozo.file.Entry;
 import dozo.file.EntryKind;
+import dozo.remote.RemoteFacts;
 
 /**
  * The mode and time of an entry at the site. The manifest has those of the source; at the site the owner always keeps
@@ -25,6 +26,11 @@ public record SiteFacts(int mode, long modifiedSeconds) {
     /** Returns whether a file or folder has its time at the site, in whole seconds. */
     public static boolean keepsTime(Entry entry) {
         return of(entry).modifiedSeconds == Math.floorDiv(entry.facts().modifiedNanos(), NANOS);
+    }
+
+    /** Returns whether a file at the site has these. */
+    boolean areOf(RemoteFacts file) {
+        return file.kind() == RemoteFacts.Kind.FILE && file.mode() == mode && file.modifiedSeconds() == modifiedSeconds;
     }
 
     static SiteFacts of(Entry entry) {

@@ -3,19 +3,23 @@ package dozo.send;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.remote.Lane;
+import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,9 +52,16 @@ final class SiteTree {
      * Gives a verified file its final name.
      *
      * @param facts those of the file under its temporary name; null for a generated file, whose time is meaningless
+     * @param shared whether a file that has the final name may have other names, too: then its facts are not changed
      */
     void publish(
-            Lane lane, Route route, FilePath temporary, FilePath finalName, Digest proven, @Nullable SiteFacts facts)
+            Lane lane,
+            Route route,
+            FilePath temporary,
+            FilePath finalName,
+            Digest proven,
+            @Nullable SiteFacts facts,
+            boolean shared)
             throws RemoteException, InterruptedException {
         makeFolders(lane, route, finalName.parent());
         for (int i = 0; i < TRIES; i++) {
@@ -66,7 +77,7 @@ final class SiteTree {
                 if (!mayStand) {
                     throw e;
                 }
-                if (settleStanding(lane, temporary, finalName, proven, facts)) {
+                if (settleStanding(lane, temporary, finalName, proven, facts, shared)) {
                     return;
                 }
                 if (e.reason() == Reason.NO_SUCH_FILE) {
@@ -196,7 +207,7 @@ final class SiteTree {
      * record, or the lane between request and answer, or the source changed only the file's mode or time.
      */
     private boolean settleStanding(
-            Lane lane, FilePath temporary, FilePath finalName, Digest proven, @Nullable SiteFacts facts)
+            Lane lane, FilePath temporary, FilePath finalName, Digest proven, @Nullable SiteFacts facts, boolean shared)
             throws RemoteException, InterruptedException {
         Optional<RemoteFacts> standing = lane.sftp().lstat(finalName);
         Optional<RemoteFacts> fresh = lane.sftp().lstat(temporary);
@@ -206,18 +217,67 @@ final class SiteTree {
         if (fresh.isPresent() && fresh.get().sizeBytes() != standing.get().sizeBytes()) {
             return false;
         }
-        Digest found = site.digests(lane, List.of(finalName), standing.get().sizeBytes())
-                .get(finalName);
-        if (found == null || !found.equals(proven)) {
+        // NB: the same file may be an earlier version, whose facts must stay.
+        if (shared && facts != null && !facts.areOf(standing.get())) {
             return false;
         }
-        if (facts != null) {
+        if (!hasContent(lane, finalName, standing.get(), proven)) {
+            return false;
+        }
+        if (facts != null && !shared) {
             lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
         }
         if (fresh.isPresent()) {
             lane.sftp().remove(temporary);
         }
         return true;
+    }
+
+    private boolean hasContent(Lane lane, FilePath name, RemoteFacts there, Digest proven)
+            throws RemoteException, InterruptedException {
+        return Objects.equals(
+                site.digests(lane, List.of(name), there.sizeBytes()).get(name), proven);
+    }
+
+    /**
+     * Gives a stored file another name. If a file with the same content and facts has that name, it stays: this was done
+     * before, or it was sent as a file of its own.
+     */
+    void hardLink(Lane lane, Route route, FilePath stored, FilePath name, Digest proven, SiteFacts facts)
+            throws RemoteException, InterruptedException {
+        makeFolders(lane, route, name.parent());
+        for (int i = 0; i < TRIES; i++) {
+            try {
+                lane.sftp().hardLink(stored, name);
+                return;
+            } catch (RemoteException e) {
+                if (e.reason() != Reason.EXISTS) {
+                    throw e;
+                }
+            }
+            Optional<RemoteFacts> standing = lane.sftp().lstat(name);
+            if (standing.isPresent() && facts.areOf(standing.get()) && hasContent(lane, name, standing.get(), proven)) {
+                return;
+            }
+            clear(lane, route, name);
+        }
+        throw inTheWay(name);
+    }
+
+    /** Creates the folders of these names at the same time, as far as possible; for the others, each name fails later. */
+    void makeFoldersOf(Lanes lanes, Workers workers, Route route, Collection<FilePath> names)
+            throws RemoteException, InterruptedException {
+        Set<FilePath> folders = names.stream().map(FilePath::parent).collect(Collectors.toSet());
+        var _ = workers.each(folders, folder -> {
+            try {
+                lanes.doOver(lane -> makeFolders(lane, route, folder));
+            } catch (RemoteException e) {
+                if (e.retryable()) {
+                    throw e;
+                }
+            }
+            return folder;
+        });
     }
 
     /** Records that folders below this one may have been removed. */

@@ -14,6 +14,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.security.MessageDigest;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
@@ -164,6 +165,23 @@ final class SourceFile implements AutoCloseable {
             source.close();
             throw e;
         }
+    }
+
+    /**
+     * Returns whether a file is still as the manifest describes it, and has this other name, too. Its content is not
+     * read.
+     *
+     * @param permits as for {@link #open}
+     * @throws SourceProblem if one of the two cannot be opened
+     */
+    static boolean isAlso(
+            Entry other, SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, Semaphore permits)
+            throws SourceProblem, InterruptedException {
+        boolean[] same = new boolean[1];
+        try (SourceFile source = new SourceFile(folder, sealed, reading, patience, permits, false, null)) {
+            source.ask(() -> same[0] = folder.areOne(sealed, other));
+        }
+        return same[0];
     }
 
     /**

@@ -54,6 +54,12 @@ public abstract sealed class SourceFolder permits LocalFolder, CopiesAtSite {
      */
     abstract OpenSource open(Entry sealed) throws IOException, SourceProblem;
 
+    /**
+     * Returns whether a file is still as the manifest describes it, and has this other name, too. Its content is not
+     * read. NB: this may hang.
+     */
+    abstract boolean areOne(Entry sealed, Entry other) throws IOException;
+
     /** Returns the digest that a file must have, if that is known before it is read. */
     abstract Optional<Digest> known(Entry file);
 

@@ -8,7 +8,10 @@ public enum WayIn {
     ARCHIVE,
 
     /** By requests for each file. Also for files that existed before, and for generated ones. */
-    SFTP;
+    SFTP,
+
+    /** Not again: it is a hard link to a file that was there (ADR 0072). */
+    LINK;
 
     /** Returns the word used in receipts. */
     public String word() {

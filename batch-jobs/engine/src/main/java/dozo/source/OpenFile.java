@@ -31,8 +31,12 @@ public final class OpenFile implements AutoCloseable {
     private final FilePath path;
     private final int opened;
     private final Facts factsWhenOpened;
+    private final Identity identity;
     private final boolean sparse;
     private final FileChannel channel;
+
+    /** What all names of a file have in common, and no other file has. */
+    private record Identity(long device, long inode) {}
 
     /** Something else has the name, or that of a parent folder: a link, a folder, a socket. */
     public static final class NoFile extends FileSystemException {
@@ -48,10 +52,12 @@ public final class OpenFile implements AutoCloseable {
         T by(Kernel kernel) throws IOException;
     }
 
-    private OpenFile(FilePath path, int opened, Facts factsWhenOpened, boolean sparse, FileChannel channel) {
+    private OpenFile(
+            FilePath path, int opened, Facts factsWhenOpened, Identity identity, boolean sparse, FileChannel channel) {
         this.path = path;
         this.opened = opened;
         this.factsWhenOpened = factsWhenOpened;
+        this.identity = identity;
         this.sparse = sparse;
         this.channel = channel;
     }
@@ -94,10 +100,11 @@ public final class OpenFile implements AutoCloseable {
                 throw new NoFile(path);
             }
             Facts facts = kernel.facts(EntryKind.FILE, null);
+            Identity identity = new Identity(kernel.device(), kernel.inode());
             boolean sparse = kernel.isSparse();
             // By its number and not by its name, which another file may have by now.
             FileChannel channel = FileChannel.open(Path.of("/proc/self/fd/" + opened), StandardOpenOption.READ);
-            return new OpenFile(path, opened, facts, sparse, channel);
+            return new OpenFile(path, opened, facts, identity, sparse, channel);
         } catch (IOException | RuntimeException e) {
             kernel.close(opened);
             throw e;
@@ -107,6 +114,11 @@ public final class OpenFile implements AutoCloseable {
     /** Returns the facts of the file when it was opened. */
     public Facts factsWhenOpened() {
         return factsWhenOpened;
+    }
+
+    /** Returns whether both are the same file, under two names or one. */
+    public boolean isSameAs(OpenFile other) {
+        return identity.equals(other.identity);
     }
 
     /** Returns whether it occupied less space than its length when it was opened: it has holes, or is compressed. */

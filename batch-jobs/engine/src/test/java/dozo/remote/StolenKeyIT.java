@@ -133,10 +133,63 @@ class StolenKeyIT {
                             v.sftp.remove(v.temporary("link").resolve(v.stored.name()));
                         }),
                         new Attack("hard link, then write", true, v -> {
+                            v.hardLink(v.stored, v.temporary("hard"));
+                            v.write(v.open(v.temporary("hard"), Packet.OPEN_WRITE));
+                        }),
+                        new Attack("hard link among a copy's temporary files, then write", true, v -> {
+                            FilePath hard = v.bag.resolve(".dozo-incoming/hard");
+                            v.sftp.mkdirs(hard.parent());
+                            v.hardLink(v.stored, hard);
+                            v.write(v.open(hard, Packet.OPEN_WRITE));
+                        }),
+                        new Attack("hard link, then write by its new name", true, v -> {
+                            v.hardLink(v.stored, v.free);
+                            v.write(v.open(v.free, Packet.OPEN_WRITE));
+                        }),
+                        new Attack("hard link, then cut by its new name", true, v -> {
+                            v.hardLink(v.stored, v.free);
+                            v.sftp.cutOff(v.free, 0);
+                        }),
+                        new Attack("hard link, then chmod 000 by its new name", true, v -> {
+                            v.hardLink(v.stored, v.free);
+                            v.sftp.setFacts(v.free, 0, 0);
+                        }),
+                        new Attack("hard link, renamed to a temporary name, then write", true, v -> {
+                            v.hardLink(v.stored, v.free);
+                            v.sftp.rename(v.free, v.temporary("hard"));
+                            v.write(v.open(v.temporary("hard"), Packet.OPEN_WRITE));
+                        }),
+                        new Attack("hard link, moved to versions, then write", true, v -> {
+                            FilePath name = v.stored.parent().resolve("hard");
+                            v.hardLink(v.stored, name);
+                            v.sftp.rename(name, v.version("hard"));
+                            v.write(v.open(v.version("hard"), Packet.OPEN_WRITE));
+                        }),
+                        new Attack("hard link of a version, then write", true, v -> {
+                            v.hardLink(v.version("old"), v.temporary("hard"));
+                            v.write(v.open(v.temporary("hard"), Packet.OPEN_WRITE));
+                        }),
+                        new Attack("hard link of a temporary file to a final name, then write", true, v -> {
+                            put(v.sftp, v.temporary("t"), STORED);
+                            if (v.hardLink(v.temporary("t"), v.free) == Reply.OK) {
+                                v.whole.put(v.free.under(Path.of(v.root)), STORED);
+                            }
+                            v.write(v.open(v.temporary("t"), Packet.OPEN_WRITE));
+                        }),
+                        new Attack("hard link to the name under which a handle was opened", true, v -> {
+                            put(v.sftp, v.temporary("7"), STORED);
+                            byte[] handle = v.open(v.temporary("7"), Packet.OPEN_WRITE);
+                            v.sftp.rename(v.temporary("7"), v.free);
+                            v.whole.put(v.free.under(Path.of(v.root)), STORED);
+                            v.hardLink(v.free, v.temporary("7"));
+                            v.write(handle);
+                        }),
+                        new Attack("hard link over it", false, v -> v.hardLink(v.evil, v.stored)),
+                        new Attack("hard link outside of the root, then write", true, v -> {
                             v.status(Packet.extended("hardlink@openssh.com")
                                     .string(v.sftp.raw(v.stored))
-                                    .string(v.sftp.raw(v.temporary("hard"))));
-                            v.write(v.open(v.temporary("hard"), Packet.OPEN_WRITE));
+                                    .string(v.root + "-outside"));
+                            v.write(v.opened(v.root + "-outside"));
                         }),
                         new Attack("write by an old handle", true, v -> v.write(v.handleOfPublished())),
                         new Attack(
@@ -233,6 +286,29 @@ class StolenKeyIT {
         assertThat(reasonOf(() -> victim.sftp.rename(victim.version("stored~2"), victim.free)))
                 .isEqualTo(Reason.PERMISSION_DENIED);
         victim.sftp.rename(victim.version("stored~2"), victim.stored);
+        assertThat(victim.isWhole()).isTrue();
+    }
+
+    @Test
+    void aStoredFileGetsOtherNamesInItsExperimentOnly() throws Exception {
+        Victim victim = new Victim(hardened, hardenedLanes.next().sftp(), "linked");
+        FilePath other = FilePath.of("p/other/data/x");
+        victim.sftp.mkdirs(other.parent());
+        victim.sftp.hardLink(victim.stored, victim.free);
+
+        assertThat(Files.getAttribute(victim.free.under(Path.of(victim.root)), "unix:ino"))
+                .isEqualTo(Files.getAttribute(victim.stored.under(Path.of(victim.root)), "unix:ino"));
+        for (FilePath refused : List.of(
+                other, victim.bag.resolve("tag"), victim.version("x"), FilePath.of(".dozo/x"), victim.temporary("x"))) {
+            assertThat(reasonOf(() -> victim.sftp.hardLink(victim.stored, refused)))
+                    .as(refused.toString())
+                    .isEqualTo(Reason.PERMISSION_DENIED);
+        }
+        assertThat(reasonOf(() -> victim.sftp.hardLink(victim.stored.parent(), victim.bag.resolve("data/folder 2"))))
+                .isEqualTo(Reason.PERMISSION_DENIED);
+        assertThat(reasonOf(() -> victim.sftp.hardLink(victim.stored, victim.free)))
+                .isEqualTo(Reason.EXISTS);
+        victim.sftp.rename(victim.free, FilePath.of(".dozo/versions/p/linked/1/data/free"));
         assertThat(victim.isWhole()).isTrue();
     }
 
@@ -461,6 +537,23 @@ class StolenKeyIT {
 
         int status(Packet request) throws Exception {
             return sftp.pipeline().ask(request).status();
+        }
+
+        int hardLink(FilePath file, FilePath name) throws Exception {
+            return status(Packet.extended("hardlink@openssh.com")
+                    .string(sftp.raw(file))
+                    .string(sftp.raw(name)));
+        }
+
+        /** Returns a handle for writing to a file anywhere. */
+        byte[] opened(String path) throws Exception {
+            Reply reply = sftp.pipeline()
+                    .ask(Packet.of(Packet.OPEN)
+                            .string(path)
+                            .uint32(Packet.OPEN_WRITE)
+                            .uint32(0));
+            sftp.failIfStatus(reply, evil, Deed.OPEN);
+            return reply.handle();
         }
 
         byte[] open(FilePath path, int flags) throws Exception {

@@ -241,7 +241,8 @@ class SenderIT {
                     route.temporaryName(large),
                     route.finalName(large),
                     proven,
-                    new SiteFacts(0640, 1_000_000_000));
+                    new SiteFacts(0640, 1_000_000_000),
+                    false);
             lanes.close();
         }
         assertThat(root.resolve("p/E1/data/large")).hasBinaryContent(content);

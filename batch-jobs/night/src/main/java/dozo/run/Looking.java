@@ -26,6 +26,8 @@ import dozo.verify.Receipts;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -196,9 +198,15 @@ class Looking {
     private boolean plan(NightFlow flow, int experimentId, int turn, int afterEntry) {
         List<PlannedUnit> batch = new ArrayList<>();
         boolean any = false;
+        int[] links = manifests.unprotectedLinks(experimentId, flow.site(), afterEntry);
+        BitSet isLink = new BitSet();
+        Arrays.stream(links).forEach(isLink::set);
         try (Stream<Entry> entries = manifests.unprotected(experimentId, flow.site(), afterEntry)) {
             for (Iterator<Entry> all = entries.iterator(); all.hasNext(); any = true) {
-                flow.planner().add(all.next(), batch::add);
+                Entry entry = all.next();
+                if (!isLink.get(entry.number())) {
+                    flow.planner().add(entry, batch::add);
+                }
                 if (batch.size() >= UNITS_BATCH) {
                     units.add(flow.run(), experimentId, flow.site(), turn, batch);
                     batch.clear();
@@ -206,6 +214,10 @@ class Looking {
             }
         }
         flow.planner().flush(batch::add);
+        for (int i = 0; i < links.length; i += transferSettings.bundleEntries()) {
+            int end = Math.min(links.length, i + transferSettings.bundleEntries());
+            batch.add(flow.planner().links(Arrays.copyOfRange(links, i, end)));
+        }
         units.add(flow.run(), experimentId, flow.site(), turn, batch);
         return any;
     }

@@ -12,6 +12,7 @@ import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.send.CopiesAtSite;
 import dozo.send.CopiesAtSite.Place;
+import dozo.send.Outcome.Verified;
 import dozo.send.Route;
 import dozo.send.SiteCopy;
 import dozo.send.Unit;
@@ -201,6 +202,8 @@ public class Replications {
         int[] files = (switch (claim.unit()) {
                     case Unit.Bundle(var entries) -> entries.stream();
                     case Unit.Large(var entry) -> Stream.of(entry);
+                    case Unit.Links(var entries, var links) ->
+                        Stream.concat(entries.stream(), links.stream().map(Verified::entry));
                 })
                 .filter(entry -> entry.facts().kind() == EntryKind.FILE)
                 .mapToInt(Entry::number)

@@ -168,7 +168,7 @@ class Sending {
 
         private Result send(Sender sender, Claim claim) throws RemoteException, SourceAway, InterruptedException {
             Route route = replications.route(claim);
-            List<Outcome> outcomes = sender.send(route, claim.unit(), claim.proven());
+            List<Outcome> outcomes = sender.send(route, claim.unit(), claim.earlier());
             if (route.source() instanceof CopiesAtSite from) {
                 for (Outcome outcome : outcomes) {
                     if (outcome instanceof Failed failed && failed.ofSource()) {

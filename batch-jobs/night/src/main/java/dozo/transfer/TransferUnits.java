@@ -1,11 +1,11 @@
 package dozo.transfer;
 
-import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Sight;
+import dozo.manifest.LinkGroups;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.plan.PlannedUnit;
@@ -13,6 +13,7 @@ import dozo.plan.UnitKind;
 import dozo.plan.Work;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.send.Earlier;
 import dozo.send.Outcome;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
@@ -53,6 +54,7 @@ public class TransferUnits {
     private final JdbcTemplate template;
     private final JdbcClient jdbc;
     private final Manifests manifests;
+    private final LinkGroups groups;
     private final Experiments experiments;
     private final Receipts receipts;
     private final Damages damages;
@@ -62,7 +64,7 @@ public class TransferUnits {
      * A claimed unit with everything that is needed to send it.
      *
      * @param manifest the experiment's current one
-     * @param proven for entries whose copy was damaged, by number: the digest that the replacement must have
+     * @param earlier what is known of copies that its entries replace
      */
     public record Claim(
             long unitId,
@@ -72,7 +74,7 @@ public class TransferUnits {
             int manifest,
             Route route,
             Unit unit,
-            Map<Integer, Digest> proven) {}
+            Earlier earlier) {}
 
     /** A claimed unit, the outcome of each entry, and how digests were computed. */
     public record Result(Claim claim, List<Outcome> outcomes, String method) {}
@@ -139,6 +141,7 @@ public class TransferUnits {
     public TransferUnits(
             JdbcTemplate template,
             Manifests manifests,
+            LinkGroups groups,
             Experiments experiments,
             Receipts receipts,
             Damages damages,
@@ -146,6 +149,7 @@ public class TransferUnits {
         this.template = template;
         this.jdbc = JdbcClient.create(template);
         this.manifests = manifests;
+        this.groups = groups;
         this.experiments = experiments;
         this.receipts = receipts;
         this.damages = damages;
@@ -229,7 +233,8 @@ public class TransferUnits {
     }
 
     /**
-     * Claims planned units of a run: the next ones of a partition, or of another if it has none.
+     * Claims planned units of a run: the next ones of a partition, or of another if it has none. Further names of files
+     * come after all other units of their experiment, because these bring the files.
      *
      * @param except experiments to claim nothing of
      * @return at most {@code limit}; none: nothing can be claimed now
@@ -253,9 +258,15 @@ public class TransferUnits {
         return jdbc
                 .sql("""
                         update transfer_unit set worker_id = :worker, attempts = attempts + 1
-                        where unit_id in (select unit_id from transfer_unit
+                        where unit_id in (select unit_id from transfer_unit u
                                           where run_id = :run and state = 'PLANNED' and worker_id is null
-                                            and experiment_id <> all(:except) %s
+                                            and experiment_id <> all(:except)
+                                            and (kind <> 'LINKS'
+                                                 or not exists (select from transfer_unit o
+                                                                where o.run_id = :run and o.state = 'PLANNED'
+                                                                  and o.experiment_id = u.experiment_id
+                                                                  and o.kind <> 'LINKS'))
+                                          %s
                                           limit :limit
                                           for update skip locked)
                         returning *
@@ -350,6 +361,12 @@ public class TransferUnits {
         Unit unit = switch (row.kind()) {
             case BUNDLE -> new Unit.Bundle(entries);
             case LARGE -> new Unit.Large(entries.getFirst());
+            case LINKS ->
+                new Unit.Links(
+                        entries,
+                        groups.stored(row.experimentId(), row.siteId(), row.entries()).stream()
+                                .map(stored -> new Verified(stored.entry(), stored.digest()))
+                                .toList());
         };
         // Like Experiment.opened(), but without accessing a file system, because that may hang.
         SourceFolder source = experiment.bound()
@@ -364,7 +381,9 @@ public class TransferUnits {
                 manifest.number(),
                 route,
                 unit,
-                damages.proven(row.experimentId(), row.siteId(), row.entries())));
+                new Earlier(
+                        damages.proven(row.experimentId(), row.siteId(), row.entries()),
+                        groups.shared(row.experimentId(), row.entries()))));
     }
 
     /**

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -77,6 +78,27 @@ class HardenedNightIT extends NightAtSite {
                 .id());
         assertThat(night.findings(scrub)).isEmpty();
         assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+    }
+
+    @Test
+    void aFileWithManyNamesIsStoredOnce() throws Exception {
+        Night.write(source, Map.of("a/file", "1", "b/other", "2"));
+        Files.createLink(source.resolve("b/name"), source.resolve("a/file"));
+        night.register("E1", source);
+        night.complete();
+        Files.createLink(source.resolve("later"), source.resolve("a/file"));
+        night.complete();
+
+        for (String name : List.of("b/name", "later")) {
+            assertThat(Files.getAttribute(bag.resolve("data/" + name), "unix:ino"))
+                    .as(name)
+                    .isEqualTo(Files.getAttribute(bag.resolve("data/a/file"), "unix:ino"));
+        }
+        Files.writeString(source.resolve("later"), "changed in place");
+        night.complete();
+        NightlyBackupIT.assertSame(source, bag.resolve("data"));
+        assertThat(root.resolve(".dozo/versions/p/E1/3/data/a/file")).hasContent("1");
+        NightlyBackupIT.assertChecks(bag);
     }
 
     @Test

@@ -1,9 +1,16 @@
 """Restores by the service, compared with the upload of the same files and with rsync from the same site.
 
-Each restored folder is compared with the source by rsync: kinds, bytes, modes, times, hard links. The full form also
-runs the randomised restore test over ten times as many names as in the suite.
+Each restored folder is compared with the source by rsync: kinds, bytes, modes, times, hard links. Restores by the command
+are killed at random moments: what has a final name must then be right, and the same command must complete the rest. Over a
+simulated link the rate of a restore is compared with the link's, and the first byte of a download is timed. The full form
+also runs the randomised restore test over ten times as many names as in the suite.
 """
 
+import filecmp
+import json
+import os
+import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -15,7 +22,8 @@ from data import FULL, MB, SHORT
 from engine import SSH
 from measure import workspace
 from mutations import LIMIT_SECONDS, send
-from processes import CannotMeasure, wait_for
+from processes import CannotMeasure
+from relay import LINK_BYTES_PER_SECOND, Relay
 from server import Server, find_tool
 from service import Service
 from table import markdown, spread
@@ -23,6 +31,11 @@ from table import markdown, spread
 LAUNCHER = Path(__file__).resolve().parent.parent / 'dozo'
 EXPERIMENT = '/experiments/p/E'
 ROUNDS = 3
+POLL_SECONDS = 0.5
+KILLS, KILLS_SHORT = 50, 2
+ROUND_TRIP_MS = 36
+UPLOAD_SHARE_MIN, RSYNC_FACTOR_MIN, LINK_SHARE_MIN = 0.9, 1.5, 0.85
+FIRST_BYTE_SECONDS_MAX = 1.0
 FUZZ_TIMES = 10
 FUZZ_LIMIT_SECONDS = 3_600
 COMPARE = ['rsync', '-aHSAX', '--checksum', '--dry-run', '--itemize-changes', '--delete']
@@ -51,10 +64,109 @@ def measure(options):
             service.post('/experiments', {'project': 'p', 'code': 'E', 'source': str(source)})
             upload = seconds_of(send(service))
             restores, rsyncs, singles, shortfalls = in_turn(service, server, folder, source, rounds)
-    print(table(upload, restores, rsyncs, singles, data), flush=True)
+            print(table(upload, restores, rsyncs, singles, data), flush=True)
+            if not options.short:
+                shortfalls += too_slow(upload, restores, rsyncs)
+            shortfalls += killed(service, folder, source, KILLS_SHORT if options.short else KILLS)
+        shortfalls += over_a_link(data_folder, folder, options.short)
     if not options.short:
         shortfalls += fuzz()
-    return shortfalls, 'short: no randomised test' if options.short else ''
+    return shortfalls, 'short: times not judged, no randomised test' if options.short else ''
+
+
+def too_slow(upload, restores, rsyncs):
+    share, factor = (statistics.median(seconds) / statistics.median(restores) for seconds in ([upload], rsyncs))
+    shortfalls = []
+    if share < UPLOAD_SHARE_MIN:
+        shortfalls.append(f'the restore has {share:.2f} of the rate of the upload; wanted {UPLOAD_SHARE_MIN}')
+    if factor < RSYNC_FACTOR_MIN:
+        shortfalls.append(f'the restore has {factor:.2f} of the rate of rsync; wanted {RSYNC_FACTOR_MIN}')
+    return shortfalls
+
+
+def killed(service, folder, source, points):
+    """Kills restores by the command at random moments, checks what they left, and lets the same command do the rest."""
+    dice = random.Random(time.time_ns())
+    shortfalls, again, left = [], [], 0
+    whole_seconds, whole = command(service, folder / 'restored/whole')
+    for number in range(points):
+        target = folder / f'restored/killed-{number}'
+        child = begin(service, target, subprocess.DEVNULL)
+        time.sleep(dice.uniform(0, whole_seconds))
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        final = [path for path in target.rglob('*') if path.is_file() and '.dozo-incoming' not in path.parts]
+        left += len(final)
+        wrong = [path for path in final if not filecmp.cmp(path, source / path.relative_to(target), shallow=False)]
+        _, rest = command(service, target)
+        here = sum(path.stat().st_size for path in final)
+        again.append((rest['bytesMoved'] + here - whole['bytes']) / MB)
+        if wrong or (differs := differences(source, target)):
+            shortfalls.append(f'kill {number}: wrong under final names: {wrong[:3]}; after the rest: {differs}')
+    if points > KILLS_SHORT and left == 0:
+        shortfalls.append('no killed restore had left a file, so nothing was tested')
+    print(f'{points} restores killed: {left} files under final names, all right; fetched again: {spread(again)} MB\n', flush=True)
+    return shortfalls
+
+
+def begin(service, target, out):
+    environment = {**service.environment, 'DOZO_URL': f'http://127.0.0.1:{service.port}'}
+    words = [LAUNCHER, 'restore', '--json', 'p/E', target]
+    return subprocess.Popen(words, stdout=out, stderr=subprocess.DEVNULL, env=environment, start_new_session=True)
+
+
+def command(service, target):
+    """Restores by the command. Returns its seconds and its report."""
+    started = time.monotonic()
+    child = begin(service, target, subprocess.PIPE)
+    report, _ = child.communicate(timeout=LIMIT_SECONDS)
+    if child.returncode != 0:
+        raise CannotMeasure(f'the restore command ended with {child.returncode}: {report[-500:]}')
+    return time.monotonic() - started, json.loads(report)
+
+
+def over_a_link(data_folder, folder, short):
+    """Restores large files, and downloads the beginning of a small one, over a simulated link."""
+    data = (SHORT if short else FULL)['large']
+    source = data.make(data_folder)
+    (folder / 'far').mkdir()
+    (folder / 'far-restored').mkdir()
+    with (
+        Server(folder / 'far-sshd') as server,
+        Relay(ROUND_TRIP_MS, server.port) as relay,
+        Service(folder / 'far-dozo') as service,
+    ):
+        service.add_site(server, folder / 'far', relay.port)
+        service.post('/projects', {'code': 'p'})
+        service.put('/projects/p/restore-roots', {'roots': [str(folder / 'far-restored')]})
+        service.post('/experiments', {'project': 'p', 'code': 'E', 'source': str(source)})
+        upload = seconds_of(send(service))
+        seconds = seconds_of(restored(service, folder / 'far-restored/0'))
+        first = [first_byte(service, source) for _ in range(3)]
+    size = sum(files * size for files, size, _ in data.bins)
+    share = size / seconds / LINK_BYTES_PER_SECOND
+    heads = [f'{ROUND_TRIP_MS} ms, 1 Gbit/s, {size / MB:.0f} MB', 'seconds', 'of the link']
+    rows = [['verified upload', f'{upload:.2f}', f'{size / upload / LINK_BYTES_PER_SECOND:.2f}']]
+    rows += [['restore', f'{seconds:.2f}', f'{share:.2f}'], ['first byte of a file over REST', spread(first), '']]
+    print(markdown(heads, rows) + '\n', flush=True)
+    shortfalls = []
+    if differs := differences(source, folder / 'far-restored/0'):
+        shortfalls.append(f'the restore over the link differs from the source: {differs}')
+    if not short and share < LINK_SHARE_MIN:
+        shortfalls.append(f'the restore over the link has {share:.2f} of its rate; wanted {LINK_SHARE_MIN}')
+    if not short and statistics.median(first) > FIRST_BYTE_SECONDS_MAX:
+        shortfalls.append(f'first byte after {statistics.median(first):.2f} s; wanted {FIRST_BYTE_SECONDS_MAX} s')
+    return shortfalls
+
+
+def first_byte(service, source):
+    """Returns the seconds until the first byte of a file arrives over REST."""
+    one = next(path for path in sorted(source.rglob('*')) if path.is_file()).relative_to(source)
+    path = f'{EXPERIMENT}/manifests/1/download?path={one}'
+    started = time.monotonic()
+    with service.opened('admin', service.admin_password(), 'POST', path, b'', 'application/octet-stream') as answer:
+        answer.read(1)
+        return time.monotonic() - started
 
 
 def in_turn(service, server, folder, source, rounds):
@@ -76,8 +188,13 @@ def restored(service, target, **selection):
     """Restores into a folder and returns the ended restore."""
     asked = service.post(f'{EXPERIMENT}/restores', {'folder': str(target), **selection})
     address = f'{EXPERIMENT}/restores/{asked["id"]}'
-    wait_for(lambda: service.get(address)['state'] not in ('WAITING', 'RUNNING'), LIMIT_SECONDS, f'restore {asked["id"]}')
     ended = service.get(address)
+    deadline = time.monotonic() + LIMIT_SECONDS
+    while ended['state'] in ('WAITING', 'RUNNING'):
+        if time.monotonic() > deadline:
+            raise CannotMeasure(f'restore {asked["id"]}: not within {LIMIT_SECONDS} s')
+        time.sleep(POLL_SECONDS)  # the service says when it ended; asking often would cost it processor time
+        ended = service.get(address)
     if ended['state'] != 'COMPLETE':
         raise CannotMeasure(f'restore {asked["id"]} ended {ended["state"]}: {ended["message"]}')
     return ended

@@ -14,6 +14,7 @@ import dozo.people.Tokens;
 import dozo.people.Users;
 import dozo.ui.Bytes;
 import java.io.IOException;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -319,6 +320,26 @@ class RestoreInServiceIT {
                         "-tf",
                         Files.write(folder.resolve("whole.tar"), archive.body()).toString()))
                 .contains("beside\n");
+    }
+
+    @Test
+    void aProgramDownloadsAFileOrAFolderOfAManifest() {
+        String encoded = URLEncoder.encode("脳 image", StandardCharsets.UTF_8);
+        String files = "/OWN/FILES/manifests/1/download";
+
+        assertThat(ask("lab", "POST", files + "?path=" + encoded, null).text()).isEqualTo("content of 脳 image");
+        assertThat(ask("lab", "POST", files + "?path=empty", null).text()).contains("empty/");
+        assertThat(ask("lab", "POST", "/OWN/TREE/manifests/1/download?site=dr", null)
+                        .text())
+                .contains("in the deep", "beside");
+        assertThat(ask("lab", "POST", files + "?path=nothing", null).status()).isEqualTo(404);
+        assertThat(ask("lab", "POST", files + "?path=../x", null).status()).isEqualTo(422);
+        assertThat(ask("lab", "POST", "/OWN/FILES/manifests/9/download", null).status())
+                .isEqualTo(404);
+        assertThat(ask("lab", "POST", "/ALIEN/E1/manifests/1/download", null).status())
+                .isEqualTo(404);
+        assertThat(ask("auditor", "POST", files + "?path=" + encoded, null).status())
+                .isEqualTo(403);
     }
 
     @Test

@@ -147,7 +147,8 @@ public class ProofApi {
                         .in(ShownProof::receipt));
     }
 
-    private static FilePath path(@Nullable String text, @Nullable String base64) {
+    /** Returns the path that one of the two parameters names. */
+    static FilePath path(@Nullable String text, @Nullable String base64) {
         try {
             if (text != null && base64 == null) {
                 return notRoot(FilePath.of(text.getBytes(StandardCharsets.UTF_8)));

@@ -7,6 +7,7 @@ import dozo.api.ManifestApi.ShownManifest;
 import dozo.api.RestoreApi.ShownRestore;
 import dozo.api.RestoreApi.ShownRestoreFinding;
 import dozo.api.SiteApi.ShownSite;
+import dozo.api.http.Page;
 import dozo.copy.Copy;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
@@ -173,7 +174,7 @@ final class RestoreCommand implements Callable<Integer> {
         String entries = "%s/%d/entries".formatted(manifests, manifest.number());
         Inventory inventory = (after, limit) -> page(new Query(entries)
                 .with("site", from.name())
-                .with("limit", limit)
+                .with("limit", Math.min(limit, Page.LIMIT_MAX))
                 .with("after", Base64.getEncoder().encodeToString(after.bytes())));
         try (Copy restore = restore(inventory, manifest, from)) {
             return run(restore, manifest, from);

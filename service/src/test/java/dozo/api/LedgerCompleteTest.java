@@ -421,6 +421,20 @@ class LedgerCompleteTest {
                                 ANY,
                                 "key",
                                 ANY)),
+                change(
+                        "POST /api/v1/experiments/{project}/{code}/manifests/{number}/download",
+                        () -> post("/experiments/P1/E1/manifests/1/download", null),
+                        row(
+                                "folder.downloaded",
+                                "P1/E1",
+                                "site",
+                                "dr",
+                                "manifest",
+                                "1",
+                                "folder",
+                                ANY,
+                                "entries",
+                                "1")),
                 starting(
                         "POST /api/v1/experiments/{project}/{code}/restores",
                         LedgerCompleteTest::awaitNoRun,

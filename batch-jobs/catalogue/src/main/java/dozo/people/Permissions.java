@@ -165,6 +165,7 @@ public final class Permissions {
             DELETE /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
             GET    /api/v1/experiments/{project}/{code}/manifests                  own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/manifests/{number}         own         all      all     all   read
+            POST   /api/v1/experiments/{project}/{code}/manifests/{number}/download own        all      -       all   read
             GET    /api/v1/experiments/{project}/{code}/manifests/{number}/entries own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/manifests/{number}/sha256sums own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/proof                      own         all      all     all   read

@@ -90,7 +90,8 @@ public final class CopyFromSite implements Copy {
         SiteFiles from =
                 new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), new Throttle(options.limitBytesPerSecond()));
         files = from;
-        try (FetchUnits units = new FetchUnits(new Fetch(from, local, tally), local, tally)) {
+        try (local;
+                FetchUnits units = new FetchUnits(new Fetch(from, local, tally), local, tally)) {
             walk(roots, units::add);
             units.end();
         }

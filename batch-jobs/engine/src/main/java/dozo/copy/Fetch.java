@@ -116,6 +116,7 @@ final class Fetch {
             }
             crew.join();
         }
+        local.sync();
         List<Attempt> again = new ArrayList<>();
         for (Attempt wanted : files) {
             settle(wanted, arrivals.get(wanted), atSite.get(wanted.file.remote()))
@@ -160,7 +161,7 @@ final class Fetch {
                 local.incoming().discard(temporary.path());
                 return new Changed(now.get());
             }
-            temporary.finish(file);
+            local.finish(temporary, file);
             return new Arrived(digest, temporary.path());
         }
     }

@@ -5,6 +5,8 @@ import dozo.file.Entry;
 import dozo.file.FilePath;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -29,27 +31,55 @@ public interface Inventory {
      */
     List<Item> page(FilePath after, int limit);
 
-    /** Finds one item. */
-    default Optional<Item> find(FilePath path) {
-        return page(path.justBefore(), 1).stream()
-                .filter(item -> item.entry().path().equals(path))
+    /** Returns the entries of such a page; does not look for their copies. */
+    default List<Entry> entries(FilePath after, int limit) {
+        return page(after, limit).stream().map(Item::entry).toList();
+    }
+
+    /** Finds one entry. */
+    default Optional<Entry> find(FilePath path) {
+        return entries(path.justBefore(), 1).stream()
+                .filter(entry -> entry.path().equals(path))
                 .findFirst();
     }
 
-    /** Returns the entries with these paths. */
-    default Inventory only(Predicate<FilePath> wanted) {
-        return (after, limit) -> {
-            List<Item> page = page(after, limit);
-            List<Item> part = only(page, wanted);
-            while (part.isEmpty() && !page.isEmpty()) {
-                page = page(page.getLast().entry().path(), limit);
-                part = only(page, wanted);
+    /**
+     * Returns the entries with these paths.
+     *
+     * @param next the first position at or after another one behind which there may be such an entry: what is before it is
+     *     not read
+     */
+    default Inventory only(Predicate<FilePath> wanted, Function<FilePath, Optional<FilePath>> next) {
+        Inventory whole = this;
+        return new Inventory() {
+            @Override
+            public List<Item> page(FilePath after, int limit) {
+                return only(after, whole::page, limit, item -> item.entry().path());
             }
-            return part;
-        };
-    }
 
-    private static List<Item> only(List<Item> items, Predicate<FilePath> wanted) {
-        return items.stream().filter(item -> wanted.test(item.entry().path())).toList();
+            @Override
+            public List<Entry> entries(FilePath after, int limit) {
+                return only(after, whole::entries, limit, Entry::path);
+            }
+
+            private <T> List<T> only(
+                    FilePath after,
+                    BiFunction<FilePath, Integer, List<T>> pages,
+                    int limit,
+                    Function<T, FilePath> path) {
+                Optional<FilePath> from = next.apply(after);
+                while (from.isPresent()) {
+                    List<T> page = pages.apply(from.get(), limit);
+                    List<T> part = page.stream()
+                            .filter(one -> wanted.test(path.apply(one)))
+                            .toList();
+                    if (page.isEmpty() || !part.isEmpty()) {
+                        return part;
+                    }
+                    from = next.apply(path.apply(page.getLast()));
+                }
+                return List.of();
+            }
+        };
     }
 }

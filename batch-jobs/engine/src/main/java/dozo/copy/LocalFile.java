@@ -140,10 +140,10 @@ final class LocalFile implements AutoCloseable {
         return Digest.of(digest.digest());
     }
 
-    /** Returns when everything written so far is on the disk. */
+    /** Returns when everything written so far is on the disk, with size, mode and time. */
     void force() throws IOException {
         try {
-            channel.force(false);
+            channel.force(true);
         } catch (IOException e) {
             throw destination.unwritable(e);
         }
@@ -158,13 +158,12 @@ final class LocalFile implements AutoCloseable {
         }
     }
 
-    /** Sets length, mode and time, and returns when everything is on the disk. */
+    /** Sets length, mode and time. */
     void finish(Found file) throws IOException {
         try {
             setSize(file.facts().sizeBytes());
             setTime(path, file.modifiedNanos());
             setMode(path, file.mode());
-            channel.force(true);
         } catch (IOException e) {
             throw destination.unwritable(e);
         }

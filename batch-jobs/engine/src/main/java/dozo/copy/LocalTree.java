@@ -6,6 +6,7 @@ import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.source.DirectoryTree;
+import dozo.source.FileSystemSync;
 import dozo.source.OpenFolder;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -34,7 +35,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>A failure of one name is a {@link Refused}; any other failure is one of the whole destination.
  */
-final class LocalTree {
+final class LocalTree implements AutoCloseable {
 
     private static final long ROOT = 0;
 
@@ -48,6 +49,9 @@ final class LocalTree {
     /** The number of the user who restores. */
     private final long user;
 
+    /** Empty: each file is synced by itself. */
+    private final Optional<FileSystemSync> sync;
+
     private final Map<FilePath, String> blocked = new ConcurrentHashMap<>();
 
     private LocalTree(Destination destination, FilePath temporary, Rights rights) throws IOException {
@@ -59,6 +63,7 @@ final class LocalTree {
             checkOwner();
             rights.dropInherited(incoming.folder());
         }
+        this.sync = FileSystemSync.open(destination.top());
     }
 
     /** Checks that nobody else could redirect what root gives away. */
@@ -89,8 +94,7 @@ final class LocalTree {
                         "cannot create folder %s: %s".formatted(folder.toAbsolutePath(), Destination.reason(e)), e);
             }
         }
-        Destination destination = new Destination(folder.toRealPath());
-        return new LocalTree(destination, incoming, rights);
+        return new LocalTree(new Destination(folder.toRealPath()), incoming, rights);
     }
 
     /**
@@ -195,6 +199,30 @@ final class LocalTree {
         }
     }
 
+    /** Finishes an arrived file. It may get its final name after the next {@link #sync}. */
+    void finish(LocalFile arrived, Found file) throws IOException {
+        arrived.finish(file);
+        if (sync.isEmpty()) {
+            arrived.force();
+        }
+    }
+
+    /** Returns when all finished files are on the disk. */
+    void sync() throws IOException, InterruptedException {
+        if (sync.isPresent()) {
+            try {
+                sync.get().sync();
+            } catch (IOException e) {
+                throw destination.unwritable(e);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        sync.ifPresent(FileSystemSync::close);
+    }
+
     /** Renames an arrived file to its final name, replacing a file or link. */
     void publish(Path temporary, FilePath name) throws IOException, Refused {
         checkWay(name);
@@ -265,6 +293,17 @@ final class LocalTree {
         Facts[] facts = new Facts[1];
         destination.with(name, () -> facts[0] = DirectoryTree.facts(destination.path(name)));
         return facts[0];
+    }
+
+    /** Returns whether nothing has this name, and it may be used. */
+    boolean isFree(FilePath name) {
+        try {
+            checkWay(name);
+            checkFree(name);
+            return true;
+        } catch (Refused e) {
+            return false;
+        }
     }
 
     /** Checks that nothing has this name. */

@@ -2,6 +2,7 @@ package dozo.copy;
 
 import dozo.copy.Inventory.Item;
 import dozo.file.Digest;
+import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.file.PathPattern;
 import dozo.file.Problem;
@@ -11,12 +12,14 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What of a manifest is restored: all of it, or what is selected. It is read a page at a time. */
 final class ManifestPart {
 
-    private static final int PAGE = 500;
+    private static final int PAGE = 5_000;
 
     private static final int KEY_BYTES = 8;
 
@@ -29,9 +32,9 @@ final class ManifestPart {
 
     private @Nullable Selected selected;
 
-    /** Does something with an item. */
-    interface Deed {
-        void with(Item item) throws IOException, InterruptedException;
+    /** Does something with an entry. */
+    interface Deed<T> {
+        void with(T one) throws IOException, InterruptedException;
     }
 
     /** Receives what was selected and does not exist. */
@@ -59,7 +62,7 @@ final class ManifestPart {
         if (found.isEmpty()) {
             throw new IOException(name + " has nothing with this path, or that matches this pattern");
         }
-        part = whole.only(found::contains);
+        part = found.inventory();
         selected = found;
     }
 
@@ -84,17 +87,24 @@ final class ManifestPart {
                 || selection.paths().stream().anyMatch(path -> whole.find(path).isPresent());
     }
 
-    void each(Deed deed) throws IOException, InterruptedException {
-        FilePath after = FilePath.ROOT;
-        while (true) {
-            List<Item> page = part.page(after, PAGE);
-            if (page.isEmpty()) {
-                return;
+    /** Reads all entries with the places of their copies. */
+    void items(Deed<Item> deed) throws IOException, InterruptedException {
+        each(part::page, Item::entry, deed);
+    }
+
+    /** Reads all entries. */
+    void entries(Deed<Entry> deed) throws IOException, InterruptedException {
+        each(part::entries, Function.identity(), deed);
+    }
+
+    private static <T> void each(BiFunction<FilePath, Integer, List<T>> pages, Function<T, Entry> entry, Deed<T> deed)
+            throws IOException, InterruptedException {
+        List<T> page = pages.apply(FilePath.ROOT, PAGE);
+        while (!page.isEmpty()) {
+            for (T one : page) {
+                deed.with(one);
             }
-            for (Item item : page) {
-                deed.with(item);
-            }
-            after = page.getLast().entry().path();
+            page = pages.apply(entry.apply(page.getLast()).path(), PAGE);
         }
     }
 

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  * and this process may set them. Entries that cannot be restored
  * are reported by name. A restore that was interrupted is completed by running it again.
  *
- * <p>The inventory is read three times, a page at a time (once more before that, unless everything is selected): folders and files; then links, so that nothing is ever
- * written through one; then the modes and times of folders, which creating files in them would change. Only folders
- * whose mode denies us access are kept in memory.
+ * <p>What is selected of the inventory is read three times, a page at a time: folders and files; then links, so that nothing is
+ * ever written through one; then the modes and times of folders, which creating files in them would change. The places of copies are
+ * needed only the first time, unless there are hard links. Only folders whose mode denies us access are kept in memory.
  */
 public final class Restore implements Copy {
 
@@ -69,7 +69,7 @@ public final class Restore implements Copy {
     public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
         part.select();
         if (options.dryRun()) {
-            part.each(item -> retrieval.count(item.entry()));
+            part.entries(retrieval::count);
             retrieval.counted();
             return progress();
         }
@@ -101,11 +101,15 @@ public final class Restore implements Copy {
     }
 
     private Progress bringBack() throws IOException, InterruptedException {
-        part.each(this::first);
+        part.items(this::first);
         retrieval.counted();
         retrieval.awaitFiles();
-        part.each(this::second);
-        retrieval.awaitFiles();
+        if (hardLinks.isEmpty()) {
+            part.entries(this::link);
+        } else {
+            part.items(this::second);
+            retrieval.awaitFiles();
+        }
         finishFolders();
         retrieval.end();
         return progress();
@@ -143,16 +147,19 @@ public final class Restore implements Copy {
 
     private void second(Item item) throws IOException, InterruptedException {
         Entry entry = item.entry();
-        switch (entry.facts().kind()) {
-            case DIRECTORY -> {}
-            case FILE -> {
-                Item first = firstOfGroup(item);
-                if (!first.entry().equals(entry)
-                        && !retrieval.hardLink(first.entry().path(), entry)) {
-                    fetchAsFirst(item);
-                }
-            }
-            case LINK -> retrieval.link(entry);
+        if (entry.facts().kind() != EntryKind.FILE) {
+            link(entry);
+            return;
+        }
+        Item first = firstOfGroup(item);
+        if (!first.entry().equals(entry) && !retrieval.hardLink(first.entry().path(), entry)) {
+            fetchAsFirst(item);
+        }
+    }
+
+    private void link(Entry entry) throws IOException {
+        if (entry.facts().kind() == EntryKind.LINK) {
+            retrieval.link(entry);
         }
     }
 
@@ -210,8 +217,7 @@ public final class Restore implements Copy {
 
     private void finishFolders() throws IOException, InterruptedException {
         List<Entry> closed = new ArrayList<>();
-        part.each(item -> {
-            Entry entry = item.entry();
+        part.entries(entry -> {
             if (entry.facts().kind() != EntryKind.DIRECTORY) {
                 return;
             }

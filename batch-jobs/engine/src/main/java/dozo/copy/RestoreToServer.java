@@ -92,7 +92,7 @@ public final class RestoreToServer implements Copy {
         tally.tell(findings);
         part.select();
         if (options.dryRun()) {
-            part.each(item -> tally.found(item.entry().facts().sizeBytes()));
+            part.entries(entry -> tally.found(entry.facts().sizeBytes()));
             tally.counted();
         } else {
             part.reportUnmatched(tally::finding);
@@ -125,7 +125,7 @@ public final class RestoreToServer implements Copy {
 
     private void send(Sender engine, Route route) throws IOException, InterruptedException {
         try (SendUnits units = new SendUnits(engine, route, this::outcome)) {
-            part.each(item -> send(item, units));
+            part.items(item -> send(item, units));
             tally.counted();
             units.end();
             refuseIfAway();

@@ -28,10 +28,18 @@ import java.io.InterruptedIOException;
 import java.nio.channels.FileLock;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +55,9 @@ public final class Retrieval implements AutoCloseable {
 
     /** Units in progress: some are fetched, some are verified. */
     private static final int UNDER_WAY_MAX = 12;
+
+    /** How long a file may wait for its name while others arrive. */
+    private static final long NAME_AFTER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     /** setuid, setgid and sticky. */
     private static final int SPECIAL_BITS = 07000;
@@ -276,6 +287,9 @@ public final class Retrieval implements AutoCloseable {
     public void close() {
         units.close();
         lanes.close();
+        if (local != null) {
+            local.close();
+        }
         try {
             if (lock != null) {
                 lock.close();
@@ -304,16 +318,115 @@ public final class Retrieval implements AutoCloseable {
         }
     }
 
-    private void fetch(List<Expected> files) throws IOException, InterruptedException {
-        try (Crew crew = new Crew()) {
-            for (Expected file : files) {
-                crew.start(() -> fetch(file));
+    /** A file under its temporary name. */
+    private record Arrived(Found file, Path temporary) {}
+
+    /**
+     * Files that have arrived. They get their names together, after one sync; from time to time, so that little is fetched again if
+     * a slow restore is cut off.
+     */
+    private final class Arrivals {
+
+        private final Queue<Arrived> waiting = new ConcurrentLinkedQueue<>();
+        private final ReentrantLock naming = new ReentrantLock();
+        private volatile long namedAt = System.nanoTime();
+
+        void add(Arrived one) throws IOException, InterruptedException {
+            waiting.add(one);
+            if (System.nanoTime() - namedAt > NAME_AFTER_NANOS && naming.tryLock()) {
+                try {
+                    nameAll();
+                } finally {
+                    naming.unlock();
+                }
             }
-            crew.join();
+        }
+
+        void nameAll() throws IOException, InterruptedException {
+            namedAt = System.nanoTime();
+            List<Arrived> synced = new ArrayList<>();
+            for (Arrived one = waiting.poll(); one != null; one = waiting.poll()) {
+                synced.add(one);
+            }
+            if (synced.isEmpty()) {
+                return;
+            }
+            local().sync();
+            for (Arrived one : synced) {
+                name(one);
+            }
         }
     }
 
-    private void fetch(Expected wanted) throws IOException, InterruptedException {
+    private void fetch(List<Expected> files) throws IOException, InterruptedException {
+        Arrivals arrived = new Arrivals();
+        Set<Expected> together = fetchTogether(files, arrived);
+        try (Crew crew = new Crew()) {
+            for (Expected file : files) {
+                if (!together.contains(file)) {
+                    crew.start(() -> fetch(file, arrived));
+                }
+            }
+            crew.join();
+        }
+        arrived.nameAll();
+    }
+
+    /** Fetches files as one archive. Returns those that have arrived; what is wrong with the others is found one by one. */
+    private Set<Expected> fetchTogether(List<Expected> files, Arrivals arrived)
+            throws IOException, InterruptedException {
+        Map<FilePath, Expected> absent = new LinkedHashMap<>();
+        for (Expected file : files) {
+            if (!Units.isLarge(file.file.facts().sizeBytes()) && local().isFree(file.file.local())) {
+                absent.put(file.file.remote(), file);
+            }
+        }
+        Set<Expected> come = new HashSet<>();
+        requireNonNull(site)
+                .readTogether(
+                        List.copyOf(absent.keySet()),
+                        absent.values().stream()
+                                .mapToLong(wanted -> wanted.file.facts().sizeBytes())
+                                .sum(),
+                        (place, sizeBytes, content) -> {
+                            Expected wanted = requireNonNull(absent.get(place));
+                            if (sizeBytes == wanted.file.facts().sizeBytes() && arrives(wanted, content, arrived)) {
+                                come.add(wanted);
+                            }
+                        });
+        return come;
+    }
+
+    private boolean arrives(Expected wanted, SiteFiles.Content content, Arrivals arrived)
+            throws IOException, InterruptedException {
+        try (LocalFile temporary = local().incoming().create(wanted.file)) {
+            MessageDigest read = Digest.algorithm();
+            try {
+                content.into((bytes, at, length, offset) -> {
+                    read.update(bytes, at, length);
+                    temporary.write(bytes, at, length, offset);
+                });
+            } catch (RemoteException e) {
+                local().incoming().discard(temporary.path());
+                throw e;
+            }
+            if (!wanted.digest.equals(Digest.of(read.digest()))) {
+                local().incoming().discard(temporary.path());
+                return false;
+            }
+            finish(temporary, wanted.file, arrived);
+            return true;
+        }
+    }
+
+    private void finish(LocalFile temporary, Found file, Arrivals arrived) throws IOException, InterruptedException {
+        temporary.fit(file);
+        Found given = local().give(temporary, file);
+        local().finish(temporary, given);
+        arrived.add(new Arrived(given, temporary.path()));
+    }
+
+    private void fetch(Expected wanted, Arrivals arrived) throws IOException, InterruptedException {
         Found file = wanted.file;
         try {
             local().checkWay(file.local());
@@ -322,8 +435,8 @@ public final class Retrieval implements AutoCloseable {
                 return;
             }
             local().checkFree(file.local());
-            Optional<Miss> miss = tryPlace(wanted, file.remote());
-            if (miss.isPresent() && !isElsewhere(wanted)) {
+            Optional<Miss> miss = tryPlace(wanted, file.remote(), arrived);
+            if (miss.isPresent() && !isElsewhere(wanted, arrived)) {
                 tally.failed(file, miss.get().problem, miss.get().message);
             }
         } catch (Refused e) {
@@ -331,9 +444,10 @@ public final class Retrieval implements AutoCloseable {
         }
     }
 
-    private boolean isElsewhere(Expected wanted) throws IOException, InterruptedException, Refused {
+    private boolean isElsewhere(Expected wanted, Arrivals arrived) throws IOException, InterruptedException {
         for (FilePath place : otherPlaces(wanted.file.path())) {
-            if (!place.equals(wanted.file.remote()) && tryPlace(wanted, place).isEmpty()) {
+            if (!place.equals(wanted.file.remote())
+                    && tryPlace(wanted, place, arrived).isEmpty()) {
                 return true;
             }
         }
@@ -360,7 +474,8 @@ public final class Retrieval implements AutoCloseable {
     }
 
     /** Fetches a copy from a place, and keeps it if it is the file. Returns empty if it is. */
-    private Optional<Miss> tryPlace(Expected wanted, FilePath place) throws IOException, InterruptedException, Refused {
+    private Optional<Miss> tryPlace(Expected wanted, FilePath place, Arrivals arrived)
+            throws IOException, InterruptedException {
         Found file = wanted.file.at(place);
         SiteFiles from = requireNonNull(site);
         try (LocalFile temporary = local().incoming().create(file)) {
@@ -382,22 +497,19 @@ public final class Retrieval implements AutoCloseable {
                         "%s: checksum mismatch: the copy %s at the site has digest %s instead of the verified %s"
                                 .formatted(file.path(), place, digest[0], wanted.digest)));
             }
-            temporary.fit(file);
-            Found given = local().give(temporary, file);
-            temporary.finish(given);
-            name(given, temporary.path());
+            finish(temporary, file, arrived);
             return Optional.empty();
         }
     }
 
-    private void name(Found file, Path temporary) throws IOException, Refused {
+    private void name(Arrived arrived) throws IOException {
         try {
-            local().publishNew(temporary, file.local());
+            local().publishNew(arrived.temporary, arrived.file.local());
+            verified(arrived.file);
         } catch (Refused e) {
-            local().incoming().discard(temporary);
-            throw e;
+            local().incoming().discard(arrived.temporary);
+            refused(arrived.file, e);
         }
-        verified(file);
     }
 
     /** Counts an entry, and facts of it that this file system did not take. Only unusual ones are looked at. */

@@ -3,23 +3,36 @@ package dozo.copy;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.remote.Lanes;
+import dozo.remote.Patience;
 import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
+import dozo.remote.TarRead;
 import dozo.send.Throttle;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** Reads from a site: content, digests, facts. If a lane is lost, the request is repeated on another. */
 final class SiteFiles {
 
+    /** For fewer files, starting a command costs the site more than their requests. */
+    private static final int ARCHIVE_FILES_MIN = 8;
+
+    private static final int ARCHIVE_BUFFER_BYTES = 128 << 10;
+
+    /** If this many archives in a row fail, single archives are not the problem: perhaps there is no tar, or no shell. */
+    private static final int ARCHIVES_FAILED_MAX = 3;
+
     private final Lanes lanes;
     private final Throttle throttle;
+    private final AtomicInteger archivesFailed = new AtomicInteger();
     private final LongAdder bytesMoved = new LongAdder();
     private volatile @Nullable Long firstByteAt;
     private volatile RemoteDigest digest;
@@ -61,15 +74,74 @@ final class SiteFiles {
             restart.run();
             long[] at = {offset};
             return lane.sftp().read(file, offset, length, (bytes, from, n) -> {
-                throttle.pass(n);
-                bytesMoved.add(n);
-                if (firstByteAt == null) {
-                    firstByteAt = System.nanoTime();
-                }
+                count(n);
                 sink.take(bytes, from, n, at[0]);
                 at[0] += n;
             });
         });
+    }
+
+    /** Receives a file of an archive. Returns when it has read what it wants of the content. */
+    interface ArchiveSink {
+        void take(FilePath file, long sizeBytes, Content content) throws IOException, InterruptedException;
+    }
+
+    /** A file's content in an archive. */
+    interface Content {
+        /** Passes all of it on, in order. */
+        void into(Sink sink) throws IOException, InterruptedException;
+    }
+
+    /**
+     * Reads files as one archive if the site can do that and it pays. Files that were not passed on are to be read one by one.
+     *
+     * @param bytes how many they have
+     */
+    void readTogether(List<FilePath> files, long bytes, ArchiveSink sink) throws IOException, InterruptedException {
+        if (files.size() < ARCHIVE_FILES_MIN || archivesFailed.get() >= ARCHIVES_FAILED_MAX) {
+            return;
+        }
+        Optional<TarRead> tar = lanes.untar(Patience.USUAL);
+        if (tar.isEmpty()) {
+            return;
+        }
+        try (TarRead archive = tar.get()) {
+            byte[] buffer = new byte[ARCHIVE_BUFFER_BYTES];
+            archive.read(
+                    files,
+                    bytes,
+                    (file, sizeBytes, content) -> sink.take(file, sizeBytes, to -> pass(content, buffer, to)));
+            archivesFailed.set(0);
+        } catch (RemoteException e) {
+            archivesFailed.incrementAndGet();
+        }
+    }
+
+    private void pass(InputStream content, byte[] buffer, Sink sink) throws IOException, InterruptedException {
+        long at = 0;
+        for (int n = read(content, buffer); n >= 0; n = read(content, buffer)) {
+            count(n);
+            sink.take(buffer, 0, n, at);
+            at += n;
+        }
+    }
+
+    private static int read(InputStream content, byte[] buffer) throws RemoteException {
+        try {
+            return content.read(buffer);
+        } catch (RemoteException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new RemoteException(Reason.LOST, "an archive from the site ends within a file", e);
+        }
+    }
+
+    private void count(int n) throws InterruptedException {
+        throttle.pass(n);
+        bytesMoved.add(n);
+        if (firstByteAt == null) {
+            firstByteAt = System.nanoTime();
+        }
     }
 
     Optional<RemoteFacts> facts(FilePath file) throws IOException, InterruptedException {

@@ -3,6 +3,7 @@ package dozo.remote;
 import dozo.remote.RemoteException.Reason;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -19,7 +20,7 @@ import org.apache.sshd.common.session.ConnectionService;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command at the site with a large standard input. It has a channel of its own, and nothing else reads that input:
+ * A command at the site with a large standard input or output. It has a channel of its own, and nothing else reads that input:
  * content is never taken for a command, whatever happens to the command itself (unlike in {@link Shell}).
  *
  * <p>Used by one thread; another one may {@linkplain #close close} it.
@@ -41,6 +42,7 @@ final class Feed implements AutoCloseable {
     private final LongAdder bytesMoved;
     private final CompletableFuture<Integer> ended = new CompletableFuture<>();
     private final Errors errors = new Errors();
+    private boolean wantsOutput;
     private @Nullable ChannelWriter writer;
 
     /**
@@ -98,18 +100,24 @@ final class Feed implements AutoCloseable {
     }
 
     /**
+     * Starts the command with this as its whole input, and returns its output. The site sends no more than the channel's window
+     * before it is read.
+     */
+    InputStream output(byte[] input) throws RemoteException, InterruptedException {
+        wantsOutput = true;
+        put(input);
+        endInput();
+        return channel.getInvertedOut();
+    }
+
+    /**
      * Ends the input, and waits for the command's end.
      *
      * @return its exit status and its error output
      * @throws RemoteException REFUSED if it ended before; STUCK if it does not end in time; LOST if its end is unknown
      */
     CommandResult end(Duration timeout) throws RemoteException, InterruptedException {
-        try {
-            started().flush();
-            channel.endInput();
-        } catch (IOException | IllegalStateException e) {
-            throw failure(e);
-        }
+        endInput();
         try {
             int status = ended.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             return new CommandResult(status, "", errors.text());
@@ -118,6 +126,15 @@ final class Feed implements AutoCloseable {
         } catch (TimeoutException e) {
             throw new RemoteException(
                     Reason.STUCK, "a command at " + site + " did not end within " + timeout.toSeconds() + " s", e);
+        }
+    }
+
+    private void endInput() throws RemoteException, InterruptedException {
+        try {
+            started().flush();
+            channel.endInput();
+        } catch (IOException | IllegalStateException e) {
+            throw failure(e);
         }
     }
 
@@ -156,7 +173,9 @@ final class Feed implements AutoCloseable {
             throw new IOException("closed before it started");
         }
         session.getService(ConnectionService.class).registerChannel(channel);
-        channel.setOut(OutputStream.nullOutputStream());
+        if (!wantsOutput) {
+            channel.setOut(OutputStream.nullOutputStream());
+        }
         channel.setErr(errors);
         channel.addCloseFutureListener(_ -> over(channel.getExitStatus()));
     }

@@ -11,6 +11,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -176,11 +177,20 @@ public final class Lanes implements AutoCloseable {
     /**
      * Prepares a tar at the site that unpacks what it is fed into this folder.
      *
-     * <p>Over a short distance it waits while as many feeds as lanes are in use; more would only cost. Over a longer
+     * <p>Over a short distance it waits while as many archives as lanes are in use; more would only cost. Over a longer
      * distance the result is empty then, because SFTP has channels of its own. It is always empty over a distance where
      * archives do not {@linkplain TarFeed#pays pay}.
      */
     public Optional<TarFeed> tar(FilePath folder, Patience patience) throws RemoteException, InterruptedException {
+        return archive(lane -> TarFeed.into(lane, folder, patience, feeds::release));
+    }
+
+    /** Prepares a tar at the site that packs what it is asked for, under the same conditions. */
+    public Optional<TarRead> untar(Patience patience) throws RemoteException, InterruptedException {
+        return archive(lane -> new TarRead(lane, patience, feeds::release));
+    }
+
+    private <T> Optional<T> archive(Function<Lane, T> on) throws RemoteException, InterruptedException {
         Lane next = next();
         if (!TarFeed.pays(next)) {
             return Optional.empty();
@@ -191,11 +201,10 @@ public final class Lanes implements AutoCloseable {
             return Optional.empty();
         }
         try {
-            Lane lane = all().stream()
+            return Optional.of(on.apply(all().stream()
                     .filter(Lane::isOpen)
                     .min(Comparator.comparingInt(Lane::feeds).thenComparingInt(Lane::busy))
-                    .orElse(next);
-            return Optional.of(TarFeed.into(lane, folder, patience, feeds::release));
+                    .orElse(next)));
         } catch (RuntimeException e) {
             feeds.release();
             throw e;

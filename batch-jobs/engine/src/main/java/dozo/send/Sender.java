@@ -822,7 +822,9 @@ public final class Sender implements AutoCloseable {
         try (Stay _ = gauges.sending.enter();
                 Stay _ = gauges.files.enter()) {
             arrival = asProven(
-                    route, entryWork(file, Missing::new, lane -> arriveLarge(lane, route, file, earlier, holes)), earlier);
+                    route,
+                    entryWork(file, Missing::new, lane -> arriveLarge(lane, route, file, earlier, holes)),
+                    earlier);
         }
         return switch (arrival) {
             case Missing(Failed failed) -> failed;

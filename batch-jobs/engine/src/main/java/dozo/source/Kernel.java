@@ -99,6 +99,7 @@ final class Kernel implements AutoCloseable {
     private static final MethodHandle LSETXATTR =
             call("lsetxattr", FunctionDescriptor.of(INT, LONG, LONG, LONG, LONG, INT));
     private static final MethodHandle LREMOVEXATTR = call("lremovexattr", FunctionDescriptor.of(INT, LONG, LONG));
+    private static final MethodHandle SYNCFS = call("syncfs", FunctionDescriptor.of(INT, INT));
     private static final MethodHandle CLOSE = call("close", FunctionDescriptor.of(INT, INT));
 
     private final Arena arena;
@@ -291,6 +292,20 @@ final class Kernel implements AutoCloseable {
 
     byte[] linkText(int bytes) {
         return link.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** Opens a folder to sync its file system; links are followed. Returns a negative number for an error. */
+    int openToSync(byte[] absolute) {
+        return openat(AT_FDCWD, absolute, 0, absolute.length, O_DIRECTORY | O_CLOEXEC);
+    }
+
+    /** Writes everything of an open folder's file system to the disk. Returns a negative number for an error. */
+    int syncFileSystem(int folder) {
+        try {
+            return (int) orErrno((int) SYNCFS.invokeExact(errno, folder));
+        } catch (Throwable e) {
+            throw defect(e);
+        }
     }
 
     /**

@@ -5,6 +5,7 @@ import dozo.copy.Inventory.Item;
 import dozo.copy.Inventory.StoredCopy;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
+import dozo.file.FilePath;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.send.SiteCopy;
@@ -29,8 +30,17 @@ public class Inventories {
 
     /** Returns the inventory of a manifest at a site. */
     public Inventory of(Manifest manifest, int siteId) {
-        return (after, limit) ->
-                items(manifest, siteId, manifests.page(manifest.experimentId(), manifest.number(), after, limit));
+        return new Inventory() {
+            @Override
+            public List<Item> page(FilePath after, int limit) {
+                return items(manifest, siteId, entries(after, limit));
+            }
+
+            @Override
+            public List<Entry> entries(FilePath after, int limit) {
+                return manifests.page(manifest.experimentId(), manifest.number(), after, limit);
+            }
+        };
     }
 
     private List<Item> items(Manifest manifest, int siteId, List<Entry> entries) {

@@ -5,11 +5,13 @@ import dozo.copy.Inventory.Item;
 import dozo.copy.Inventory.StoredCopy;
 import dozo.copy.ProvenRead;
 import dozo.copy.ProvenRead.Differs;
+import dozo.copy.Selected;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
+import dozo.file.Selection;
 import dozo.ledger.Ledger;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
@@ -116,11 +118,12 @@ public class SiteDownloads {
         if (!folder.isRoot() && whole.find(folder).isEmpty()) {
             throw new Refusal("folder", "the manifest has nothing with this path");
         }
-        Inventory part = whole.only(path -> path.startsWith(folder));
+        Inventory part = folder.isRoot() ? whole : new Selected(Selection.of(folder), whole).inventory();
         List<Item> found = new ArrayList<>();
         List<Item> page = part.page(FilePath.ROOT, PAGE);
         while (!page.isEmpty()) {
-            found.addAll(page);
+            // NB: the folders above it are in the page, too.
+            page.stream().filter(item -> item.entry().path().startsWith(folder)).forEach(found::add);
             long bytes = found.stream()
                     .mapToLong(item -> item.entry().facts().sizeBytes())
                     .sum();

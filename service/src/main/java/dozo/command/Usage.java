@@ -37,6 +37,7 @@ public final class Usage {
                         "findings",
                         "run",
                         "retry",
+                        "replicate",
                         "pause",
                         "resume",
                         "stop",

@@ -75,6 +75,7 @@ class CapabilitiesIT {
         assertThat(guarded.keyCould()).containsExactly(Power.READ, Power.ADD);
         assertThat(guarded.keyCouldNot()).containsExactly(Power.CHANGE, Power.RENAME, Power.REPLACE, Power.DELETE);
         assertThat(guarded.keyPowers().unknown()).isEmpty();
+        assertThat(guarded.linksFiles()).isTrue();
 
         assertThat(keep(withShell)).anyMatch(lost -> lost.contains("no longer protected from a stolen key"));
         assertThat(capabilities.of(site.id()).orElseThrow().keyCouldNot()).isEmpty();
@@ -92,6 +93,7 @@ class CapabilitiesIT {
         assertThat(known.digest()).startsWith("exec ");
         assertThat(known.digestBytesPerSecond()).isPositive();
         assertThat(known.unpacksTar()).isTrue();
+        assertThat(known.linksFiles()).isTrue();
         assertThat(known.extensions()).contains("limits@openssh.com").isSorted();
         assertThat(known.clockAheadSeconds()).isBetween(-5L, 5L);
         assertThat(told()).hasSize(1);

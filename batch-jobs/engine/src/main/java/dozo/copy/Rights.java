@@ -68,12 +68,12 @@ final class Rights {
         return keeps ? found : found.with(found.mode() & ~PRIVILEGES);
     }
 
-    /** Takes back a folder that an earlier run gave away: until it is finished, nobody else may change what is in it. */
+    /** Takes back a folder that an earlier run finished: until it is finished again, nobody else may change what is in it. */
     void takeBack(Path folder, long ourUser) throws IOException {
         if (user(folder) != ourUser) {
             Files.setAttribute(folder, "unix:uid", (int) ourUser, LinkOption.NOFOLLOW_LINKS);
-            LocalFile.setMode(folder, 0700);
         }
+        LocalFile.setMode(folder, 0700);
         dropInherited(folder);
     }
 

@@ -42,6 +42,8 @@ final class Kernel implements AutoCloseable {
     /** No Linux file system supports longer names of extended attributes. */
     private static final int ATTRIBUTE_NAME_BYTES_MAX = 255;
 
+    private static final long FEW_BYTES = 1024;
+
     private static final int AT_FDCWD = -100;
     private static final int O_DIRECTORY = ARM ? 0x4000 : 0x10000;
     private static final int O_NOFOLLOW = ARM ? 0x8000 : 0x20000;
@@ -323,8 +325,14 @@ final class Kernel implements AutoCloseable {
      */
     int listAttributes(byte[] of) {
         setPath(of, 0, of.length);
+        // The kernel clears a buffer of its own of the same size, which would take longer than the rest of the call.
+        int bytes = listAttributes(FEW_BYTES);
+        return bytes == -Errno.ERANGE ? listAttributes(LINK_BYTES_MAX) : bytes;
+    }
+
+    private int listAttributes(long bytesMax) {
         try {
-            return (int) orErrno((long) LLISTXATTR.invokeExact(errno, path.address(), link.address(), link.byteSize()));
+            return (int) orErrno((long) LLISTXATTR.invokeExact(errno, path.address(), link.address(), bytesMax));
         } catch (Throwable e) {
             throw defect(e);
         }

@@ -9,6 +9,7 @@ import dozo.command.Usage;
 import dozo.demo.Demo;
 import dozo.drill.DrillSettings;
 import dozo.manifest.IngestSettings;
+import dozo.record.RecoverySettings;
 import dozo.registry.RiskSettings;
 import dozo.run.RetentionSettings;
 import dozo.run.ScrubSettings;
@@ -71,6 +72,7 @@ public class Application {
             ScrubSettings.class,
             DrillSettings.class,
             RetentionSettings.class,
+            RecoverySettings.class,
             RiskSettings.class);
 
     /**

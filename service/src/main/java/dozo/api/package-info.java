@@ -16,6 +16,7 @@
             "plan",
             "run",
             "transfer",
+            "record",
             "remote",
             "restore",
             "suggest",

@@ -1,6 +1,7 @@
 package dozo.command;
 
 import dozo.api.CertificateApi.ShownCertificateKey;
+import dozo.api.RecoveryApi.ShownRecoveryKey;
 import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.ExperimentApi.ShownExperiment;
 import dozo.api.ShownFinding;
@@ -13,6 +14,7 @@ import java.lang.reflect.AnnotatedElement;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.ArrayList;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -153,6 +155,23 @@ public final class Dozo {
                         .formatted(
                                 key.value().fingerprint(),
                                 key.value().publicKey().strip()));
+        return Exit.WELL;
+    }
+
+    @Command(
+            name = "recovery-key",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Prints the public key that the catalogue's records at the sites are encrypted to, and where the private key is.",
+                "Without the private key they cannot be read: print its file, and keep it in a safe outside of the building."
+            })
+    int recoveryKey(@Mixin Connection service) {
+        Answer<ShownRecoveryKey> key = service.get("/api/v1/recovery-key", ShownRecoveryKey.class);
+        List<String> lines = new ArrayList<>();
+        lines.add("# private key: " + key.value().file());
+        lines.add(key.value().publicKey());
+        key.value().others().forEach(other -> lines.add(other + " # dozo.recovery.recipients"));
+        service.print(key, String.join("\n", lines));
         return Exit.WELL;
     }
 

@@ -49,7 +49,8 @@ public final class Usage {
                 "Audit", List.of("coverage", "prove", "manifest", "certificate", "certificate-key", "ledger", "scrub"));
         groups.put(
                 "Set-up",
-                List.of("site", "project", "user", "token", "origin", "flywheel", "bookings", "source", "plan"));
+                List.of(
+                        "site", "recovery-key", "project", "user", "token", "origin", "flywheel", "bookings", "source", "plan"));
         groups.put("Programs", List.of("copy", "serve", "settings", "demo", "completion", "man", "version", "help"));
         return groups;
     }

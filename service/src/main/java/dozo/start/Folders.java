@@ -1,6 +1,7 @@
 package dozo.start;
 
 import dozo.certificate.SigningKey;
+import dozo.record.RecoveryKey;
 import dozo.registry.OwnFolders;
 import dozo.registry.SiteKey;
 import java.util.List;
@@ -24,5 +25,10 @@ class Folders {
     @Bean
     SigningKey certificateKey(Settings settings) {
         return new SigningKey(settings.workFolder().resolve("certificate-key"));
+    }
+
+    @Bean
+    RecoveryKey recoveryKey(Settings settings) {
+        return new RecoveryKey(settings.workFolder().resolve("recovery-key"));
     }
 }

@@ -5,6 +5,7 @@
             "certificate",
             "db",
             "ledger",
+            "record",
             "registry",
             "run",
             "setting",

@@ -409,7 +409,6 @@ class LedgerCompleteTest {
                 change(
                         "POST /api/v1/experiments/{project}/{code}/certificate",
                         () -> post("/experiments/P1/E1/certificate", null),
-                        row("key.introduced", ANY, "purpose", "certificates"),
                         row(
                                 "certificate.issued",
                                 "P1/E1#1",

@@ -23,7 +23,7 @@ public record Cure(String word, String method, String pattern, String address) {
                         "POST",
                         "/experiments/{project}/{code}/release",
                         "/experiments/%s/release".formatted(requireNonNull(finding.experiment())));
-            case SITE_KEY_CHANGED, SITE_FULL, SITE_UNREACHABLE, SITE_UNUSABLE, SITE_CHANGED, UNANCHORED ->
+            case SITE_KEY_CHANGED, SITE_FULL, SITE_UNREACHABLE, SITE_UNUSABLE, SITE_CHANGED, UNANCHORED, UNRECORDED ->
                 new Cure("site", "GET", "/sites", "/sites");
             case ORIGIN_UNUSABLE, ORIGIN_LATE, SPOOL_SHORT, NOT_DELIVERED, CONFLICTING ->
                 new Cure("origin", "GET", "/origins", "/origins");

@@ -68,13 +68,46 @@ public class Certificates {
                 SigningKey.fingerprint(pair.getPublic()).toString());
     }
 
-    /** Returns the key pair. A key that differs from the last one in the ledger gets a row there. */
+    /** Signs with the service's key. */
+    public static final class Signer {
+
+        private final KeyPair pair;
+
+        private Signer(KeyPair pair) {
+            this.pair = pair;
+        }
+
+        /** Returns the public key in DER. */
+        public byte[] publicKey() {
+            return pair.getPublic().getEncoded();
+        }
+
+        /** Returns the message's signature. What it is for must be in the message. */
+        public byte[] sign(byte[] message) {
+            return SigningKey.sign(pair, message);
+        }
+    }
+
+    /**
+     * Returns the service's key to sign with. Creates the key if there is none.
+     *
+     * @throws Refusal if its file is not a key pair
+     */
+    public Signer signer(String actor) {
+        return new Signer(introduced(actor));
+    }
+
+    /** Returns whether the key, in DER, has signed the message. */
+    public static boolean isSigned(byte[] publicKey, byte[] message, byte[] signature) {
+        return SigningKey.isSigned(publicKey, message, signature);
+    }
+
+    /** Returns the key pair. A key that is not in the ledger yet gets a row there. */
     private synchronized KeyPair introduced(String actor) {
         KeyPair pair = key.pair();
         String fingerprint = SigningKey.fingerprint(pair.getPublic()).toString();
-        boolean isKnown = ledger.newest(new Filter(null, KEY_INTRODUCED, null, null, null), Long.MAX_VALUE, 1).stream()
-                .anyMatch(row -> row.subject().equals(fingerprint));
-        if (!isKnown) {
+        if (ledger.newest(new Filter(fingerprint, KEY_INTRODUCED, null, null, null), Long.MAX_VALUE, 1)
+                .isEmpty()) {
             ledger.append(actor, KEY_INTRODUCED, fingerprint, Map.of("purpose", "certificates"));
         }
         return pair;

@@ -71,6 +71,19 @@ public final class SigningKey {
         }
     }
 
+    /** Returns whether the key, in DER, has signed the message. */
+    static boolean isSigned(byte[] publicKey, byte[] message, byte[] signature) {
+        try {
+            Signature verifier = Signature.getInstance(ALGORITHM);
+            verifier.initVerify(KeyFactory.getInstance(ALGORITHM).generatePublic(new X509EncodedKeySpec(publicKey)));
+            verifier.update(message);
+            return verifier.verify(signature);
+        } catch (GeneralSecurityException e) {
+            // Not a key, or not a signature: whoever wrote them could not sign.
+            return false;
+        }
+    }
+
     /** Returns the SHA-256 of a public key in DER, with which people identify it. */
     static Digest fingerprint(PublicKey key) {
         return Digest.ofContent(key.getEncoded());

@@ -202,6 +202,7 @@ public final class Permissions {
             PUT    /api/v1/projects/{project}/roots                                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/restore-roots                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
+            GET    /api/v1/recovery-key                                            -           all      all     all   read
             GET    /api/v1/runs                                                    own         all      all     all   read
             POST   /api/v1/runs                                                    -           all      -       all   write
             GET    /api/v1/runs/{id}                                               own         all      all     all   read

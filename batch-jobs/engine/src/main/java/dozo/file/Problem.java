@@ -36,6 +36,11 @@ public enum Problem {
      * there.
      */
     UNANCHORED,
+    /**
+     * A record of the catalogue could not be written to the site: without this machine, a part of the catalogue would
+     * be lost.
+     */
+    UNRECORDED,
     /** A file or folder that the service cannot or may not read. */
     UNREADABLE,
     /** A file that existed when the manifest was sealed and does not any more. */

@@ -34,8 +34,17 @@ public record Route(
      * Returns the route of one generated file with this name at the site. It never moves or replaces an existing file.
      */
     public static Route alone(FilePath name) {
-        // No project can have this folder: codes do not begin with a dot.
-        FilePath incoming = FilePath.of(".dozo/incoming/.alone");
+        return alone(name, ".alone");
+    }
+
+    /** Returns the route of a record of the catalogue with this name at the site; like {@link #alone}. */
+    public static Route record(FilePath name) {
+        return alone(name, ".catalogue");
+    }
+
+    /** @param temporary no project can have this folder: codes do not begin with a dot */
+    private static Route alone(FilePath name, String temporary) {
+        FilePath incoming = FilePath.of(".dozo/incoming").resolve(temporary);
         return new Route(
                 SourceFolder.of(Path.of("")), name, name, incoming, Optional.of(FilePath.of(".dozo/versions")));
     }

@@ -114,7 +114,8 @@ public final class Sender implements AutoCloseable {
 
         FilePath temporary() {
             return route.incoming()
-                    .resolve("tag-" + Digest.ofContent(inBag.bytes()).toString().substring(0, 16));
+                    .resolve("tag-"
+                            + Digest.ofContent(finalName().bytes()).toString().substring(0, 16));
         }
     }
 

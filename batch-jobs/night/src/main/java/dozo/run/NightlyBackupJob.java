@@ -28,7 +28,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * The job {@code nightlyBackup}: check the site, collect; then read sources, send in partitions and settle,
- * concurrently; compare, sweep, anchor, prune. A job instance is a run; the run's number is the only identifying
+ * concurrently; compare, sweep, anchor, record, prune. A job instance is a run; the run's number is the only identifying
  * parameter. Spring Batch manages the steps and which of them a restart repeats. Their progress is in Dozo's own
  * tables, and no reader's state is stored (ADR 0054).
  */
@@ -51,6 +51,7 @@ class NightlyBackupJob {
     private final Settling settling;
     private final NightSteps steps;
     private final Anchors anchors;
+    private final Recording recording;
     private final Retention retention;
     private final Senders senders;
     private final Replications replications;
@@ -67,6 +68,7 @@ class NightlyBackupJob {
             Settling settling,
             NightSteps steps,
             Anchors anchors,
+            Recording recording,
             Retention retention,
             Senders senders,
             Replications replications,
@@ -81,6 +83,7 @@ class NightlyBackupJob {
         this.settling = settling;
         this.steps = steps;
         this.anchors = anchors;
+        this.recording = recording;
         this.retention = retention;
         this.senders = senders;
         this.replications = replications;
@@ -105,6 +108,9 @@ class NightlyBackupJob {
                 .next(tasklet("compare", steps::compare))
                 .next(tasklet("sweep", steps::sweep))
                 .next(tasklet("anchor", anchors::write))
+                // Last, so that the record has the row of the anchor: a rebuilt ledger then contains every anchored
+                // row.
+                .next(flowing("record", (flow, step) -> recording.record(flow)).build())
                 .next(prune())
                 .end()
                 .build();

@@ -9,6 +9,7 @@
             "ledger",
             "manifest",
             "plan",
+            "record",
             "registry",
             "remote",
             "send",

@@ -60,6 +60,9 @@ class HardenedNightIT extends NightAtSite {
         Files.write(source.resolve("large"), large);
         night.complete();
 
+        assertThat(root.resolve(".dozo/catalogue/p/E1"))
+                .as("the catalogue is recorded")
+                .isNotEmptyDirectory();
         assertThat(bag.resolve("data/changed")).hasContent("after");
         assertThat(root.resolve(".dozo/versions/p/E1/2/data/changed")).hasContent("before");
         assertThat(bag.resolve("data/vanished")).hasContent("gone");

@@ -7,6 +7,7 @@ import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
+import dozo.record.RecoveryKey;
 import dozo.registry.Experiments;
 import dozo.registry.OwnFolders;
 import dozo.registry.Projects;
@@ -15,6 +16,7 @@ import dozo.remote.SiteAddress;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,12 +34,16 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.util.FileSystemUtils;
 
 /** The jobs without the service around them, with a database and a site of the test. */
 final class Night implements AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final Duration POLL = Duration.ofMillis(20);
+
+    /** The folder of the service's keys; all nights of a process have the same. */
+    static final Path KEYS = keys();
 
     private final ConfigurableApplicationContext context;
 
@@ -55,10 +61,14 @@ final class Night implements AutoCloseable {
             return new OwnFolders(List.of());
         }
 
-        /** No night issues certificates, so the file is never made. */
         @Bean
         SigningKey signingKey() {
-            return new SigningKey(Path.of("certificate-key"));
+            return new SigningKey(KEYS.resolve("certificate-key"));
+        }
+
+        @Bean
+        RecoveryKey recoveryKey() {
+            return new RecoveryKey(KEYS.resolve("recovery-key"));
         }
 
         @Bean
@@ -69,6 +79,16 @@ final class Night implements AutoCloseable {
         @Bean
         ZoneId zone() {
             return ZoneId.systemDefault();
+        }
+    }
+
+    private static Path keys() {
+        try {
+            Path folder = Files.createTempDirectory("dozo-keys-");
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(folder.toFile())));
+            return folder;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

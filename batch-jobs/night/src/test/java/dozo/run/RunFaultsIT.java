@@ -161,7 +161,9 @@ class RunFaultsIT {
     @Test
     void aBagThatCouldNotBeWrittenIsWrittenByTheNextRunThatHasNothingElseToDo() throws Exception {
         String temporaryName = "tag-"
-                + Digest.ofContent("manifest-sha256.txt".getBytes()).toString().substring(0, 16);
+                + Digest.ofContent("p/E1/manifest-sha256.txt".getBytes())
+                        .toString()
+                        .substring(0, 16);
         Path inTheWay =
                 Files.createDirectories(root.resolve(".dozo/incoming/p/E1").resolve(temporaryName));
         try (LoopbackSite site = site();

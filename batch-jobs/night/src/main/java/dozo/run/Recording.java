@@ -1,0 +1,139 @@
+package dozo.run;
+
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.record.Records;
+import dozo.record.Records.Due;
+import dozo.record.Records.Made;
+import dozo.registry.Refusal;
+import dozo.remote.RemoteException;
+import dozo.send.Route;
+import dozo.send.Sender.Placing;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.batch.core.job.JobInterruptedException;
+import org.springframework.stereotype.Component;
+
+/**
+ * Writes the records of the catalogue to the site at the end of a run. A failure is a finding, and the next run writes
+ * what is missing. No transaction is open during requests to the site.
+ */
+@Component
+class Recording {
+
+    /** Records that are written together, with one command for all of their digests. */
+    private static final int BATCH_MAX = 100;
+
+    private static final long BATCH_BYTES = 16 << 20;
+
+    /** A failure that is likely to repeat for the others is one finding. */
+    private static final int FAILURES_MAX = 10;
+
+    private final Records records;
+    private final Findings findings;
+    private final AtSite site;
+
+    /**
+     * A record to write.
+     *
+     * @param experiment null: the base record
+     */
+    private record Writing(@Nullable Integer experiment, Made made) {}
+
+    Recording(Records records, Findings findings, AtSite site) {
+        this.records = records;
+        this.findings = findings;
+        this.site = site;
+    }
+
+    /** Writes what is missing at the site. Returns the number of records. */
+    int record(NightFlow flow) throws JobInterruptedException, InterruptedException {
+        List<Finding> failed = new ArrayList<>();
+        int written = 0;
+        try {
+            written = segments(flow, failed);
+            written += write(flow, List.of(new Writing(null, records.base(flow.site()))), failed);
+            site.of(flow, sender -> {
+                sender.sweep(Route.record(FilePath.ROOT), Set.of());
+                return null;
+            });
+        } catch (RemoteException | Refusal | UncheckedIOException e) {
+            failed.add(finding(null, e));
+        }
+        findings.add(flow.run(), failed);
+        return written;
+    }
+
+    private int segments(NightFlow flow, List<Finding> failed)
+            throws RemoteException, JobInterruptedException, InterruptedException {
+        int written = 0;
+        int after = 0;
+        List<Due> page = records.due(flow.site(), after, BATCH_MAX);
+        while (!page.isEmpty()) {
+            List<Writing> batch = new ArrayList<>();
+            long bytes = 0;
+            for (Due due : page) {
+                if (bytes < BATCH_BYTES) {
+                    Made made = records.segment(due, flow.site());
+                    batch.add(new Writing(due.id(), made));
+                    bytes += made.content().length();
+                    after = due.id();
+                }
+            }
+            written += write(flow, batch, failed);
+            flow.check();
+            page = records.due(flow.site(), after, BATCH_MAX);
+        }
+        return written;
+    }
+
+    /** Writes some records together; if the site refuses one of them, each by itself. */
+    private int write(NightFlow flow, List<Writing> batch, List<Finding> failed)
+            throws RemoteException, JobInterruptedException, InterruptedException {
+        try {
+            place(flow, batch);
+            batch.forEach(one -> one.made.kept().run());
+            return batch.size();
+        } catch (RemoteException e) {
+            if (e.retryable() || failed.size() >= FAILURES_MAX) {
+                throw e;
+            }
+            if (batch.size() == 1) {
+                failed.add(finding(batch.getFirst().experiment, e));
+                return 0;
+            }
+            int written = 0;
+            for (Writing one : batch) {
+                written += write(flow, List.of(one), failed);
+            }
+            return written;
+        } finally {
+            batch.forEach(one -> one.made.close());
+        }
+    }
+
+    private void place(NightFlow flow, List<Writing> batch)
+            throws RemoteException, JobInterruptedException, InterruptedException {
+        List<Placing> files = batch.stream()
+                .map(one -> new Placing(Route.record(one.made.file()), FilePath.ROOT, one.made.content()::read))
+                .toList();
+        site.of(flow, sender -> {
+            sender.place(files);
+            return null;
+        });
+    }
+
+    private static Finding finding(@Nullable Integer experiment, Exception why) {
+        return new Finding(
+                experiment,
+                Problem.UNRECORDED,
+                null,
+                "the catalogue could not be recorded at the site: %s; the next run tries again"
+                        .formatted(why.getMessage()));
+    }
+}

@@ -79,8 +79,15 @@ public class Application {
      * The commands that need Spring or the database in this process. The launcher starts all others from a cache of
      * their own, see {@link CommandRehearsal}.
      */
-    static final SortedMap<String, Class<?>> WITH_SPRING =
-            new TreeMap<>(Map.of("demo", Demo.class, "serve", Serve.class, "settings", SettingsCommand.class));
+    static final SortedMap<String, Class<?>> WITH_SPRING = new TreeMap<>(Map.of(
+            "demo",
+            Demo.class,
+            "rebuild-catalogue",
+            RebuildCommand.class,
+            "serve",
+            Serve.class,
+            "settings",
+            SettingsCommand.class));
 
     public static void main(String[] arguments) throws IOException {
         String first = arguments.length == 0 ? "" : arguments[0];
@@ -148,7 +155,11 @@ public class Application {
      * @throws RuntimeException if the service cannot start; {@link StartFailure#of} gives the message
      */
     public static ConfigurableApplicationContext start(Map<String, ?> properties) {
-        SpringApplication application = new SpringApplication(Application.class);
+        return start(new SpringApplication(Application.class), properties);
+    }
+
+    /** Starts what an application has, with the settings of the service. */
+    static ConfigurableApplicationContext start(SpringApplication application, Map<String, ?> properties) {
         application.setBannerMode(Banner.Mode.OFF);
         // These listeners come first, because the settings also configure Java and the log.
         ApplicationListener<ApplicationEnvironmentPreparedEvent> first =

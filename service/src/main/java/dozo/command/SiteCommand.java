@@ -10,6 +10,7 @@ import dozo.api.SiteKeyApi.ShownSiteKey;
 import dozo.file.Size;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacity;
+import dozo.registry.SiteTerms;
 import dozo.remote.KeyPowers;
 import dozo.remote.KeyPowers.Power;
 import dozo.remote.Way;
@@ -25,6 +26,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -37,7 +39,9 @@ import picocli.CommandLine.Parameters;
         name = "site",
         mixinStandardHelpOptions = true,
         description = "DR sites: add, change, remove, check, show, key.")
-final class SiteCommand {
+public final class SiteCommand {
+
+    SiteCommand() {}
 
     private static final Pattern WHERE = Pattern.compile("([^@]+)@(\\[[^]]+]|[^:]+):(/.*)");
 
@@ -78,17 +82,34 @@ final class SiteCommand {
                 description = "A file with its host key, as ssh-keyscan writes it.")
         private Path file = Path.of("");
 
-        Map<String, Object> fields(Connection service) {
+        SiteTerms.Host terms(CommandLine commandLine) {
             Location.There jump = Location.login(host).orElse(null);
             if (jump == null || jump.user() == null) {
                 throw new ParameterException(
-                        service.commandLine(), "--jump \"%s\": expected user@host or user@host:port".formatted(host));
+                        commandLine, "--jump \"%s\": expected user@host or user@host:port".formatted(host));
             }
+            return new SiteTerms.Host(jump.host(), jump.port(), jump.user(), null, read("--jump-host-key-file", file));
+        }
+
+        Map<String, Object> fields(CommandLine commandLine) {
+            SiteTerms.Host terms = terms(commandLine);
             return Map.of(
-                    "user", jump.user(),
-                    "host", jump.host(),
-                    "port", jump.port(),
-                    "hostKey", read("--jump-host-key-file", file));
+                    "user", terms.user(),
+                    "host", terms.host(),
+                    "port", requireNonNull(terms.port()),
+                    "hostKey", terms.hostKey());
+        }
+    }
+
+    /** The parts of {@code user@host:/root}. */
+    private record Place(String user, String host, String root) {
+
+        static Place of(String where, CommandLine commandLine) {
+            Matcher parts = WHERE.matcher(where);
+            if (!parts.matches()) {
+                throw new ParameterException(commandLine, "\"%s\": expected user@host:/root".formatted(where));
+            }
+            return new Place(parts.group(1), parts.group(2).replaceAll("[\\[\\]]", ""), parts.group(3));
         }
     }
 
@@ -101,7 +122,7 @@ final class SiteCommand {
     }
 
     /** How a site is reached; what is not given stays as it is. */
-    static final class Access {
+    public static final class Access {
 
         @Option(names = "--port", description = "Its SSH port (default: 22).")
         private @Nullable Integer port;
@@ -124,39 +145,58 @@ final class SiteCommand {
                 description = "The DSCP mark of packets: cs0 to cs7, af11 to af43, ef, le, or 0 to 63.")
         private @Nullable String dscp;
 
+        /**
+         * Returns the address for a site that no service knows.
+         *
+         * @param where {@code user@host:/root}
+         */
+        public SiteTerms terms(String where, CommandLine commandLine) {
+            Place place = Place.of(where, commandLine);
+            if (hostKey == null) {
+                throw new ParameterException(
+                        commandLine, "expected the site's host key: --host-key or --host-key-file");
+            }
+            return new SiteTerms(
+                    new SiteTerms.Host(
+                            place.host, port, place.user, identity == null ? null : absolute(identity), hostKey.text()),
+                    place.root,
+                    jump == null ? null : jump.terms(commandLine),
+                    dscp == null ? null : mark(dscp, commandLine));
+        }
+
         /** Adds these fields to an address. */
-        void addTo(Map<String, Object> address, @Nullable String where, Connection service) {
+        void addTo(Map<String, Object> address, @Nullable String where, CommandLine commandLine) {
             if (where != null) {
-                Matcher parts = WHERE.matcher(where);
-                if (!parts.matches()) {
-                    throw new ParameterException(
-                            service.commandLine(), "\"%s\": expected user@host:/root".formatted(where));
-                }
-                address.put("user", parts.group(1));
-                address.put("host", parts.group(2).replaceAll("[\\[\\]]", ""));
-                address.put("root", parts.group(3));
+                Place place = Place.of(where, commandLine);
+                address.put("user", place.user);
+                address.put("host", place.host);
+                address.put("root", place.root);
             }
             if (port != null) {
                 address.put("port", port);
             }
             if (identity != null) {
-                address.put("identity", identity.toAbsolutePath().normalize().toString());
+                address.put("identity", absolute(identity));
             }
             if (hostKey != null) {
                 address.put("hostKey", hostKey.text());
             }
             if (jump != null) {
-                address.put("jump", jump.fields(service));
+                address.put("jump", jump.fields(commandLine));
             }
             if (dscp != null) {
-                address.put("dscp", mark(dscp, service));
+                address.put("dscp", mark(dscp, commandLine));
             }
         }
 
-        private static int mark(String dscp, Connection service) {
+        private static String absolute(Path file) {
+            return file.toAbsolutePath().normalize().toString();
+        }
+
+        private static int mark(String dscp, CommandLine commandLine) {
             return Way.dscp(dscp)
                     .orElseThrow(() -> new ParameterException(
-                            service.commandLine(),
+                            commandLine,
                             "--dscp \"%s\": expected cs0 to cs7, af11 to af43, ef, le, or 0 to 63".formatted(dscp)));
         }
     }
@@ -174,7 +214,7 @@ final class SiteCommand {
             @Parameters(paramLabel = "USER@HOST:/ROOT", description = "The site's address.") String where,
             @Mixin Access access) {
         Map<String, Object> address = new HashMap<>();
-        access.addTo(address, where, service);
+        access.addTo(address, where, service.commandLine());
         if (access.hostKey == null) {
             throw new Failure(
                     Exit.USAGE,
@@ -239,7 +279,7 @@ final class SiteCommand {
         if (before.jump() != null && !direct) {
             address.put("jump", before.jump());
         }
-        access.addTo(address, where, service);
+        access.addTo(address, where, service.commandLine());
         service.confirm(
                 service.put(resource, address, ShownSite.class),
                 "site %s is changed; check it with `dozo site check %s`".formatted(name, name));

@@ -51,7 +51,9 @@ public final class Usage {
                 "Set-up",
                 List.of(
                         "site", "recovery-key", "project", "user", "token", "origin", "flywheel", "bookings", "source", "plan"));
-        groups.put("Programs", List.of("copy", "serve", "settings", "demo", "completion", "man", "version", "help"));
+        groups.put(
+                "Programs",
+                List.of("copy", "serve", "rebuild-catalogue", "settings", "demo", "completion", "man", "version", "help"));
         return groups;
     }
 

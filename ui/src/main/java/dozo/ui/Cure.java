@@ -41,7 +41,7 @@ public record Cure(String word, String method, String pattern, String address) {
                     CYCLE,
                     UNSETTLED ->
                 new Cure("retry", "POST", "/runs/{id}/retry", "/runs/%d/retry".formatted(finding.lastRunId()));
-            case TAGS_ALTERED, UNEXPECTED, DESTINATION_REFUSED, NO_MATCH, NOT_SET -> null;
+            case TAGS_ALTERED, UNEXPECTED, DESTINATION_REFUSED, NO_MATCH, NOT_SET, NOT_REBUILT -> null;
         };
     }
 

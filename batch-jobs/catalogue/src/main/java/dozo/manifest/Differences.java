@@ -94,7 +94,9 @@ final class Differences {
     }
 
     /**
-     * Finds the differences. An entry that is not in its folder's listing is gone only if the listing is complete and
+     * Finds the differences. The content of a file is taken for unchanged if its earlier time was known in whole seconds
+     * and is the same: a site keeps no others, and a rebuilt catalogue knows only those. Such a file is sent again, but it
+     * is not lost. Nor is a link with the same text. An entry that is not in its folder's listing is gone only if the listing is complete and
      * the entry itself was not unreadable: unknown is not gone.
      *
      * @param rows the number of entries reported for changed folders
@@ -119,8 +121,9 @@ final class Differences {
                                coalesce(c.name, h.name) as name,
                                h.kind as before_kind, h.size_bytes as before_bytes, h.modified_ns as before_ns,
                                c.kind, c.size_bytes, c.modified_ns,
-                               (h.kind, h.size_bytes, h.modified_ns, h.link_target)
-                                   is distinct from (c.kind, c.size_bytes, c.modified_ns, c.link_target) as content
+                               (h.kind, h.size_bytes, h.link_target) is distinct from (c.kind, c.size_bytes, c.link_target)
+                                   or h.kind = 'f' and h.modified_ns not in (c.modified_ns, c.modified_ns - mod(c.modified_ns, 1000000000))
+                                   as content
                         from (select e.*, l.hard_link, l.link_target, o.uid, o.gid, f.complete
                               from crawl_folder f
                               cross join lateral (select * from entries_of(:experiment, f.directory_no) offset 0) e

@@ -6,6 +6,7 @@ import dozo.file.Problem;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.SourceKind;
 import dozo.registry.SourceList;
 import dozo.source.Crawl;
 import dozo.source.FileList;
@@ -129,6 +130,12 @@ public class Ingest {
      * @throws InterruptedException if this thread is interrupted: then nothing is known
      */
     public SourceLook look(Experiment experiment, Known known, LongAdder told) throws InterruptedException {
+        if (experiment.kind() == SourceKind.NONE) {
+            return missing(
+                    experiment,
+                    "the source is unknown since the catalogue was rebuilt from the site, so nothing new is backed up;"
+                            + " register %s again with its folder".formatted(experiment.name()));
+        }
         if (!Files.isDirectory(experiment.source())) {
             return missing(
                     experiment,

@@ -60,9 +60,9 @@ public class Manifests {
     public record Manifest(
             int experimentId, int number, Instant sealedAt, long files, long bytes, long folders, long links) {
 
-        /** Returns the manifest to compare the first one with: number 0, without entries. */
-        static Manifest none(int experimentId) {
-            return new Manifest(experimentId, 0, Instant.EPOCH, 0, 0, 0, 0);
+        /** Returns the manifest to compare the first one with: without entries, usually number 0. */
+        static Manifest none(int experimentId, int number) {
+            return new Manifest(experimentId, number, Instant.EPOCH, 0, 0, 0, 0);
         }
 
         public long entries() {

@@ -53,10 +53,22 @@ final class Sealing {
         if (before.isEmpty()) {
             load(load);
             keepOwner(experiment, load, 0);
-            seal(experiment, Manifest.none(experiment.id()), first(load.sums()));
+            seal(experiment, Manifest.none(experiment.id(), 0), first(load.sums()));
             return true;
         }
         return compare(experiment, before.get(), load, findings);
+    }
+
+    /**
+     * Seals what was found at a site as the first manifest that the catalogue has of an experiment, with the number that
+     * it had in the lost catalogue: what later manifests replace must not get the numbers of stored versions.
+     */
+    void sealFound(Experiment experiment, int number, FolderLoad load) {
+        if (manifests.current(experiment.id()).isPresent()) {
+            throw new IllegalStateException("%s has a manifest".formatted(experiment.name()));
+        }
+        load(load);
+        seal(experiment, Manifest.none(experiment.id(), number - 1), first(load.sums()));
     }
 
     private boolean compare(Experiment experiment, Manifest before, FolderLoad load, Consumer<Finding> findings) {

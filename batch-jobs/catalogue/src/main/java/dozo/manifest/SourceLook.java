@@ -61,6 +61,20 @@ public final class SourceLook implements AutoCloseable {
     }
 
     /**
+     * Seals what was found at a site as the experiment's first manifest, with this number, unless nothing was found. As
+     * {@link #seal}, all or nothing in the caller's transaction.
+     */
+    public Ingested sealFound(int number) {
+        if (load == null) {
+            return new Ingested(false, List.of());
+        }
+        if (refusal == null) {
+            sealing.sealFound(experiment, number, load);
+        }
+        return new Ingested(refusal == null, load.findings());
+    }
+
+    /**
      * Returns whether the source equals the current manifest and there are no findings: then there is nothing to seal.
      */
     public boolean isUnchanged() {

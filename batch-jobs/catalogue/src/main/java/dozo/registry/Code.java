@@ -16,13 +16,18 @@ public final class Code {
      * @throws Refusal if it is not
      */
     public static String checked(String field, String code) {
-        if (!FORM.matcher(code).matches()) {
+        if (!isCode(code)) {
             throw new Refusal(
                     field,
                     "\"%s\": expected a code of 1 to 64 letters A-Z a-z, digits, - and _, starting with a letter or digit",
                     code);
         }
         return code;
+    }
+
+    /** Returns whether this has the form of a code. */
+    public static boolean isCode(String text) {
+        return FORM.matcher(text).matches();
     }
 
     static String checkedTitle(String title) {

@@ -123,7 +123,8 @@ public class Experiments {
     }
 
     /**
-     * Registers an experiment whose files are in a folder of the service's machine.
+     * Registers an experiment whose files are in a folder of the service's machine. One that was found at a site and whose
+     * source is unknown gets this source, title and acquisition.
      *
      * @param sight what the user may see: if not everything, folder and list must be below a root of the project
      * @throws Refusal if the project is missing, the code is malformed or taken, the folder is missing, outside the
@@ -147,9 +148,20 @@ public class Experiments {
         SourceRoots roots = SourceRoots.of(project, owner.roots());
         Placed placed = roots.place("source", checkedPath("source", source), sight);
         Path root = placed.path();
-        refuseDuplicate(sight, project, code, root);
+        lock(project, code);
+        Optional<Experiment> found = find(project, code).filter(known -> known.kind() == SourceKind.NONE);
+        if (found.isEmpty()) {
+            refuseTakenCode(project, code);
+        }
+        refuseTakenSource(sight, root);
         checkedFolder("source", root);
         SourceList checkedList = list == null ? null : checkedList(roots, list, sight);
+        if (found.isPresent()) {
+            complete(found.get(), title, placed, checkedList, acquisition, actor);
+            Experiment registered = find(project, code).orElseThrow();
+            ledger.append(actor, REGISTERED, registered.name(), detail(registered));
+            return registered;
+        }
         return insert(owner, code, title, SourceKind.FILESYSTEM, placed, checkedList, acquisition, actor);
     }
 
@@ -178,12 +190,67 @@ public class Experiments {
         Code.checkedTitle(title);
         Project owner =
                 projects.find(project).filter(known -> sight.sees(project)).orElseThrow(() -> noProject(project));
+        refuseTakenCode(project, code);
         if (kind == SourceKind.FILESYSTEM) {
-            refuseDuplicate(sight, project, code, root);
+            refuseTakenSource(sight, root);
             checkedFolder("source", root);
         }
-        refuseTakenCode(project, code);
         return insert(owner, code, title, kind, new Placed(root, true), null, acquisition, actor);
+    }
+
+    /**
+     * Registers an experiment that was found at a site: its title and source are unknown until a user registers it
+     * again. Returns the experiment that has the codes already, if there is one.
+     *
+     * @throws Refusal if a code is malformed
+     */
+    @Transactional
+    public Experiment registerFound(String project, String code, String actor) {
+        Code.checked("code", code);
+        Optional<Experiment> known = find(project, code);
+        if (known.isPresent()) {
+            return known.get();
+        }
+        Project owner = projects.find(project).orElseGet(() -> projects.create(project, "", actor));
+        return insert(
+                owner,
+                code,
+                "",
+                SourceKind.NONE,
+                new Placed(Path.of("/source-unknown", project, code), true),
+                null,
+                Acquisition.UNKNOWN,
+                actor);
+    }
+
+    /** Sets the source and what else a user says of an experiment that was found at a site. */
+    private void complete(
+            Experiment found,
+            String title,
+            Placed source,
+            @Nullable SourceList list,
+            Acquisition acquisition,
+            String actor) {
+        jdbc.sql("""
+                        update experiment
+                            set title = :title, source_kind = 'filesystem', source_root = :root, source_bound = :bound,
+                                list_file = :list, list_form = :form, list_bound = :listBound, modality = :modality,
+                                scanner = :scanner, acquired_on = :day, registered_at = :now, registered_by = :actor
+                        where experiment_id = :id
+                        """)
+                .param("id", found.id())
+                .param("title", title)
+                .param("root", FilePath.rawBytes(source.path()))
+                .param("bound", source.bound())
+                .param("listBound", list != null && list.bound())
+                .param("list", list == null ? null : FilePath.rawBytes(list.file()), Types.BINARY)
+                .param("form", list == null ? null : list.form().word(), Types.VARCHAR)
+                .param("modality", acquisition.modality(), Types.VARCHAR)
+                .param("scanner", acquisition.scanner(), Types.VARCHAR)
+                .param("day", acquisition.day(), Types.DATE)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("actor", actor)
+                .update();
     }
 
     private Experiment insert(
@@ -457,8 +524,7 @@ public class Experiments {
         return new Refusal("project", "project \"%s\" does not exist; create it first", code);
     }
 
-    private void refuseDuplicate(Sight sight, String project, String code, Path root) {
-        refuseTakenCode(project, code);
+    private void refuseTakenSource(Sight sight, Path root) {
         withSource(root).ifPresent(known -> {
             throw sight.sees(known.project())
                     ? Refusal.conflict(

@@ -6,7 +6,9 @@ import java.util.Locale;
 public enum SourceKind {
     FILESYSTEM,
     DICOM,
-    FLYWHEEL;
+    FLYWHEEL,
+    /** Unknown since the catalogue was rebuilt from a site: the experiment is to be registered again. */
+    NONE;
 
     /** Returns its word in the database and in REST. */
     public String word() {

@@ -103,6 +103,15 @@ public class Bags {
         return tagFiles;
     }
 
+    /** Returns whether a bag's tag files may not be those that were recorded. */
+    public boolean tagsUnknown(int experimentId, int siteId) {
+        return jdbc.sql("select tags_unknown from protection where experiment_id = :experiment and site_id = :site")
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .query(Boolean.class)
+                .single();
+    }
+
     /** Makes the next night write the tag files again. */
     public void writeAgain(int experimentId, int siteId) {
         jdbc.sql(

@@ -37,6 +37,16 @@ public class Copies {
      * the entries of their folders: pass thousands that are close together.
      */
     public List<SiteCopy> of(int experimentId, int siteId, int[] entryNumbers) {
+        return of("entry_receipt", experimentId, siteId, entryNumbers);
+    }
+
+    /** Returns where the copies of these entries are if what the site claims is true: nobody has verified it yet. */
+    List<SiteCopy> ofClaimed(int experimentId, int siteId, int[] entryNumbers) {
+        return of("claimed_entry", experimentId, siteId, entryNumbers);
+    }
+
+    /** @param proofs the view that says which entries are at the site */
+    private List<SiteCopy> of(String proofs, int experimentId, int siteId, int[] entryNumbers) {
         if (entryNumbers.length == 0) {
             return List.of();
         }
@@ -47,7 +57,7 @@ public class Copies {
                             where e.experiment_id = :experiment and e.entry_no = any(:numbers)
                         ), proven as (
                             select distinct on (w.entry_no) w.*, p.digest
-                            from wanted w join entry_receipt p on p.entry_no = w.entry_no
+                            from wanted w join %1$s p on p.entry_no = w.entry_no
                             where p.experiment_id = :experiment and p.site_id = :site
                               and lowest_of(p.entry_nos) <= :highest and highest_of(p.entry_nos) >= :lowest
                             order by w.entry_no, p.receipt_id desc
@@ -70,7 +80,7 @@ public class Copies {
                             from proven p join no_folder_above x on x.directory_no = p.directory_no and x.entry_no > p.entry_no
                         ), replaced as (
                             select distinct on (l.entry_no) l.entry_no, r.manifest_no
-                            from later l join entry_receipt r on r.entry_no = l.later_no
+                            from later l join %1$s r on r.entry_no = l.later_no
                             where r.experiment_id = :experiment and r.site_id = :site
                               and lowest_of(r.entry_nos) <= (select max(later_no) from later)
                               and highest_of(r.entry_nos) >= (select min(later_no) from later)
@@ -83,7 +93,7 @@ public class Copies {
                         cross join experiment join project using (project_id)
                         where experiment.experiment_id = :experiment
                         order by p.entry_no
-                        """)
+                        """.formatted(proofs))
                 .param("experiment", experimentId)
                 .param("site", siteId)
                 .param("numbers", entryNumbers)

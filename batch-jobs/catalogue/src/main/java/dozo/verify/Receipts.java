@@ -2,11 +2,13 @@ package dozo.verify;
 
 import dozo.file.Digest;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -34,7 +36,7 @@ public class Receipts {
      *
      * @param manifest the current one when the unit was claimed: the copies that the entries replaced are stored under
      * its number
-     * @param wayIn how the content was sent: {@code archive}, {@code sftp}, {@code link}
+     * @param wayIn how the content was sent: {@code archive}, {@code sftp}, {@code link}; null: unknown, because it was found there
      * @param method how the digests were computed at the site
      * @param worker who verified them
      */
@@ -45,7 +47,7 @@ public class Receipts {
             long runId,
             int manifest,
             List<Proof> proofs,
-            String wayIn,
+            @Nullable String wayIn,
             String method,
             String worker) {
         lock(experimentId);
@@ -67,7 +69,7 @@ public class Receipts {
                 .param("manifest", manifest)
                 .param("numbers", numbers)
                 .param("digests", digests)
-                .param("wayIn", wayIn)
+                .param("wayIn", wayIn, Types.VARCHAR)
                 .param("method", method)
                 .param("worker", worker)
                 .param("now", Timestamp.from(clock.instant()))

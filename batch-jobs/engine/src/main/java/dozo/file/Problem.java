@@ -87,6 +87,10 @@ public enum Problem {
     ORIGIN_LATE,
     /** Something in a bag that Dozo did not put there. It is left alone. */
     UNEXPECTED,
+    /**
+     * Something at a site that a rebuilt catalogue does not contain: earlier versions, an incomplete bag, a foreign folder.
+     */
+    NOT_REBUILT,
     /** The site lost a capability: backups continue by other means. */
     SITE_CHANGED
 }

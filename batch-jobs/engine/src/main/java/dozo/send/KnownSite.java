@@ -71,6 +71,16 @@ public final class KnownSite {
                 patience);
     }
 
+    /** Returns a site that was not checked, because nothing may be written there: it is only read. */
+    static KnownSite readOnly(RemoteDigest digest, Patience patience) {
+        return new KnownSite(
+                CompletableFuture.failedFuture(new IllegalStateException("the site was not checked")),
+                CompletableFuture.completedFuture(false),
+                CompletableFuture.completedFuture(false),
+                CompletableFuture.completedFuture(digest),
+                patience);
+    }
+
     /** Returns a site whose check starts now, on a thread of its own. */
     public static KnownSite lookedAtMeanwhile(Look look) {
         SiteCheck.Early early = new SiteCheck.Early();

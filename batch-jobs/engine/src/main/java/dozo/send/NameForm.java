@@ -1,5 +1,8 @@
 package dozo.send;
 
+import dozo.file.Digest;
+import dozo.file.Malformed;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -35,6 +38,20 @@ public enum NameForm {
             }
             out.write('\n');
         }
+
+        @Override
+        public Line readLine(byte[] line) {
+            ByteArrayOutputStream name = new ByteArrayOutputStream();
+            for (int i = NAME_AT; i < line.length; i++) {
+                if (isAmbiguous(line, i)) {
+                    name.write(HexFormat.fromHexDigits(text(line, i + 1, ENCODED_LENGTH - 1)));
+                    i += ENCODED_LENGTH - 1;
+                } else {
+                    name.write(line[i]);
+                }
+            }
+            return new Line(digest(line, 0), name.toByteArray());
+        }
     },
 
     /** As {@code sha256sum} escapes it: the line begins with a backslash if anything in the name is escaped. */
@@ -58,12 +75,56 @@ public enum NameForm {
             }
             out.write('\n');
         }
+
+        @Override
+        public Line readLine(byte[] line) {
+            int start = line.length > 0 && line[0] == '\\' ? 1 : 0;
+            ByteArrayOutputStream name = new ByteArrayOutputStream();
+            for (int i = start + NAME_AT; i < line.length; i++) {
+                if (start == 0 || line[i] != '\\') {
+                    name.write(line[i]);
+                } else if (++i < line.length) {
+                    name.write(escaped(line[i]));
+                } else {
+                    throw new Malformed("the line ends with a backslash");
+                }
+            }
+            return new Line(digest(line, start), name.toByteArray());
+        }
+
+        private static byte escaped(byte letter) {
+            return switch (letter) {
+                case 'n' -> '\n';
+                case 'r' -> '\r';
+                case '\\' -> '\\';
+                default -> throw new Malformed("unknown escape in a name: %c", (char) letter);
+            };
+        }
     };
 
     private static final int ENCODED_LENGTH = 3;
+    private static final int DIGEST_LENGTH = 2 * Digest.LENGTH_BYTES;
+
+    /** Where the name begins: after the digest and two spaces. */
+    private static final int NAME_AT = DIGEST_LENGTH + 2;
+
+    /**
+     * What a line says.
+     *
+     * @param name the file's path in the bag, as bytes; nothing about it is checked
+     */
+    @SuppressWarnings("ArrayRecordComponent") // is never compared
+    public record Line(Digest digest, byte[] name) {}
 
     /** Writes the line of a file. {@code name} is its path in the bag, as bytes. */
     public abstract void writeLine(OutputStream out, String digest, byte[] name) throws IOException;
+
+    /**
+     * Reads a line, without its line end.
+     *
+     * @throws Malformed if {@link #writeLine} does not write such a line
+     */
+    public abstract Line readLine(byte[] line);
 
     /**
      * Returns whether {@code sha256sum -c} would look for another file if it reads the name in the bag's form. A
@@ -88,6 +149,22 @@ public enum NameForm {
             case '2' -> name[at + 2] == '5';
             default -> false;
         };
+    }
+
+    private static Digest digest(byte[] line, int at) {
+        int end = at + DIGEST_LENGTH;
+        if (line.length <= end + 2 || line[end] != ' ' || line[end + 1] != ' ') {
+            throw new Malformed("expected 64 hexadecimal digits, two spaces and a name");
+        }
+        try {
+            return Digest.ofHex(text(line, at, DIGEST_LENGTH));
+        } catch (IllegalArgumentException e) {
+            throw new Malformed("expected 64 hexadecimal digits, two spaces and a name");
+        }
+    }
+
+    private static String text(byte[] line, int at, int length) {
+        return new String(line, at, length, StandardCharsets.US_ASCII);
     }
 
     private static void writeStart(OutputStream out, String digest) throws IOException {

@@ -5,13 +5,17 @@ import static java.util.Objects.requireNonNull;
 import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
+import dozo.file.Spool;
 import dozo.remote.Lanes;
+import dozo.remote.Patience;
 import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import dozo.remote.SiteCache;
+import dozo.source.Listings;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -70,11 +74,22 @@ public final class SiteReader {
     }
 
     SiteReader(Lanes lanes, Workers workers, KnownSite site) throws RemoteException, InterruptedException {
+        this(lanes, workers, site, site.cache());
+    }
+
+    private SiteReader(Lanes lanes, Workers workers, KnownSite site, Optional<SiteCache> cache)
+            throws RemoteException, InterruptedException {
         this.lanes = lanes;
         this.workers = workers;
         this.site = site;
         this.digest = site.digest();
-        this.cache = site.cache();
+        this.cache = cache;
+    }
+
+    /** Returns a reader of a site where nothing may be written; the caller closes the lanes. */
+    public static SiteReader readOnly(Lanes lanes, Patience patience) throws RemoteException, InterruptedException {
+        RemoteDigest digest = lanes.over(RemoteDigest::readOnly);
+        return new SiteReader(lanes, new Workers(lanes), KnownSite.readOnly(digest, patience), Optional.empty());
     }
 
     /** Returns how copies are read, for the evidence. */
@@ -199,6 +214,25 @@ public final class SiteReader {
     /** Lists everything below a folder, without following links; nothing if it does not exist. */
     public void list(FilePath folder, Listing listing) throws RemoteException, InterruptedException {
         new SiteListing(lanes, folder).into(listing);
+    }
+
+    /** Reports what is below a folder as if it were a source, see {@link SiteWalk}. */
+    public void walk(FilePath folder, Listings listings) throws IOException, InterruptedException {
+        new SiteWalk(lanes, workers, folder).into(listings);
+    }
+
+    /** Returns the content of a file; the caller closes it. */
+    public Spool content(FilePath file) throws IOException, InterruptedException {
+        return lanes.over(lane -> {
+            Spool content = new Spool();
+            try {
+                lane.sftp().read(file, 0, Long.MAX_VALUE, content::write);
+                return content;
+            } catch (IOException | InterruptedException | RuntimeException e) {
+                content.close();
+                throw e;
+            }
+        });
     }
 
     /** Returns what is in a folder, by path; nothing if it does not exist. */

@@ -1,15 +1,21 @@
 package dozo.send;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.file.Digest;
+import dozo.file.Malformed;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashSet;
+import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The forms of names in a bag's tag files. In the tables, N is a newline, R a carriage return and B a backslash. */
 class NameFormTest {
@@ -80,6 +86,41 @@ class NameFormTest {
                         .isTrue();
             }
         }
+    }
+
+    @Test
+    void aLineIsReadAsItWasWritten() throws IOException {
+        Digest digest = Digest.ofContent(new byte[] {1});
+        byte[] letters = {'%', '0', '2', '5', 'A', 'a', 'D', 'd', '\n', '\r', '\\', 'n', 'r', ' ', '*', '/', -1, -61};
+        Random random = new Random(7);
+        for (NameForm form : NameForm.values()) {
+            for (int i = 0; i < 50_000; i++) {
+                byte[] name = new byte[1 + random.nextInt(12)];
+                for (int n = 0; n < name.length; n++) {
+                    name[n] = letters[random.nextInt(letters.length)];
+                }
+                ByteArrayOutputStream out = new ByteArrayOutputStream();
+                form.writeLine(out, digest.toString(), name);
+                NameForm.Line line = form.readLine(Arrays.copyOf(out.toByteArray(), out.size() - 1));
+                assertThat(line.name()).isEqualTo(name);
+                assertThat(line.digest()).isEqualTo(digest);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "e3b0c442  name", "B", "BB"})
+    void whatIsNoLineIsRefused(String text) {
+        for (NameForm form : NameForm.values()) {
+            assertThatThrownBy(() -> form.readLine(raw(text))).isInstanceOf(Malformed.class);
+            assertThatThrownBy(() -> form.readLine(raw("x".repeat(64) + "  name")))
+                    .isInstanceOf(Malformed.class);
+        }
+        String digest = Digest.OF_NOTHING.toString();
+        assertThatThrownBy(() -> NameForm.SHA256SUM.readLine(raw("B" + digest + "  aBx")))
+                .isInstanceOf(Malformed.class);
+        assertThatThrownBy(() -> NameForm.SHA256SUM.readLine(raw("B" + digest + "  aB")))
+                .isInstanceOf(Malformed.class);
     }
 
     private static String line(NameForm form, String name) throws IOException {

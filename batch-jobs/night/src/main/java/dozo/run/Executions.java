@@ -191,6 +191,7 @@ class Executions {
         return switch (kind) {
             case NIGHTLY_BACKUP, RETRY, REPLICATION -> nightlyBackup;
             case SCRUB -> scrub;
+            case REBUILD -> throw new IllegalArgumentException("a rebuild of the catalogue is no job of the service");
         };
     }
 

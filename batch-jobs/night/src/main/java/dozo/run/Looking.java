@@ -22,6 +22,7 @@ import dozo.plan.Work;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Scanners;
 import dozo.transfer.TransferUnits;
+import dozo.verify.FoundCopies;
 import dozo.verify.Receipts;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -68,6 +69,7 @@ class Looking {
     private final Manifests manifests;
     private final Freezes freezes;
     private final Receipts receipts;
+    private final FoundCopies foundCopies;
     private final TransferUnits units;
     private final Coverage coverage;
     private final Findings findings;
@@ -84,6 +86,7 @@ class Looking {
             Manifests manifests,
             Freezes freezes,
             Receipts receipts,
+            FoundCopies foundCopies,
             TransferUnits units,
             Coverage coverage,
             Findings findings,
@@ -98,6 +101,7 @@ class Looking {
         this.manifests = manifests;
         this.freezes = freezes;
         this.receipts = receipts;
+        this.foundCopies = foundCopies;
         this.units = units;
         this.coverage = coverage;
         this.findings = findings;
@@ -227,8 +231,9 @@ class Looking {
      *
      * @param safe whether its current manifest is completely safe: if the source is also unchanged, there is nothing to
      * do
+     * @param waits whether copies of it are not verified since the catalogue was rebuilt
      */
-    private record Next(Experiment experiment, Known known, boolean safe) {}
+    private record Next(Experiment experiment, Known known, boolean safe, boolean waits) {}
 
     /** The looks that are under way, up to the limit. Only the step's thread uses it. */
     private final class Window {
@@ -298,8 +303,11 @@ class Looking {
         private Optional<Next> next() {
             while (turn < first.size()) {
                 Optional<Experiment> urgent = retries.find(flow.run(), first.get(turn++));
-                if (urgent.isPresent()) {
-                    return nexts(List.of(urgent.get())).stream().findFirst();
+                Optional<Next> next = urgent.flatMap(experiment -> nexts(List.of(experiment)).stream()
+                        .filter(this::mayBeRead)
+                        .findFirst());
+                if (next.isPresent()) {
+                    return next;
                 }
             }
             turn = Integer.MAX_VALUE;
@@ -312,7 +320,7 @@ class Looking {
                     return Optional.empty();
                 }
                 after = found.experiment.id();
-                if (!wasFirst.contains(after)) {
+                if (!wasFirst.contains(after) && mayBeRead(found)) {
                     return Optional.of(found);
                 }
             }
@@ -322,9 +330,32 @@ class Looking {
             int[] ids = experiments.stream().mapToInt(Experiment::id).toArray();
             Map<Integer, Known> known = ingest.known(ids);
             Set<Integer> safe = coverage.safe(flow.site(), ids);
+            Set<Integer> waiting = foundCopies.waiting(known.keySet(), flow.site());
             return experiments.stream()
-                    .map(each -> new Next(each, requireNonNull(known.get(each.id())), safe.contains(each.id())))
+                    .map(each -> new Next(
+                            each,
+                            requireNonNull(known.get(each.id())),
+                            safe.contains(each.id()),
+                            waiting.contains(each.id())))
                     .toList();
+        }
+
+        /** Leaves out an experiment whose copies are not verified since a rebuild: nobody knows what to send of it. */
+        private boolean mayBeRead(Next next) {
+            Experiment experiment = next.experiment;
+            if (!next.waits) {
+                return true;
+            }
+            findings.add(
+                    flow.run(),
+                    List.of(new Finding(
+                            experiment.id(),
+                            Problem.UNPROVEN,
+                            null,
+                            "some copies were found at the site and are not verified yet, so nothing of %s is backed up;"
+                                            .formatted(experiment.name())
+                                    + " stop the service and run dozo rebuild-catalogue again")));
+            return false;
         }
 
         private void giveUpStuck() {

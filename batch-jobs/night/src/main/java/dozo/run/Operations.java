@@ -166,7 +166,9 @@ public class Operations implements SmartLifecycle {
      * @throws Refusal if the run is not running
      */
     public synchronized void pause(long runId, String requestedBy) {
-        find(runId);
+        if (find(runId).kind() == RunKind.REBUILD) {
+            throw Refusal.conflict("run", "run %d is not a job of the service", runId);
+        }
         runs.pause(runId, requestedBy);
         if (isWorking()) {
             executions.askToStop(find(runId));
@@ -222,7 +224,7 @@ public class Operations implements SmartLifecycle {
     private void recover(Run left) {
         if (left.stops()) {
             runs.close(left.id(), RunState.STOPPED, RunEnd.STOPPED);
-        } else if (left.state() == RunState.RUNNING) {
+        } else if (left.state() == RunState.RUNNING && left.kind() != RunKind.REBUILD) {
             executions.recover(left);
         }
     }

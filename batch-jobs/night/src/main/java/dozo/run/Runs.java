@@ -89,7 +89,9 @@ public class Runs {
         RETRY("retry"),
         /** A copy of experiments from one site to another. */
         REPLICATION("replication"),
-        SCRUB("scrub");
+        SCRUB("scrub"),
+        /** The catalogue is rebuilt from a site. No job of the service: the command that began it works on it. */
+        REBUILD("rebuild");
 
         private final String code;
 
@@ -373,7 +375,7 @@ public class Runs {
     }
 
     /** Sets the message of an active run until the next one; empty: no message. */
-    void say(long id, String message) {
+    public void say(long id, String message) {
         jdbc.sql("update run set message = :message where run_id = :run and ended_at is null")
                 .param("message", message)
                 .param("run", id)
@@ -397,7 +399,7 @@ public class Runs {
     }
 
     /** Records that a backup has read all its sources: nothing more will be planned. */
-    void looked(long id) {
+    public void looked(long id) {
         jdbc.sql("update run set looked_at = :now where run_id = :run")
                 .param("now", Timestamp.from(clock.instant()))
                 .param("run", id)
@@ -405,7 +407,7 @@ public class Runs {
     }
 
     /** Returns whether a backup has read all its sources. */
-    boolean isLooked(long id) {
+    public boolean isLooked(long id) {
         return jdbc.sql("select looked_at is not null from run where run_id = :run")
                 .param("run", id)
                 .query(Boolean.class)

@@ -47,11 +47,13 @@ import org.springframework.stereotype.Component;
 public class TagFiles {
 
     private static final FilePath DATA = FilePath.of("data");
-    private static final FilePath DECLARATION = FilePath.of("bagit.txt");
-    private static final FilePath INFO = FilePath.of("bag-info.txt");
-    private static final FilePath MANIFEST = FilePath.of("manifest-sha256.txt");
-    private static final FilePath SUMS = FilePath.of("sha256sums.txt");
-    private static final FilePath TAG_MANIFEST = FilePath.of("tagmanifest-sha256.txt");
+    /** The names of a bag's tag files. */
+    public static final FilePath DECLARATION = FilePath.of("bagit.txt");
+
+    public static final FilePath INFO = FilePath.of("bag-info.txt");
+    public static final FilePath MANIFEST = FilePath.of("manifest-sha256.txt");
+    public static final FilePath SUMS = FilePath.of("sha256sums.txt");
+    public static final FilePath TAG_MANIFEST = FilePath.of("tagmanifest-sha256.txt");
 
     /**
      * NB: not ISO-8859-1, where the validator takes the byte 0x85 as a line end; it is common in Shift-JIS and UTF-8.

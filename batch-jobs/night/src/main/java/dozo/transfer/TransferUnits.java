@@ -191,6 +191,40 @@ public class TransferUnits {
         });
     }
 
+    /** Adds a unit that nobody has to send, because its entries were found at the site, and returns its number. */
+    public long addFound(long runId, int experimentId, int siteId, int[] entryNumbers, long lengthBytes) {
+        return jdbc.sql("""
+                        insert into transfer_unit (run_id, experiment_id, site_id, kind, entry_nos, length_bytes, state, partition_no)
+                        values (:run, :experiment, :site, 'BUNDLE', :numbers, :bytes, 'VERIFIED', 0)
+                        returning unit_id
+                        """)
+                .param("run", runId)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("numbers", entryNumbers)
+                .param("bytes", lengthBytes)
+                .query(Long.class)
+                .single();
+    }
+
+    /** Returns the experiments of which a run has found everything, and which it has not settled. */
+    public List<Integer> toConclude(long runId, int siteId) {
+        return jdbc.sql("""
+                        select p.experiment_id from protection p
+                        where p.site_id = :site
+                          and exists (select from transfer_unit u
+                                      where u.experiment_id = p.experiment_id and u.site_id = :site
+                                        and u.run_id = :run and u.unit_id > p.settled_unit)
+                          and not exists (select from found_copy f
+                                          where f.experiment_id = p.experiment_id and f.site_id = :site)
+                        order by p.experiment_id
+                        """)
+                .param("run", runId)
+                .param("site", siteId)
+                .query((row, n) -> row.getInt(1))
+                .list();
+    }
+
     /**
      * Returns the highest number of an experiment's entries that a run has planned, whatever their outcome; 0: none.
      */
@@ -317,6 +351,8 @@ public class TransferUnits {
                                            where f.experiment_id = p.experiment_id
                                              and f.ended_at is null and f.released_at is null)
                                or exists (select from run where run_id = :run and from_site_id is not null))
+                          and not exists (select from found_copy f
+                                          where f.experiment_id = p.experiment_id and f.site_id = :site)
                           and (not exists (select from run_experiment where run_id = :run)
                                or exists (select from run_experiment c
                                           where c.run_id = :run and c.experiment_id = p.experiment_id))

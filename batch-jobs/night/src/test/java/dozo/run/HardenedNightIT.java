@@ -2,7 +2,9 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
+import dozo.rebuild.Rebuild;
 import dozo.registry.Capabilities;
 import dozo.remote.GuardedSite;
 import dozo.remote.KeyPowers.Power;
@@ -102,6 +104,22 @@ class HardenedNightIT extends NightAtSite {
         NightlyBackupIT.assertSame(source, bag.resolve("data"));
         assertThat(root.resolve(".dozo/versions/p/E1/3/data/a/file")).hasContent("1");
         NightlyBackupIT.assertChecks(bag);
+    }
+
+    @Test
+    void theCatalogueIsRebuiltFromIt() throws Exception {
+        Night.write(source, Map.of("a/file", "1", "new\nline", "2", "empty", ""));
+        night.register("E1", source);
+        night.complete();
+
+        try (Night rebuilt = Night.without(TestDatabase.fresh())) {
+            Run run = rebuilt.get(Rebuild.class).run("dr", site.address());
+
+            assertThat(rebuilt.findings(run)).isEmpty();
+            assertThat(rebuilt.coverage().safe()).isTrue();
+            assertThat(rebuilt.count("select count(*) from receipt where method <> 'check-file'"))
+                    .isZero();
+        }
     }
 
     @Test

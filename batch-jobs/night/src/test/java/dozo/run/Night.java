@@ -93,6 +93,11 @@ final class Night implements AutoCloseable {
     }
 
     Night(DataSource database, SiteAddress site, String... properties) {
+        this(database, properties);
+        get(Sites.class).save("dr", site, "test");
+    }
+
+    private Night(DataSource database, String... properties) {
         List<String> all = new ArrayList<>(List.of(
                 "spring.batch.job.enabled=false",
                 "spring.batch.jdbc.initialize-schema=never",
@@ -107,7 +112,11 @@ final class Night implements AutoCloseable {
                 .properties(all.toArray(String[]::new))
                 .initializers(fresh -> fresh.getBeanFactory().registerSingleton("dataSource", database))
                 .run();
-        get(Sites.class).save("dr", site, "test");
+    }
+
+    /** Returns a night without a site. */
+    static Night without(DataSource database) {
+        return new Night(database);
     }
 
     static Night on(SiteAddress site, String... properties) {

@@ -1,0 +1,284 @@
+package dozo.rebuild;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.ledger.Findings;
+import dozo.ledger.Ledger;
+import dozo.registry.Code;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.remote.Lanes;
+import dozo.remote.Patience;
+import dozo.remote.RemoteException;
+import dozo.remote.SiteAddress;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import dozo.run.TransferSettings;
+import dozo.send.SiteReader;
+import dozo.transfer.TransferUnits;
+import dozo.verify.FoundCopies;
+import dozo.verify.FoundCopies.Found;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Rebuilds the catalogue from a site, for a centre that has lost everything else. First the lists are loaded, then every
+ * copy is verified at the site. Nothing is written there. Killed anywhere and called again, it continues: an experiment
+ * that is in the catalogue is not loaded again, and what was verified is no longer claimed (ADR 0070).
+ */
+@Component
+public class Rebuild {
+
+    /** Says in the service what continues the run. */
+    static final String UNFINISHED =
+            "the catalogue is being rebuilt: stop the service and run dozo rebuild-catalogue until it has finished";
+
+    /** Claims that one command verifies: some thousand files. */
+    private static final int CLAIMS_AT_ONCE = 4;
+
+    private static final int LANES_USUAL = 4;
+
+    private final Runs runs;
+    private final Sites sites;
+    private final FoundBags foundBags;
+    private final FoundCopies foundCopies;
+    private final FoundVerification verification;
+    private final TransferUnits units;
+    private final Findings findings;
+    private final Ledger ledger;
+    private final TransferSettings settings;
+    private final JdbcClient jdbc;
+    private final TransactionTemplate transaction;
+
+    private final LongAdder experimentsDone = new LongAdder();
+    private final LongAdder entriesLoaded = new LongAdder();
+    private final LongAdder entriesVerified = new LongAdder();
+    private final LongAdder bytesVerified = new LongAdder();
+    private volatile long experimentsFound;
+    private volatile long entriesToVerify;
+    private volatile Duration lists = Duration.ZERO;
+    private volatile Duration digests = Duration.ZERO;
+
+    /**
+     * How far this process has come.
+     *
+     * @param found experiments at the site; 0 before they are known
+     * @param done those of them whose lists are loaded
+     * @param entries loaded from lists
+     * @param toVerify entries; 0 before all lists are loaded
+     * @param lists how long loading the lists took; zero before that
+     * @param digests how long verifying took; zero before that
+     */
+    public record Progress(
+            long found,
+            long done,
+            long entries,
+            long toVerify,
+            long verified,
+            long bytesVerified,
+            Duration lists,
+            Duration digests) {}
+
+    Rebuild(
+            Runs runs,
+            Sites sites,
+            FoundBags foundBags,
+            FoundCopies foundCopies,
+            FoundVerification verification,
+            TransferUnits units,
+            Findings findings,
+            Ledger ledger,
+            TransferSettings settings,
+            JdbcClient jdbc,
+            TransactionTemplate transaction) {
+        this.runs = runs;
+        this.sites = sites;
+        this.foundBags = foundBags;
+        this.foundCopies = foundCopies;
+        this.verification = verification;
+        this.units = units;
+        this.findings = findings;
+        this.ledger = ledger;
+        this.settings = settings;
+        this.jdbc = jdbc;
+        this.transaction = transaction;
+    }
+
+    public Progress progress() {
+        return new Progress(
+                experimentsFound,
+                experimentsDone.sum(),
+                entriesLoaded.sum(),
+                entriesToVerify,
+                entriesVerified.sum(),
+                bytesVerified.sum(),
+                lists,
+                digests);
+    }
+
+    /**
+     * Begins or continues the rebuild, and returns its run when it has ended.
+     *
+     * @param name the site's name in the catalogue
+     * @throws Refusal if the database contains anything but an unfinished rebuild from this site
+     * @throws IOException if the site cannot be used; the same call continues
+     */
+    public Run run(String name, SiteAddress address) throws IOException, InterruptedException {
+        Code.checked("site", name);
+        refuseOthers(name);
+        Site site = open(name, address);
+        Run run = runs.goingOn().orElseThrow();
+        try (Lanes lanes = Lanes.to(site.address(), settings.lanes() == 0 ? LANES_USUAL : settings.lanes())) {
+            SiteReader reader = SiteReader.readOnly(lanes, new Patience(settings.patience()));
+            long began = System.nanoTime();
+            if (!runs.isLooked(run.id())) {
+                load(run.id(), site.id(), reader);
+                runs.looked(run.id());
+                lists = Duration.ofNanos(System.nanoTime() - began);
+            }
+            began = System.nanoTime();
+            verify(run.id(), site.id(), reader);
+            digests = Duration.ofNanos(System.nanoTime() - began);
+        } catch (RemoteException e) {
+            runs.say(run.id(), "%s. Last: %s".formatted(UNFINISHED, e.getMessage()));
+            throw e;
+        }
+        return end(run.id(), site);
+    }
+
+    /**
+     * Checks that the database is empty, or has what an earlier call left.
+     *
+     * @throws Refusal if not
+     */
+    private void refuseOthers(String name) {
+        Optional<Run> left = runs.goingOn();
+        if (left.isEmpty() && !foundCopies.any()) {
+            requireEmpty();
+            // The records of the catalogue at the site are to be loaded here (ADR 0069), before the site gets a row.
+            // What
+            // they say is not read from bags again: those are compared, and the copies verified.
+            return;
+        }
+        left.ifPresent(run -> {
+            if (run.kind() != RunKind.REBUILD || run.state() != RunState.RUNNING) {
+                throw Refusal.conflict("run", "run %d is active; stop it first", run.id());
+            }
+        });
+        requireSite(name);
+    }
+
+    private Site open(String name, SiteAddress address) {
+        return requireNonNull(transaction.execute(_ -> {
+            Site site = sites.save(name, address, Ledger.SYSTEM);
+            if (runs.goingOn().isEmpty()) {
+                Run run = runs.open(RunKind.REBUILD, site, Ledger.SYSTEM);
+                runs.say(run.id(), UNFINISHED);
+            }
+            return site;
+        }));
+    }
+
+    private void requireEmpty() {
+        boolean used = jdbc.sql("""
+                        select exists (select from project) or exists (select from run) or exists (select from experiment)
+                        """).query(Boolean.class).single();
+        if (used) {
+            throw Refusal.conflict(
+                    "database",
+                    "the database is in use: a catalogue is rebuilt only into an empty one; set another DOZO_DB_URL or DOZO_WORK");
+        }
+    }
+
+    private void requireSite(String name) {
+        boolean same = jdbc.sql("""
+                        select exists (select from site where name = :name
+                                       and (site_id in (select site_id from run where ended_at is null)
+                                            or site_id in (select site_id from found_copy)))
+                        """).param("name", name).query(Boolean.class).single();
+        if (!same) {
+            throw Refusal.conflict("site", "the unfinished rebuild is from another site than %s", name);
+        }
+    }
+
+    private void load(long run, int site, SiteReader reader) throws IOException, InterruptedException {
+        List<String> names = foundBags.find(run, reader);
+        experimentsFound = names.size();
+        try (Tasks tasks = new Tasks(settings.partitions())) {
+            for (String name : names) {
+                tasks.begin(() -> {
+                    entriesLoaded.add(foundBags.load(run, site, name, reader));
+                    experimentsDone.increment();
+                });
+            }
+            tasks.await();
+        }
+    }
+
+    private void verify(long run, int site, SiteReader reader) throws IOException, InterruptedException {
+        entriesToVerify = foundCopies.entries(site);
+        for (int experiment : units.toConclude(run, site)) {
+            // A dead process had verified them.
+            verification.conclude(run, site, experiment);
+        }
+        int after = 0;
+        Optional<Integer> next = foundCopies.nextExperiment(site, after);
+        while (next.isPresent()) {
+            after = next.get();
+            verify(run, site, after, reader);
+            next = foundCopies.nextExperiment(site, after);
+        }
+    }
+
+    private void verify(long run, int site, int experiment, SiteReader reader)
+            throws IOException, InterruptedException {
+        // What is unknown is claimed again with a higher number, and is not read twice by one call.
+        long last = foundCopies.last(experiment, site);
+        try (Tasks tasks = new Tasks(settings.partitions())) {
+            List<Found> page = foundCopies.page(experiment, site, 0, last, CLAIMS_AT_ONCE);
+            while (!page.isEmpty()) {
+                List<Found> claims = page;
+                tasks.begin(() -> {
+                    var verified = verification.verify(run, site, experiment, claims, reader);
+                    entriesVerified.add(verified.entries());
+                    bytesVerified.add(verified.bytes());
+                });
+                page = foundCopies.page(experiment, site, page.getLast().id(), last, CLAIMS_AT_ONCE);
+            }
+            tasks.await();
+        }
+        if (foundCopies.waiting(List.of(experiment), site).isEmpty()) {
+            verification.conclude(run, site, experiment);
+        }
+    }
+
+    private Run end(long run, Site site) {
+        return requireNonNull(transaction.execute(_ -> {
+            ledger.append(
+                    Ledger.SYSTEM,
+                    "catalogue.rebuilt",
+                    site.name(),
+                    Map.of(
+                            "run", run,
+                            "experiments",
+                                    jdbc.sql("select count(*) from experiment")
+                                            .query(Long.class)
+                                            .single(),
+                            "entries", units.verified(run).entries(),
+                            "unknown", foundCopies.entries(site.id()),
+                            "findings", findings.count(run)));
+            runs.close(run, RunState.COMPLETE, "");
+            return runs.find(run).orElseThrow();
+        }));
+    }
+}

@@ -1,0 +1,459 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.copy.Copy.Options;
+import dozo.copy.Restore;
+import dozo.db.TestDatabase;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.file.Selection;
+import dozo.ledger.Coverage;
+import dozo.ledger.Findings.KeptFinding;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.rebuild.Rebuild;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.SourceKind;
+import dozo.remote.ChildProcess;
+import dozo.remote.RemoteException;
+import dozo.remote.SiteAddress;
+import dozo.restore.Inventories;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.file.FileVisitOption;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** From a site alone, an empty database becomes a catalogue of what is there: claimed first, and then verified. */
+class RebuildIT extends NightAtSite {
+
+    private static final Options OPTIONS = new Options(2, 0, false);
+
+    private final HikariDataSource other = TestDatabase.fresh();
+    private Night rebuilt;
+
+    @AfterEach
+    void close() {
+        if (rebuilt != null) {
+            rebuilt.close();
+        }
+    }
+
+    /** Rebuilds into the other database, as often as it is called. */
+    private Run rebuild() throws Exception {
+        if (rebuilt == null) {
+            rebuilt = Night.without(other);
+        }
+        return rebuilt.get(Rebuild.class).run("dr", site.address());
+    }
+
+    @Test
+    void whatWasSafeIsSafeAgainAndComesBackAndTheNextNightSendsNothing() throws Exception {
+        byte[] japanese = "脳画像 表.dat".getBytes(Charset.forName("windows-31j"));
+        Night.write(source, Map.of("a/b/c", "deep", "new\nline%0A", "n", "back\\slash", "b", "-", "dash", "zero", ""));
+        Files.writeString(FilePath.ROOT.resolve(japanese).under(source), "shift-jis");
+        Files.createDirectories(source.resolve("empty/folder"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("a/b/c"));
+        Files.createSymbolicLink(source.resolve("dangling"), Path.of("/nowhere/in\nparticular"));
+        Files.setPosixFilePermissions(source.resolve("-"), PosixFilePermissions.fromString("r---w---x"));
+        Files.setPosixFilePermissions(source.resolve("empty"), PosixFilePermissions.fromString("r-x------"));
+        night.register("E1", source);
+        Path second = Files.createDirectory(folder.resolve("second"));
+        Night.write(second, Map.of("only", "plain names"));
+        night.register("E2", second);
+        night.complete();
+        Map<Path, FileTime> tagFiles = tagFiles();
+
+        Run run = rebuild();
+
+        assertThat(rebuilt.findings(run)).isEmpty();
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(run.kind()).isEqualTo(RunKind.REBUILD);
+        assertThat(totals(rebuilt)).isEqualTo(totals(night));
+        assertThat(rebuilt.coverage().safe()).isTrue();
+        assertThat(rebuilt.count("select count(*) from found_copy")).isZero();
+        assertThat(rebuilt.count("select count(*) from receipt where way_in is not null or method not like 'exec %'"))
+                .isZero();
+        assertThat(actions()).contains("experiment.found", "experiment.verified", "catalogue.rebuilt", "run.ended");
+        Experiment found = rebuilt.get(Experiments.class).find("p", "E1").orElseThrow();
+        assertThat(found.kind()).isEqualTo(SourceKind.NONE);
+
+        Path restored = restored(found);
+        Map<FilePath, String> asAtSite = Snapshot.of(bag.resolve("data"));
+        assertThat(Snapshot.of(restored).keySet()).isEqualTo(asAtSite.keySet());
+        NightlyBackupIT.assertSame(source, restored);
+
+        Run unknown = rebuilt.run();
+        assertThat(rebuilt.findings(unknown))
+                .extracting(KeptFinding::experiment, KeptFinding::reason)
+                .containsExactlyInAnyOrder(
+                        tuple("p/E1", Problem.SOURCE_MISSING), tuple("p/E2", Problem.SOURCE_MISSING));
+
+        rebuilt.register("E1", restored);
+        assertThat(rebuilt.get(Experiments.class).find("p", "E1").orElseThrow().kind())
+                .isEqualTo(SourceKind.FILESYSTEM);
+        rebuilt.register(
+                "E2", restored(rebuilt.get(Experiments.class).find("p", "E2").orElseThrow()));
+        Run next = rebuilt.complete();
+        assertThat(rebuilt.count("select count(*) from transfer_unit where run_id = " + next.id()))
+                .as("what was restored has the times and modes that the site keeps")
+                .isZero();
+        assertThat(tagFiles()).as("no tag file was written again").isEqualTo(tagFiles);
+    }
+
+    @Test
+    void aSourceThatSurvivedIsSentAgainAndNotFrozenBecauseBagsHaveWholeSeconds() throws Exception {
+        for (int i = 0; i < 40; i++) {
+            Path file = source.resolve("f" + i);
+            Files.writeString(file, "file " + i);
+            Files.setLastModifiedTime(file, FileTime.from(Instant.parse("2026-01-02T03:04:05.123456789Z")));
+        }
+        Files.createSymbolicLink(source.resolve("link"), Path.of("f1"));
+        night.register("E1", source);
+        night.complete();
+        rebuild();
+
+        rebuilt.register("E1", source);
+        Run next = rebuilt.complete();
+
+        assertThat(rebuilt.coverage().safe()).isTrue();
+        assertThat(rebuilt.get(Manifests.class).current(1).orElseThrow().number())
+                .isEqualTo(2);
+        NightlyBackupIT.assertSame(source, bag.resolve("data"));
+        assertThat(root.resolve(".dozo/versions/p/E1/2/data"))
+                .as("the same bytes were recognised")
+                .doesNotExist();
+        assertThat(next.state()).isEqualTo(RunState.COMPLETE);
+    }
+
+    @Test
+    void theManifestKeepsItsNumberSoThatNothingGetsThePlaceOfAStoredVersion() throws Exception {
+        night.register("E1", source);
+        for (int i = 1; i <= 3; i++) {
+            Night.write(source, Map.of("changed", "content " + i, "gone" + i, "g"));
+            night.complete();
+        }
+        Files.delete(source.resolve("gone1"));
+        night.complete();
+
+        Run run = rebuild();
+
+        assertThat(rebuilt.findings(run))
+                .extracting(KeptFinding::reason, KeptFinding::path)
+                .containsExactly(tuple(Problem.NOT_REBUILT, null));
+        assertThat(rebuilt.findings(run).getFirst().message()).startsWith("2 earlier versions");
+        Manifest manifest = rebuilt.get(Manifests.class).current(1).orElseThrow();
+        assertThat(manifest.number()).isEqualTo(3);
+        assertThat(manifest.files())
+                .as("what the source had deleted is at the site, too")
+                .isEqualTo(4);
+
+        rebuilt.get(Sites.class).add("later", site.address(), "test");
+        assertThat(rebuilt.count("select count(*) from protection")).isEqualTo(2);
+    }
+
+    @Test
+    void whatIsDamagedMissingOrNotListedIsAFindingAndNotSafe() throws Exception {
+        Night.write(source, Map.of("good", "good", "bad", "right bytes", "lost", "lost", "sub/x", "x"));
+        night.register("E1", source);
+        night.complete();
+        FileTime time = Files.getLastModifiedTime(bag.resolve("data/bad"));
+        Files.writeString(bag.resolve("data/bad"), "wrong bytes");
+        Files.setLastModifiedTime(bag.resolve("data/bad"), time);
+        Files.delete(bag.resolve("data/lost"));
+        Files.writeString(bag.resolve("data/sub/foreign"), "f");
+
+        Run run = rebuild();
+
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(rebuilt.findings(run))
+                .extracting(KeptFinding::reason, KeptFinding::path)
+                .containsExactlyInAnyOrder(
+                        tuple(Problem.DAMAGED, FilePath.of("bad")),
+                        tuple(Problem.MISSING, FilePath.of("lost")),
+                        tuple(Problem.UNEXPECTED, FilePath.of("sub/foreign")));
+        assertThat(rebuilt.coverage().files()).isEqualTo(3);
+        assertThat(rebuilt.coverage().filesSafe()).isEqualTo(2);
+        assertThat(rebuilt.count("select count(*) from found_copy")).isZero();
+    }
+
+    @Test
+    void whatIsNoCompleteBagIsAFindingAndTheRestIsRead() throws Exception {
+        Night.write(source, Map.of("f", "f"));
+        night.register("E1", source);
+        for (String code : List.of("noList", "altered", "moved", "notOurs")) {
+            Path one = Files.createDirectory(folder.resolve(code));
+            Night.write(one, Map.of("f", code));
+            night.register(code, one);
+        }
+        night.complete();
+        Path project = root.resolve("p");
+        Files.delete(project.resolve("noList/manifest-sha256.txt"));
+        Files.writeString(project.resolve("altered/manifest-sha256.txt"), "x", StandardOpenOption.APPEND);
+        Files.move(project.resolve("moved"), project.resolve("elsewhere"));
+        Night.write(root, Map.of("lost+found/x/y", "y", "file", "f", "p/name with spaces/bagit.txt", "b"));
+        Night.write(project.resolve("notOurs"), Map.of("tagmanifest-sha256.txt", "no line\n"));
+
+        Run run = rebuild();
+
+        assertThat(rebuilt.findings(run))
+                .allSatisfy(finding -> assertThat(finding.reason()).isEqualTo(Problem.NOT_REBUILT))
+                .extracting(finding -> String.valueOf(finding.path()))
+                .containsExactlyInAnyOrder(
+                        "file",
+                        "lost+found",
+                        "p/altered",
+                        "p/elsewhere",
+                        "p/name with spaces",
+                        "p/noList",
+                        "p/notOurs");
+        assertThat(rebuilt.coverage().experiments()).isEqualTo(1);
+        assertThat(rebuilt.coverage().safe()).isTrue();
+    }
+
+    @Test
+    void namesThatLeadOutOfTheBagAreNeverUsed() throws Exception {
+        Night.write(source, Map.of("f", "f"));
+        night.register("E1", source);
+        night.complete();
+        String line = "%064d  data/%s%n";
+        list(line.formatted(1, "../../outside")
+                + line.formatted(2, "/etc/passwd")
+                + line.formatted(3, "a//b")
+                + line.formatted(4, "./f")
+                + "%064d  bag-info.txt%n".formatted(5)
+                + "not a line\n");
+
+        Run run = rebuild();
+
+        assertThat(rebuilt.findings(run))
+                .extracting(KeptFinding::reason, KeptFinding::path)
+                .hasSize(8)
+                .containsOnly(
+                        tuple(Problem.NOT_REBUILT, null),
+                        tuple(Problem.OUTSIDE, null),
+                        tuple(Problem.UNPARSED, null),
+                        tuple(Problem.UNEXPECTED, FilePath.of("f")));
+        assertThat(rebuilt.count("select count(*) from manifest")).isZero();
+    }
+
+    /** Replaces the bag's list, as somebody could who may write there. */
+    private void list(String text) throws IOException {
+        Files.writeString(bag.resolve("manifest-sha256.txt"), text);
+        Path tags = bag.resolve("tagmanifest-sha256.txt");
+        String digest = dozo.file.Digest.ofContent(Files.readAllBytes(bag.resolve("manifest-sha256.txt")))
+                .toString();
+        Files.writeString(tags, Files.readString(tags).replaceFirst("[0-9a-f]{64}(?=  manifest-sha256)", digest));
+    }
+
+    @Test
+    void aDatabaseWithOtherContentIsRefused() throws Exception {
+        Night.write(source, Map.of("f", "f"));
+        night.register("E1", source);
+
+        assertThatThrownBy(() -> night.get(Rebuild.class).run("dr", site.address()))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("in use");
+
+        night.complete();
+        rebuild();
+        assertThatThrownBy(this::rebuild).isInstanceOf(Refusal.class);
+    }
+
+    @Test
+    void anEmptySiteFailsAndTheSameCallContinuesWithTheRightRoot() throws Exception {
+        Night.write(source, Map.of("f", "f"));
+        night.register("E1", source);
+        night.complete();
+        rebuilt = Night.without(other);
+        SiteAddress wrong = site.address()
+                .withRoot(Files.createDirectory(folder.resolve("empty")).toString());
+
+        assertThatThrownBy(() -> rebuilt.get(Rebuild.class).run("dr", wrong))
+                .isInstanceOf(RemoteException.class)
+                .hasMessageContaining("right root");
+        Run left = rebuilt.get(Runs.class).goingOn().orElseThrow();
+        assertThat(left.message()).contains("dozo rebuild-catalogue");
+        rebuilt.get(Operations.class).recover();
+        assertThatThrownBy(() -> rebuilt.get(Operations.class).start("dr", "test"))
+                .isInstanceOf(Refusal.class);
+
+        Run run = rebuild();
+        assertThat(run.id()).isEqualTo(left.id());
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+    }
+
+    @Test
+    void aCopyThatCannotBeReadStaysClaimedAndIsNotSentUntilItIsKnown() throws Exception {
+        Night.write(source, Map.of("f", "f", "closed", "c"));
+        night.register("E1", source);
+        night.complete();
+        Path closed = bag.resolve("data/closed");
+        Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("---------"));
+        if (Files.isReadable(closed)) {
+            // Nothing is closed to root.
+            return;
+        }
+
+        assertThat(rebuilt(rebuild())).containsExactly(tuple("p/E1", Problem.UNPROVEN));
+        assertThat(rebuilt.count("select cardinality(entry_nos) from found_copy"))
+                .isEqualTo(1);
+        rebuilt.register("E1", source);
+        assertThat(rebuilt(rebuilt.run())).containsExactly(tuple("p/E1", Problem.UNPROVEN));
+        assertThat(rebuilt.count("select count(*) from manifest")).isEqualTo(1);
+
+        Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rw-------"));
+        assertThat(rebuild().state()).isEqualTo(RunState.COMPLETE);
+        assertThat(rebuilt.coverage().safe()).isTrue();
+    }
+
+    private List<org.assertj.core.groups.Tuple> rebuilt(Run run) {
+        return rebuilt.findings(run).stream()
+                .map(finding -> tuple(finding.experiment(), finding.reason()))
+                .toList();
+    }
+
+    @Test
+    void killedInEachPhaseItContinuesAndDoesNothingTwice() throws Exception {
+        for (int e = 1; e <= 6; e++) {
+            Path one = Files.createDirectory(folder.resolve("e" + e));
+            for (int i = 0; i < 2_500; i++) {
+                Files.writeString(one.resolve("f" + i), "file %d of %d".formatted(i, e));
+            }
+            night.register("K" + e, one);
+        }
+        night.complete();
+        rebuilt = Night.without(other);
+
+        killWhen("select count(*) > 0 from project");
+        killWhen("select count(*) > 2 from manifest");
+        killWhen("select count(*) > 1 from receipt");
+        killWhen("select count(*) > 8 from receipt");
+        Run run = rebuild();
+
+        assertThat(rebuilt.findings(run)).isEmpty();
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(run.id()).isEqualTo(1);
+        assertThat(totals(rebuilt)).isEqualTo(totals(night));
+        assertThat(rebuilt.count("select count(*) from manifest")).isEqualTo(6);
+        assertThat(rebuilt.count("""
+                        select count(*) from (select experiment_id, unnest(entry_nos) as n from receipt) r
+                        group by experiment_id, n having count(*) > 1
+                        union all select 0 limit 1
+                        """)).isZero();
+        assertThat(rebuilt.count("select count(*) from receipt")).isEqualTo(6 * 3);
+        assertThat(rebuilt.count("select count(*) from ledger where action = 'experiment.found'"))
+                .isEqualTo(6);
+    }
+
+    private void killWhen(String condition) throws Exception {
+        try (ChildProcess child = new ChildProcess(
+                RebuildProcess.class,
+                256,
+                folder.resolve("child.log"),
+                site.address(),
+                other.getJdbcUrl(),
+                String.valueOf(other.getUsername()),
+                String.valueOf(other.getPassword()))) {
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(2))
+                    .pollInterval(Duration.ofMillis(2))
+                    .until(() -> !child.isAlive()
+                            || rebuilt.jdbc()
+                                    .sql(condition)
+                                    .query(Boolean.class)
+                                    .single());
+            assertThat(child.isAlive())
+                    .as("killed in the middle, not after the end")
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void nothingIsWrittenAtTheSite() throws Exception {
+        Night.write(source, Map.of("a/f", "f", "b", "b"));
+        night.register("E1", source);
+        night.complete();
+        Map<Path, Object> before = everything();
+
+        rebuild();
+
+        assertThat(everything()).isEqualTo(before);
+        assertThat(rebuilt.coverage().safe()).isTrue();
+    }
+
+    private Map<Path, Object> everything() throws IOException {
+        Map<Path, Object> all = new TreeMap<>();
+        try (Stream<Path> paths = Files.walk(root, new FileVisitOption[0])) {
+            for (Path path : (Iterable<Path>) paths::iterator) {
+                all.put(path, Files.getLastModifiedTime(path, LinkOption.NOFOLLOW_LINKS));
+            }
+        }
+        return all;
+    }
+
+    private Map<Path, FileTime> tagFiles() throws IOException {
+        Map<Path, FileTime> times = new TreeMap<>();
+        try (Stream<Path> paths = Files.find(root.resolve("p"), 2, (path, facts) -> facts.isRegularFile())) {
+            for (Path path : (Iterable<Path>) paths::iterator) {
+                times.put(path, Files.getLastModifiedTime(path));
+            }
+        }
+        assertThat(times).isNotEmpty();
+        return times;
+    }
+
+    private Path restored(Experiment experiment) throws Exception {
+        Path into = folder.resolve("restored " + experiment.code());
+        Manifest manifest =
+                rebuilt.get(Manifests.class).current(experiment.id()).orElseThrow();
+        try (Restore restore = new Restore(
+                rebuilt.get(Inventories.class).of(manifest, 1),
+                experiment.name(),
+                manifest.number(),
+                Selection.ALL,
+                site.address(),
+                into,
+                OPTIONS)) {
+            restore.run(finding -> {
+                throw new AssertionError(finding.message());
+            });
+        }
+        return into;
+    }
+
+    private static List<Long> totals(Night of) {
+        Coverage.Totals totals = of.coverage();
+        return List.of(totals.files(), totals.filesSafe(), totals.bytes(), totals.bytesSafe());
+    }
+
+    private List<String> actions() {
+        return rebuilt.jdbc()
+                .sql("select distinct action from ledger")
+                .query((row, n) -> row.getString(1))
+                .list();
+    }
+}

@@ -1,0 +1,197 @@
+package dozo;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.command.Exit;
+import dozo.command.RunReport;
+import dozo.command.SiteCommand;
+import dozo.file.Size;
+import dozo.rebuild.Rebuild;
+import dozo.rebuild.Rebuild.Progress;
+import dozo.registry.Refusal;
+import dozo.registry.SiteKey;
+import dozo.registry.SiteTerms;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.run.Runs.Run;
+import dozo.run.Timetable;
+import dozo.start.StartFailure;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ComponentScan;
+import org.springframework.context.annotation.FilterType;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Rebuilds the catalogue from a site, in the database of a service that is not running. */
+@Command(
+        name = "rebuild-catalogue",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Rebuilds the catalogue in an empty database from what is at a DR site, and verifies every copy there.",
+            "For a new machine after a disaster: give the settings of the service, do not start it before the end.",
+            "Nothing is written at the site. If it was interrupted, the same command continues."
+        },
+        footer = {"", "Exit code 0: everything at the site was verified; 1: there are findings."})
+final class RebuildCommand implements Callable<Integer> {
+
+    private static final Duration SHOWN_EVERY = Duration.ofSeconds(2);
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "The site's name in Dozo, as it was.")
+    private String name = "";
+
+    @Parameters(index = "1", paramLabel = "USER@HOST:/ROOT", description = "The site's address.")
+    private String where = "";
+
+    @Mixin
+    private SiteCommand.Access access = new SiteCommand.Access();
+
+    /** What a rebuild needs of the service: no pages, no REST, no schedule. */
+    @EnableAutoConfiguration
+    @ConfigurationPropertiesScan({"dozo.start", "dozo.manifest", "dozo.registry", "dozo.run", "dozo.drill"})
+    @ComponentScan(
+            basePackages = {
+                "dozo.certificate",
+                "dozo.drill",
+                "dozo.ledger",
+                "dozo.manifest",
+                "dozo.people",
+                "dozo.rebuild",
+                "dozo.registry",
+                "dozo.restore",
+                "dozo.run",
+                "dozo.setting",
+                "dozo.start",
+                "dozo.transfer",
+                "dozo.verify"
+            },
+            excludeFilters =
+                    @ComponentScan.Filter(
+                            type = FilterType.REGEX,
+                            pattern = "dozo\\.start\\.(Pseudonym|Worklist)Settings.*"))
+    static class Rooms {
+
+        @Bean
+        Timetable timetable() {
+            return Timetable.of("-", "");
+        }
+
+        @Bean
+        ZoneId zone(Timetable timetable) {
+            return timetable.zone();
+        }
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        SiteTerms terms = access.terms(where, requireNonNull(spec).commandLine());
+        SpringApplication application = new SpringApplication(Rooms.class);
+        application.setWebApplicationType(WebApplicationType.NONE);
+        try (ConfigurableApplicationContext rooms = Application.start(application, Map.of())) {
+            SiteKey own = rooms.getBean(SiteKey.class);
+            try {
+                return rebuild(rooms.getBean(Rebuild.class), terms, own);
+            } catch (RemoteException e) {
+                return failed(e, terms, own);
+            } catch (IOException e) {
+                return say(Exit.UNAVAILABLE, "%s; the same command continues".formatted(e.getMessage()));
+            } catch (Refusal e) {
+                return say(Exit.REFUSED, "%s: %s".formatted(e.field(), e.getMessage()));
+            }
+        } catch (RuntimeException e) {
+            StartFailure known = StartFailure.of(e).orElseThrow(() -> e);
+            return say(known.exitCode(), known.message());
+        }
+    }
+
+    private int rebuild(Rebuild rebuild, SiteTerms terms, SiteKey own) throws IOException, InterruptedException {
+        Thread shown = Thread.ofVirtual().start(() -> show(rebuild));
+        Run run;
+        try {
+            run = rebuild.run(name, terms.address(own));
+        } finally {
+            shown.interrupt();
+            shown.join();
+        }
+        PrintWriter out = requireNonNull(spec).commandLine().getOut();
+        Progress done = rebuild.progress();
+        out.println("lists: %,d files, folders and links of %,d experiments in %.1f s"
+                .formatted(done.entries(), done.done(), seconds(done.lists())));
+        out.println("digests: %,d files, folders and links, %s in %.1f s"
+                .formatted(done.verified(), Size.text(done.bytesVerified()), seconds(done.digests())));
+        out.println(
+                run.findings() == 0
+                        ? "the catalogue is rebuilt and everything is verified; start the service"
+                        : "the catalogue is rebuilt, with %d findings; start the service and look at them: dozo status %d"
+                                .formatted(run.findings(), run.id()));
+        out.flush();
+        return RunReport.exitCode(run.state());
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toMillis() / 1e3;
+    }
+
+    private void show(Rebuild rebuild) {
+        PrintWriter err = requireNonNull(spec).commandLine().getErr();
+        String last = "";
+        try {
+            while (true) {
+                Thread.sleep(SHOWN_EVERY);
+                String line = line(rebuild.progress()).orElse("looking for experiments at the site");
+                if (!line.equals(last)) {
+                    err.println(line);
+                    err.flush();
+                }
+                last = line;
+            }
+        } catch (InterruptedException ended) {
+            // The rebuild has ended.
+        }
+    }
+
+    private static Optional<String> line(Progress progress) {
+        if (progress.toVerify() > 0) {
+            return Optional.of("verified %,d of %,d files, folders and links, %s"
+                    .formatted(progress.verified(), progress.toVerify(), Size.text(progress.bytesVerified())));
+        }
+        return progress.found() == 0
+                ? Optional.empty()
+                : Optional.of("loaded the lists of %,d of %,d experiments, %,d files, folders and links"
+                        .formatted(progress.done(), progress.found(), progress.entries()));
+    }
+
+    private int failed(RemoteException e, SiteTerms terms, SiteKey own) {
+        String identity = terms.site().identity();
+        String key = e.reason() == Reason.LOGIN_REFUSED && (identity == null || identity.isEmpty())
+                ? "%nThis machine logs in with a key of its own. Let the site's administrators add this line to the authorized_keys of %s:%n%s"
+                        .formatted(terms.site().user(), own.publicKey())
+                : "";
+        return say(Exit.UNAVAILABLE, "%s; the same command continues%s".formatted(e.getMessage(), key));
+    }
+
+    private int say(int exit, String message) {
+        PrintWriter err = requireNonNull(spec).commandLine().getErr();
+        err.println("dozo: " + message);
+        err.flush();
+        return exit;
+    }
+}

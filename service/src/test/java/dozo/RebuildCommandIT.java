@@ -1,0 +1,120 @@
+package dozo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.command.Exit;
+import dozo.db.TestDatabase;
+import dozo.ledger.Coverage;
+import dozo.loopback.LoopbackSite;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import dozo.run.Operations;
+import dozo.run.Runs;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code dozo rebuild-catalogue} as a person runs it on a new machine: its own process, its output and its exit code. */
+class RebuildCommandIT {
+
+    private static final int LIMIT_SECONDS = 120;
+
+    @TempDir
+    Path folder;
+
+    private final HikariDataSource fresh = TestDatabase.empty();
+
+    private record Ended(int exitCode, String output) {}
+
+    @Test
+    void aNewMachineGetsTheCatalogueFromTheSiteAndServesIt() throws Exception {
+        Path source = Files.createDirectory(folder.resolve("source"));
+        Files.writeString(source.resolve("file"), "content");
+        Path root = Files.createDirectory(folder.resolve("dr"));
+        try (LoopbackSite site = LoopbackSite.start(folder.resolve("sshd"), root, 0)) {
+            backUp(source, site.address());
+
+            Ended unknown = rebuild(site.address(), "dr", false);
+            assertThat(unknown.output()).contains("authorized_keys", "ssh-ed25519 ", "the same command continues");
+            assertThat(unknown.exitCode()).isEqualTo(Exit.UNAVAILABLE);
+
+            Ended rebuilt = rebuild(site.address(), "dr", true);
+            assertThat(rebuilt.output())
+                    .contains("lists: 1 files, folders and links of 1 experiments", "everything is verified")
+                    .doesNotContain("Exception", "password");
+            assertThat(rebuilt.exitCode()).isEqualTo(Exit.WELL);
+
+            Ended again = rebuild(site.address(), "dr", true);
+            assertThat(again.output()).contains("dozo: database: the database is in use");
+            assertThat(again.exitCode()).isEqualTo(Exit.REFUSED);
+
+            Ended wrong = rebuild(site.address(), "no name", true);
+            assertThat(wrong.exitCode()).isEqualTo(Exit.REFUSED);
+        }
+        try (RunningService service = RunningService.start(folder.resolve("new"), fresh, Map.of())) {
+            assertThat(service.bean(Coverage.class).all(1).safe()).isTrue();
+            assertThat(service.bean(Experiments.class).find("p", "E1")).isPresent();
+        }
+    }
+
+    private void backUp(Path source, SiteAddress site) {
+        try (RunningService service = RunningService.start(folder.resolve("old"))) {
+            service.bean(Sites.class).save("dr", site, "test");
+            service.bean(Projects.class).create("p", "", "test");
+            service.bean(Experiments.class).register("p", "E1", "", source, "test");
+            long run = service.bean(Operations.class).start("dr", "test").id();
+            await().atMost(Duration.ofMinutes(1))
+                    .until(() ->
+                            !service.bean(Runs.class).find(run).orElseThrow().goesOn());
+            assertThat(service.bean(Coverage.class).all(1).safe()).isTrue();
+        }
+    }
+
+    private Ended rebuild(SiteAddress site, String name, boolean withKey) throws IOException, InterruptedException {
+        List<String> words = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dozo.Application",
+                "rebuild-catalogue",
+                "--port",
+                String.valueOf(site.port()),
+                "--host-key",
+                site.hostKey()));
+        if (withKey) {
+            words.addAll(List.of("--identity", site.identity().toString()));
+        }
+        words.addAll(List.of(name, "%s@%s:%s".formatted(site.user(), site.host(), site.root())));
+        Path output = Files.createTempFile(folder, "output", "");
+        ProcessBuilder command = new ProcessBuilder(words);
+        command.environment().keySet().removeIf(variable -> variable.startsWith("DOZO_"));
+        Path secret = folder.resolve("password");
+        Files.writeString(secret, String.valueOf(fresh.getPassword()));
+        command.environment()
+                .putAll(Map.of(
+                        "DOZO_WORK", folder.resolve("new").toString(),
+                        "DOZO_DB_URL", fresh.getJdbcUrl(),
+                        "DOZO_DB_USER", String.valueOf(fresh.getUsername()),
+                        "DOZO_DB_PASSWORD_FILE", secret.toString()));
+        Process process = command.redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+        return new Ended(process.exitValue(), Files.readString(output));
+    }
+}

@@ -5,9 +5,12 @@ import static java.util.Objects.requireNonNull;
 import dozo.command.Exit;
 import dozo.command.RunReport;
 import dozo.command.SiteCommand;
+import dozo.file.Digest;
 import dozo.file.Size;
 import dozo.rebuild.Rebuild;
 import dozo.rebuild.Rebuild.Progress;
+import dozo.rebuild.Rebuild.RecordKey;
+import dozo.record.Loading.Loaded;
 import dozo.registry.Refusal;
 import dozo.registry.SiteKey;
 import dozo.registry.SiteTerms;
@@ -18,11 +21,16 @@ import dozo.run.Timetable;
 import dozo.start.StartFailure;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneId;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -35,6 +43,8 @@ import org.springframework.context.annotation.FilterType;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -51,6 +61,7 @@ import picocli.CommandLine.Spec;
 final class RebuildCommand implements Callable<Integer> {
 
     private static final Duration SHOWN_EVERY = Duration.ofSeconds(2);
+    private static final int KEY_BYTES_MAX = 64 << 10;
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -61,12 +72,34 @@ final class RebuildCommand implements Callable<Integer> {
     @Parameters(index = "1", paramLabel = "USER@HOST:/ROOT", description = "The site's address.")
     private String where = "";
 
+    @Option(
+            names = "--recovery-key",
+            paramLabel = "FILE",
+            description = {
+                "The key for the records of the catalogue at the site (dozo recovery-key says where it was). With it titles, sources, users,",
+                "the ledger and earlier manifests come back; without it only what the bags say."
+            })
+    private @Nullable Path recoveryKey;
+
+    @Option(
+            names = "--signed-by",
+            paramLabel = "FINGERPRINT",
+            description = "Only records signed with this key, as dozo certificate-key prints it. Repeatable.")
+    private List<String> signedBy = List.of();
+
     @Mixin
     private SiteCommand.Access access = new SiteCommand.Access();
 
     /** What a rebuild needs of the service: no pages, no REST, no schedule. */
     @EnableAutoConfiguration
-    @ConfigurationPropertiesScan({"dozo.start", "dozo.manifest", "dozo.registry", "dozo.run", "dozo.drill"})
+    @ConfigurationPropertiesScan({
+        "dozo.start",
+        "dozo.manifest",
+        "dozo.registry",
+        "dozo.record",
+        "dozo.run",
+        "dozo.drill"
+    })
     @ComponentScan(
             basePackages = {
                 "dozo.certificate",
@@ -75,6 +108,7 @@ final class RebuildCommand implements Callable<Integer> {
                 "dozo.manifest",
                 "dozo.people",
                 "dozo.rebuild",
+                "dozo.record",
                 "dozo.registry",
                 "dozo.restore",
                 "dozo.run",
@@ -103,12 +137,13 @@ final class RebuildCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         SiteTerms terms = access.terms(where, requireNonNull(spec).commandLine());
+        Optional<RecordKey> key = recordKey();
         SpringApplication application = new SpringApplication(Rooms.class);
         application.setWebApplicationType(WebApplicationType.NONE);
         try (ConfigurableApplicationContext rooms = Application.start(application, Map.of())) {
             SiteKey own = rooms.getBean(SiteKey.class);
             try {
-                return rebuild(rooms.getBean(Rebuild.class), terms, own);
+                return rebuild(rooms.getBean(Rebuild.class), terms, own, key);
             } catch (RemoteException e) {
                 return failed(e, terms, own);
             } catch (IOException e) {
@@ -122,17 +157,48 @@ final class RebuildCommand implements Callable<Integer> {
         }
     }
 
-    private int rebuild(Rebuild rebuild, SiteTerms terms, SiteKey own) throws IOException, InterruptedException {
+    private Optional<RecordKey> recordKey() {
+        if (recoveryKey == null) {
+            return Optional.empty();
+        }
+        try {
+            if (Files.size(recoveryKey) > KEY_BYTES_MAX) {
+                throw new IOException("it is too large for a key");
+            }
+            return Optional.of(new RecordKey(
+                    Files.readString(recoveryKey, StandardCharsets.ISO_8859_1),
+                    signedBy.stream().map(Digest::ofHex).collect(Collectors.toSet())));
+        } catch (IOException e) {
+            throw wrong("--recovery-key: %s cannot be read: %s".formatted(recoveryKey, e.getMessage()));
+        } catch (IllegalArgumentException e) {
+            throw wrong("--signed-by: expected 64 hexadecimal digits");
+        }
+    }
+
+    private ParameterException wrong(String message) {
+        return new ParameterException(requireNonNull(spec).commandLine(), message);
+    }
+
+    private int rebuild(Rebuild rebuild, SiteTerms terms, SiteKey own, Optional<RecordKey> key)
+            throws IOException, InterruptedException {
         Thread shown = Thread.ofVirtual().start(() -> show(rebuild));
         Run run;
         try {
-            run = rebuild.run(name, terms.address(own));
+            run = rebuild.run(name, terms.address(own), key.orElse(null));
         } finally {
             shown.interrupt();
             shown.join();
         }
         PrintWriter out = requireNonNull(spec).commandLine().getOut();
         Progress done = rebuild.progress();
+        Loaded records = done.records();
+        if (records != null) {
+            out.println("records of %s: %,d experiments, signed with %s; compare this with what you have written down"
+                    .formatted(
+                            records.writtenAt(),
+                            records.experiments(),
+                            records.signers().stream().map(Digest::toString).collect(Collectors.joining(", "))));
+        }
         out.println("lists: %,d files, folders and links of %,d experiments in %.1f s"
                 .formatted(done.entries(), done.done(), seconds(done.lists())));
         out.println("digests: %,d files, folders and links, %s in %.1f s"

@@ -12,8 +12,8 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.restore.Inventories;
 import dozo.restore.SiteDownloads;
+import dozo.restore.SiteDownloads.FoundFile;
 import dozo.restore.SiteDownloads.FoundFolder;
-import dozo.send.SiteCopy;
 import dozo.web.Download;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -81,12 +81,9 @@ class DownloadApi {
                     .find(asked)
                     .orElseThrow(Missing.thing("entry of %s#%d at".formatted(experiment.name(), number), asked));
             if (entry.facts().kind() == EntryKind.FILE) {
-                SiteCopy copy = downloads.find(experiment, from, entry.number());
-                new Download(
-                                MediaType.APPLICATION_OCTET_STREAM,
-                                FilePath.render(copy.name().name()),
-                                copy.sizeBytes())
-                        .send(request, response, out -> downloads.write(experiment, from, copy, actor.getName(), out));
+                FoundFile file = downloads.find(experiment, from, entry.number());
+                new Download(MediaType.APPLICATION_OCTET_STREAM, FilePath.render(file.name()), file.sizeBytes())
+                        .send(request, response, out -> downloads.write(file, actor.getName(), out));
                 return;
             }
         }

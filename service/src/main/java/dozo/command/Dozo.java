@@ -1,9 +1,9 @@
 package dozo.command;
 
 import dozo.api.CertificateApi.ShownCertificateKey;
-import dozo.api.RecoveryApi.ShownRecoveryKey;
 import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.ExperimentApi.ShownExperiment;
+import dozo.api.RecoveryApi.ShownRecoveryKey;
 import dozo.api.ShownFinding;
 import dozo.api.ShownRun;
 import dozo.api.ShownRun.ShownScrub;
@@ -12,9 +12,9 @@ import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
 import java.lang.reflect.AnnotatedElement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.ArrayList;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;

@@ -50,10 +50,28 @@ public final class Usage {
         groups.put(
                 "Set-up",
                 List.of(
-                        "site", "recovery-key", "project", "user", "token", "origin", "flywheel", "bookings", "source", "plan"));
+                        "site",
+                        "recovery-key",
+                        "project",
+                        "user",
+                        "token",
+                        "origin",
+                        "flywheel",
+                        "bookings",
+                        "source",
+                        "plan"));
         groups.put(
                 "Programs",
-                List.of("copy", "serve", "rebuild-catalogue", "settings", "demo", "completion", "man", "version", "help"));
+                List.of(
+                        "copy",
+                        "serve",
+                        "rebuild-catalogue",
+                        "settings",
+                        "demo",
+                        "completion",
+                        "man",
+                        "version",
+                        "help"));
         return groups;
     }
 

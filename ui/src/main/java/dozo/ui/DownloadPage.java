@@ -8,8 +8,8 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.restore.SiteDownloads;
+import dozo.restore.SiteDownloads.FoundFile;
 import dozo.restore.SiteDownloads.FoundFolder;
-import dozo.send.SiteCopy;
 import dozo.web.Download;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -58,13 +58,9 @@ class DownloadPage {
             HttpServletRequest request,
             HttpServletResponse response) {
         Experiment experiment = ExperimentPage.found(experiments, project, code);
-        Site site = sites.chosen(siteName);
-        SiteCopy copy = downloads.find(experiment, site, entry);
-        new Download(
-                        MediaType.APPLICATION_OCTET_STREAM,
-                        FilePath.render(copy.name().name()),
-                        copy.sizeBytes())
-                .send(request, response, out -> downloads.write(experiment, site, copy, actor.getName(), out));
+        FoundFile found = downloads.find(experiment, sites.chosen(siteName), entry);
+        new Download(MediaType.APPLICATION_OCTET_STREAM, FilePath.render(found.name()), found.sizeBytes())
+                .send(request, response, out -> downloads.write(found, actor.getName(), out));
     }
 
     /** Sends a folder of a manifest with everything in it as a tar archive. */

@@ -97,7 +97,7 @@ public enum NameForm {
                 case 'n' -> '\n';
                 case 'r' -> '\r';
                 case '\\' -> '\\';
-                default -> throw new Malformed("unknown escape in a name: %c", (char) letter);
+                default -> throw new Malformed("unknown escape in a name: %s", (char) letter);
             };
         }
     };

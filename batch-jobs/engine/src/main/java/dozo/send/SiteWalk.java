@@ -205,6 +205,7 @@ final class SiteWalk {
                 there.mode(),
                 1,
                 0,
-                target);
+                target,
+                null);
     }
 }

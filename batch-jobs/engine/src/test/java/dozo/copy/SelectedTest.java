@@ -84,7 +84,7 @@ class SelectedTest {
     }
 
     private static Entry entry(FilePath path, EntryKind kind) {
-        return new Entry(1, path, Facts.told(kind, 0, 0, 0, 0755, 1, 0, null));
+        return new Entry(1, path, Facts.told(kind, 0, 0, 0, 0755, 1, 0, null, null));
     }
 
     private Inventory inventory() {

@@ -2,8 +2,14 @@ package dozo.rebuild;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.file.Digest;
+import dozo.file.Problem;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
+import dozo.record.Loading;
+import dozo.record.Loading.Loaded;
+import dozo.record.RecordsAtSite;
 import dozo.registry.Code;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
@@ -26,7 +32,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -53,6 +61,7 @@ public class Rebuild {
     private final FoundBags foundBags;
     private final FoundCopies foundCopies;
     private final FoundVerification verification;
+    private final Loading loading;
     private final TransferUnits units;
     private final Findings findings;
     private final Ledger ledger;
@@ -64,14 +73,24 @@ public class Rebuild {
     private final LongAdder entriesLoaded = new LongAdder();
     private final LongAdder entriesVerified = new LongAdder();
     private final LongAdder bytesVerified = new LongAdder();
+    private volatile @Nullable Loaded records;
     private volatile long experimentsFound;
     private volatile long entriesToVerify;
     private volatile Duration lists = Duration.ZERO;
     private volatile Duration digests = Duration.ZERO;
 
     /**
+     * What opens records.
+     *
+     * @param identity the text of a file with private keys
+     * @param signers SHA-256 of the keys, in DER, that may have signed records; empty: any
+     */
+    public record RecordKey(String identity, Set<Digest> signers) {}
+
+    /**
      * How far this process has come.
      *
+     * @param records what was loaded from the records of the catalogue; null: none were
      * @param found experiments at the site; 0 before they are known
      * @param done those of them whose lists are loaded
      * @param entries loaded from lists
@@ -80,6 +99,7 @@ public class Rebuild {
      * @param digests how long verifying took; zero before that
      */
     public record Progress(
+            @Nullable Loaded records,
             long found,
             long done,
             long entries,
@@ -95,6 +115,7 @@ public class Rebuild {
             FoundBags foundBags,
             FoundCopies foundCopies,
             FoundVerification verification,
+            Loading loading,
             TransferUnits units,
             Findings findings,
             Ledger ledger,
@@ -106,6 +127,7 @@ public class Rebuild {
         this.foundBags = foundBags;
         this.foundCopies = foundCopies;
         this.verification = verification;
+        this.loading = loading;
         this.units = units;
         this.findings = findings;
         this.ledger = ledger;
@@ -116,6 +138,7 @@ public class Rebuild {
 
     public Progress progress() {
         return new Progress(
+                records,
                 experimentsFound,
                 experimentsDone.sum(),
                 entriesLoaded.sum(),
@@ -129,14 +152,14 @@ public class Rebuild {
     /**
      * Begins or continues the rebuild, and returns its run when it has ended.
      *
-     * @param name the site's name in the catalogue
+     * @param name the site's name in the catalogue; if records are loaded, it keeps the name that it had
+     * @param key what opens the records of the catalogue; null: only the bags are read
      * @throws Refusal if the database contains anything but an unfinished rebuild from this site
      * @throws IOException if the site cannot be used; the same call continues
      */
-    public Run run(String name, SiteAddress address) throws IOException, InterruptedException {
+    public Run run(String name, SiteAddress address, @Nullable RecordKey key) throws IOException, InterruptedException {
         Code.checked("site", name);
-        refuseOthers(name);
-        Site site = open(name, address);
+        Site site = open(begun(name, address, key), address);
         Run run = runs.goingOn().orElseThrow();
         try (Lanes lanes = Lanes.to(site.address(), settings.lanes() == 0 ? LANES_USUAL : settings.lanes())) {
             SiteReader reader = SiteReader.readOnly(lanes, new Patience(settings.patience()));
@@ -157,18 +180,22 @@ public class Rebuild {
     }
 
     /**
-     * Checks that the database is empty, or has what an earlier call left.
+     * Checks that the database is empty, and loads records into it, or that it has what an earlier call left. Returns the
+     * site's name.
      *
-     * @throws Refusal if not
+     * @throws Refusal if the database has anything else
      */
-    private void refuseOthers(String name) {
+    private String begun(String name, SiteAddress address, @Nullable RecordKey key)
+            throws IOException, InterruptedException {
         Optional<Run> left = runs.goingOn();
         if (left.isEmpty() && !foundCopies.any()) {
             requireEmpty();
-            // The records of the catalogue at the site are to be loaded here (ADR 0069), before the site gets a row.
-            // What
-            // they say is not read from bags again: those are compared, and the copies verified.
-            return;
+            return key == null ? name : load(address, key);
+        }
+        if (left.isEmpty() && !isAny("select exists (select from run where kind = 'rebuild')")) {
+            throw Refusal.conflict(
+                    "database",
+                    "an earlier call was interrupted while it loaded records; begin again with an empty database");
         }
         left.ifPresent(run -> {
             if (run.kind() != RunKind.REBUILD || run.state() != RunState.RUNNING) {
@@ -176,6 +203,16 @@ public class Rebuild {
             }
         });
         requireSite(name);
+        return name;
+    }
+
+    /** Loads the records of the catalogue. What they say is not read from bags again: those are compared. */
+    private String load(SiteAddress address, RecordKey key) throws IOException, InterruptedException {
+        try (RecordsAtSite files = new RecordsAtSite(address)) {
+            Loaded loaded = loading.load(files, key.identity(), key.signers());
+            records = loaded;
+            return sites.find(loaded.siteId()).orElseThrow().name();
+        }
     }
 
     private Site open(String name, SiteAddress address) {
@@ -184,20 +221,38 @@ public class Rebuild {
             if (runs.goingOn().isEmpty()) {
                 Run run = runs.open(RunKind.REBUILD, site, Ledger.SYSTEM);
                 runs.say(run.id(), UNFINISHED);
+                findings.add(run.id(), broken());
             }
             return site;
         }));
     }
 
+    /** Returns findings for the experiments whose records cannot be used; their bags are read instead. */
+    private List<Finding> broken() {
+        Loaded loaded = records;
+        return loaded == null
+                ? List.of()
+                : loaded.broken().stream()
+                        .map(broken -> new Finding(
+                                broken.id(),
+                                Problem.NOT_REBUILT,
+                                null,
+                                "the records of %s cannot be used: %s; its bag was read instead"
+                                        .formatted(broken.experiment(), broken.reason())))
+                        .toList();
+    }
+
     private void requireEmpty() {
-        boolean used = jdbc.sql("""
-                        select exists (select from project) or exists (select from run) or exists (select from experiment)
-                        """).query(Boolean.class).single();
-        if (used) {
+        if (isAny(
+                "select exists (select from project) or exists (select from run) or exists (select from experiment)")) {
             throw Refusal.conflict(
                     "database",
                     "the database is in use: a catalogue is rebuilt only into an empty one; set another DOZO_DB_URL or DOZO_WORK");
         }
+    }
+
+    private boolean isAny(String question) {
+        return jdbc.sql(question).query(Boolean.class).single();
     }
 
     private void requireSite(String name) {

@@ -6,6 +6,7 @@
             "ledger",
             "manifest",
             "plan",
+            "record",
             "registry",
             "remote",
             "run",

@@ -16,7 +16,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 final class CatalogueTables {
 
     /** What entries have in tables of their own, by experiment and entry number: a name here is all that one needs. */
-    static final List<String> OF_ENTRIES = List.of("entry_link");
+    static final List<String> OF_ENTRIES = List.of("entry_link", "entry_owner", "entry_attribute");
 
     /** In the records of experiments. */
     static final List<String> OF_EXPERIMENTS = Stream.concat(
@@ -51,6 +51,7 @@ final class CatalogueTables {
             "drill",
             "arrival",
             "tree_folder",
+            "tag_file",
             "study",
             "study_series");
 
@@ -58,8 +59,8 @@ final class CatalogueTables {
         Map<String, String> reasons = new LinkedHashMap<>();
         reasons.put("flyway_schema_history", "each database has its own");
         reasons.put("receipt", "nothing is proven in a rebuilt catalogue: its receipts become found_copy");
-        for (String table : List.of("reading", "stored", "damage", "tag_file")) {
-            reasons.put(table, "about receipts, or about bags as they were; the site is read anew");
+        for (String table : List.of("reading", "stored", "damage")) {
+            reasons.put(table, "about receipts; the site is read anew");
         }
         reasons.put("protection", "counted from the manifests, with nothing safe");
         for (String table : List.of("transfer_unit", "run_worker")) {

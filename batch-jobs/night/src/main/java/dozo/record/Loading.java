@@ -353,10 +353,11 @@ public class Loading {
         }
     }
 
-    /** Numbers that were given are not given again, also in tables that stay empty. */
+    /** Numbers that were given are not given again, also in tables that stay empty; nor those that triggers took since. */
     private void advance(Map<String, Long> sequences) {
         sequences.forEach((name, value) -> jdbc.sql("""
-                        select setval(format('%I.%I', schemaname, sequencename)::regclass, :value) from pg_sequences
+                        select setval(format('%I.%I', schemaname, sequencename)::regclass, greatest(:value, last_value))
+                        from pg_sequences
                         where schemaname = current_schema() and sequencename = :name
                         """)
                 .param("name", name)

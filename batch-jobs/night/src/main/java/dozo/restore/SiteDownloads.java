@@ -60,6 +60,19 @@ public class SiteDownloads {
     private final Ledger ledger;
     private final Semaphore atOnce = new Semaphore(AT_ONCE_MAX);
 
+    /** A file's copy. */
+    public record FoundFile(Experiment experiment, Site site, SiteCopy copy) {
+
+        /** Returns the file's own name. */
+        public byte[] name() {
+            return copy.name().name();
+        }
+
+        public long sizeBytes() {
+            return copy.sizeBytes();
+        }
+    }
+
     /** What a folder of a manifest contains. */
     public record FoundFolder(Experiment experiment, Manifest manifest, Site site, FilePath path, List<Item> items) {}
 
@@ -79,10 +92,11 @@ public class SiteDownloads {
      *
      * @throws Refusal if the entry is not a file with a verified copy at the site
      */
-    public SiteCopy find(Experiment experiment, Site site, int entryNumber) {
+    public FoundFile find(Experiment experiment, Site site, int entryNumber) {
         return copies.of(experiment.id(), site.id(), new int[] {entryNumber}).stream()
                 .filter(copy -> copy.kind() == EntryKind.FILE)
                 .findFirst()
+                .map(copy -> new FoundFile(experiment, site, copy))
                 .orElseThrow(() -> Refusal.conflict(
                         "entry",
                         "site %s has no verified copy of this file, so there is nothing to download",
@@ -94,8 +108,10 @@ public class SiteDownloads {
      *
      * @throws Refusal if it cannot be read now, or differs from what was verified
      */
-    public void write(Experiment experiment, Site site, SiteCopy copy, String actor, OutputStream out)
-            throws IOException {
+    public void write(FoundFile file, String actor, OutputStream out) throws IOException {
+        Experiment experiment = file.experiment;
+        Site site = file.site;
+        SiteCopy copy = file.copy;
         read(experiment, site, at -> {
             // Without the file's name, which may contain a person's: ledger rows are permanent.
             ledger.append(

@@ -113,7 +113,7 @@ class HardenedNightIT extends NightAtSite {
         night.complete();
 
         try (Night rebuilt = Night.without(TestDatabase.fresh())) {
-            Run run = rebuilt.get(Rebuild.class).run("dr", site.address());
+            Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), null);
 
             assertThat(rebuilt.findings(run)).isEmpty();
             assertThat(rebuilt.coverage().safe()).isTrue();

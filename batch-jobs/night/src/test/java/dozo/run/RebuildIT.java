@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.copy.Copy;
 import dozo.copy.Copy.Options;
 import dozo.copy.Restore;
 import dozo.db.TestDatabase;
+import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.file.Selection;
@@ -16,6 +18,7 @@ import dozo.ledger.Findings.KeptFinding;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.rebuild.Rebuild;
+import dozo.rebuild.Rebuild.RecordKey;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
@@ -39,8 +42,10 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -67,7 +72,7 @@ class RebuildIT extends NightAtSite {
         if (rebuilt == null) {
             rebuilt = Night.without(other);
         }
-        return rebuilt.get(Rebuild.class).run("dr", site.address());
+        return rebuilt.get(Rebuild.class).run("dr", site.address(), null);
     }
 
     @Test
@@ -176,6 +181,82 @@ class RebuildIT extends NightAtSite {
     }
 
     @Test
+    void withRecordsEverythingComesBackAndTheNextNightSendsNothing() throws Exception {
+        Night.write(source, Map.of("same", "s", "changed", "content 1", "gone", "g", "a/b", "b"));
+        Files.createLink(source.resolve("a/name"), source.resolve("same"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("a/b"));
+        Files.setAttribute(source.resolve("a/b"), "unix:gid", 4711);
+        night.register("E1", source);
+        night.complete();
+        Files.delete(source.resolve("gone"));
+        Files.writeString(source.resolve("changed"), "second content");
+        night.complete();
+
+        rebuilt = Night.without(other);
+        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
+        Run run = rebuilt.get(Rebuild.class).run("any", site.address(), key);
+
+        assertThat(rebuilt.findings(run)).isEmpty();
+        assertThat(totals(rebuilt)).isEqualTo(totals(night));
+        assertThat(rebuilt.coverage().safe()).isTrue();
+        Experiment found = rebuilt.get(Experiments.class).find("p", "E1").orElseThrow();
+        assertThat(found.source()).isEqualTo(source);
+        assertThat(rebuilt.get(Manifests.class).all(found.id()))
+                .extracting(Manifest::number, Manifest::files, Manifest::sealedAt)
+                .isEqualTo(night.get(Manifests.class).all(1).stream()
+                        .map(manifest -> tuple(manifest.number(), manifest.files(), manifest.sealedAt()))
+                        .toList());
+        assertThat(rebuilt.count("select count(*) from entry_owner")).isEqualTo(1);
+
+        Run next = rebuilt.complete();
+
+        assertThat(rebuilt.count("select count(*) from transfer_unit where run_id = " + next.id()))
+                .isZero();
+        assertThat(rebuilt.get(Manifests.class)
+                        .current(found.id())
+                        .orElseThrow()
+                        .number())
+                .isEqualTo(2);
+        Path target = folder.resolve("first");
+        try (Restore restore = new Restore(
+                rebuilt.get(Inventories.class)
+                        .of(rebuilt.get(Manifests.class).find(found.id(), 1).orElseThrow(), 1),
+                "p/E1",
+                1,
+                Selection.ALL,
+                site.address(),
+                target,
+                new Options(0, 0, false))) {
+            List<Copy.Finding> lost = new ArrayList<>();
+            restore.run(lost::add);
+            assertThat(lost).isEmpty();
+        }
+        assertThat(target.resolve("changed")).hasContent("content 1");
+        assertThat(target.resolve("gone")).hasContent("g");
+    }
+
+    @Test
+    void recordsThatCannotBeOpenedAreRefusedAndNothingIsLoaded() throws Exception {
+        Night.write(source, Map.of("a", "b"));
+        night.register("E1", source);
+        night.complete();
+        rebuilt = Night.without(other);
+        RecordKey unsigned = new RecordKey(
+                Files.readString(Night.KEYS.resolve("recovery-key")), Set.of(Digest.ofContent(new byte[1])));
+
+        assertThatThrownBy(() -> rebuilt.get(Rebuild.class).run("dr", site.address(), unsigned))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("is signed with another key");
+        assertThatThrownBy(
+                        () -> rebuilt.get(Rebuild.class).run("dr", site.address(), new RecordKey("no key", Set.of())))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("expected a private key");
+
+        assertThat(rebuilt.count("select count(*) from project")).isZero();
+        assertThat(rebuild().state()).as("the bags are enough").isEqualTo(RunState.COMPLETE);
+    }
+
+    @Test
     void whatIsDamagedMissingOrNotListedIsAFindingAndNotSafe() throws Exception {
         Night.write(source, Map.of("good", "good", "bad", "right bytes", "lost", "lost", "sub/x", "x"));
         night.register("E1", source);
@@ -274,7 +355,7 @@ class RebuildIT extends NightAtSite {
         Night.write(source, Map.of("f", "f"));
         night.register("E1", source);
 
-        assertThatThrownBy(() -> night.get(Rebuild.class).run("dr", site.address()))
+        assertThatThrownBy(() -> night.get(Rebuild.class).run("dr", site.address(), null))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("in use");
 
@@ -292,7 +373,7 @@ class RebuildIT extends NightAtSite {
         SiteAddress wrong = site.address()
                 .withRoot(Files.createDirectory(folder.resolve("empty")).toString());
 
-        assertThatThrownBy(() -> rebuilt.get(Rebuild.class).run("dr", wrong))
+        assertThatThrownBy(() -> rebuilt.get(Rebuild.class).run("dr", wrong, null))
                 .isInstanceOf(RemoteException.class)
                 .hasMessageContaining("right root");
         Run left = rebuilt.get(Runs.class).goingOn().orElseThrow();

@@ -16,7 +16,7 @@ final class RebuildProcess {
         database.setUsername(arguments[1]);
         database.setPassword(arguments[2]);
         try (Night night = Night.without(database)) {
-            night.get(Rebuild.class).run("dr", ChildProcess.site(all));
+            night.get(Rebuild.class).run("dr", ChildProcess.site(all), null);
         }
     }
 }

@@ -67,6 +67,7 @@ def measure(options):
             print(table(upload, restores, rsyncs, singles, data), flush=True)
             if not options.short:
                 shortfalls += too_slow(upload, restores, rsyncs)
+            shortfalls += streamed(service, source)
             shortfalls += killed(service, folder, source, KILLS_SHORT if options.short else KILLS)
         shortfalls += over_a_link(data_folder, folder, options.short)
     if not options.short:
@@ -109,9 +110,23 @@ def killed(service, folder, source, points):
     return shortfalls
 
 
-def begin(service, target, out):
+def streamed(service, source):
+    """Restores one file to standard output."""
+    one = first_file(source)
+    child = begin(service, '-', subprocess.PIPE, '--path', str(one))
+    content, _ = child.communicate(timeout=LIMIT_SECONDS)
+    if child.returncode == 0 and content == (source / one).read_bytes():
+        return []
+    return [f'a file on standard output differs from the source (exit code {child.returncode})']
+
+
+def first_file(folder):
+    return next(path for path in sorted(folder.rglob('*')) if path.is_file()).relative_to(folder)
+
+
+def begin(service, target, out, *options):
     environment = {**service.environment, 'DOZO_URL': f'http://127.0.0.1:{service.port}'}
-    words = [LAUNCHER, 'restore', '--json', 'p/E', target]
+    words = [LAUNCHER, 'restore', '--json', *options, 'p/E', target]
     return subprocess.Popen(words, stdout=out, stderr=subprocess.DEVNULL, env=environment, start_new_session=True)
 
 
@@ -161,7 +176,7 @@ def over_a_link(data_folder, folder, short):
 
 def first_byte(service, source):
     """Returns the seconds until the first byte of a file arrives over REST."""
-    one = next(path for path in sorted(source.rglob('*')) if path.is_file()).relative_to(source)
+    one = first_file(source)
     path = f'{EXPERIMENT}/manifests/1/download?path={one}'
     started = time.monotonic()
     with service.opened('admin', service.admin_password(), 'POST', path, b'', 'application/octet-stream') as answer:
@@ -172,7 +187,7 @@ def first_byte(service, source):
 def in_turn(service, server, folder, source, rounds):
     """Returns the seconds of restores, of rsync, and of restores of a single file, and what differs from the source."""
     restores, rsyncs, singles, shortfalls = [], [], [], []
-    one = next(path for path in sorted(source.rglob('*')) if path.is_file()).relative_to(source)
+    one = first_file(source)
     for number in range(rounds):
         ours, theirs = folder / f'restored/dozo-{number}', folder / f'rsync-{number}'
         restores.append(seconds_of(restored(service, ours)))

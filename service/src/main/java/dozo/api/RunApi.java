@@ -6,7 +6,6 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.run.Operations;
-import dozo.run.ReplicationRequest;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import java.net.URI;
@@ -39,27 +38,6 @@ class RunApi {
      * @param site optional if there is only one
      */
     record NewRun(@Nullable String site) {}
-
-    /**
-     * A copy of experiments from one site to another: of one experiment, of a project, or of all whose source is gone.
-     *
-     * @param from the site whose verified copies are read, also a removed one
-     * @param to the site that gets copies
-     * @param project only this project
-     * @param experiment only this experiment, {@code project/experiment}
-     * @param sourceGone only experiments whose source folder is missing or empty, as open findings say
-     */
-    record NewReplication(
-            String from,
-            String to,
-            @Nullable String project,
-            @Nullable String experiment,
-            @Nullable Boolean sourceGone) {
-
-        ReplicationRequest request() {
-            return new ReplicationRequest(from, to, project, experiment, Boolean.TRUE.equals(sourceGone));
-        }
-    }
 
     RunApi(Runs runs, Operations operations, Findings findings, ShownRun.View view) {
         this.runs = runs;
@@ -129,16 +107,6 @@ class RunApi {
     ResponseEntity<ShownRun> retry(@PathVariable long id, Principal actor, Sight sight) {
         find(sight, id);
         return accepted(sight, operations.retry(id, actor.getName()));
-    }
-
-    /**
-     * Starts a copy of experiments from one site to another, and returns the new run. No source is read. Asks a running scrub to
-     * stop, and waits up to 60 s for it. 409: there is nothing to copy, or a run is in progress.
-     */
-    @PostMapping("/replicate")
-    @ResponseStatus(HttpStatus.ACCEPTED)
-    ResponseEntity<ShownRun> replicate(@RequestBody NewReplication asked, Principal actor, Sight sight) {
-        return accepted(sight, operations.replicate(asked.request(), actor.getName()));
     }
 
     /** Lists the findings of a run, in the order of their first detection. Empty after the retention time. */

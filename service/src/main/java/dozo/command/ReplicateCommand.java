@@ -55,7 +55,7 @@ final class ReplicateCommand implements Callable<Integer> {
         if (what != null) {
             asked.put(what.contains("/") ? "experiment" : "project", what);
         }
-        Answer<ShownRun> answer = service.post(ChosenRun.ADDRESS + "/replicate", asked, ShownRun.class);
+        Answer<ShownRun> answer = service.post("/api/v1/replications", asked, ShownRun.class);
         ShownRun started = answer.value();
         return Dozo.startedOrFollowed(
                 service,

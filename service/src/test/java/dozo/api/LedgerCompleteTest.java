@@ -377,9 +377,9 @@ class LedgerCompleteTest {
                         () -> post("/runs/%d/retry".formatted(latestRun()), null),
                         row("run.started", ANY, "site", "dr", "kind", "retry", "retry_of", ANY)),
                 starting(
-                        "POST /api/v1/runs/replicate",
+                        "POST /api/v1/replications",
                         LedgerCompleteTest::addSecondSite,
-                        () -> post("/runs/replicate", "{\"from\": \"dr\", \"to\": \"second\", \"project\": \"P1\"}"),
+                        () -> post("/replications", "{\"from\": \"dr\", \"to\": \"second\", \"project\": \"P1\"}"),
                         row("run.started", ANY, "site", "second", "kind", "replication", "from", "dr")),
                 starting(
                         "POST /api/v1/runs/{id}/pause",

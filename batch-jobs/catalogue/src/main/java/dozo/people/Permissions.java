@@ -203,6 +203,7 @@ public final class Permissions {
             PUT    /api/v1/projects/{project}/restore-roots                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
             GET    /api/v1/recovery-key                                            -           all      all     all   read
+            POST   /api/v1/replications                                            -           all      -       all   write
             GET    /api/v1/runs                                                    own         all      all     all   read
             POST   /api/v1/runs                                                    -           all      -       all   write
             GET    /api/v1/runs/{id}                                               own         all      all     all   read
@@ -212,7 +213,6 @@ public final class Permissions {
             GET    /api/v1/runs/{id}/reconciliation                                own         all      all     all   read
             POST   /api/v1/runs/{id}/resume                                        -           all      -       all   write
             POST   /api/v1/runs/{id}/retry                                         -           all      -       all   write
-            POST   /api/v1/runs/replicate                                          -           all      -       all   write
             POST   /api/v1/runs/{id}/stop                                          -           all      -       all   write
             GET    /api/v1/scanners                                                all         all      all     all   read
             PUT    /api/v1/scanners/{scanner}                                      -           -        -       all   write

@@ -58,8 +58,8 @@ class LyingSiteRunIT extends NightAtSite {
         assertThat(run.state()).isEqualTo(RunState.FINDINGS);
         assertThat(night.findings(run))
                 .extracting(finding -> finding.reason() + " " + finding.path())
-                .containsExactlyInAnyOrder(
-                        "UNPROVEN a", "UNPROVEN b", "UNPROVEN c", "UNANCHORED null", "UNRECORDED null");
+                .as("UNRECORDED perhaps twice: the experiment, and the rest of the catalogue")
+                .containsOnly("UNPROVEN a", "UNPROVEN b", "UNPROVEN c", "UNANCHORED null", "UNRECORDED null");
         assertThat(night.coverage().filesSafe()).isZero();
         assertThat(root.resolve("p/E1/data/a")).doesNotExist();
         tools.are(HONEST);

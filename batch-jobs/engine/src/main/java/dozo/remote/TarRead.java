@@ -2,6 +2,7 @@ package dozo.remote;
 
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
+import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -27,6 +28,9 @@ public final class TarRead implements AutoCloseable {
     /** The root and the names travel on the input, so that nothing that the site's shell could misread is part of the command. */
     private static final String COMMAND =
             "export LC_ALL=C; IFS= read -r root && cd \"$root\" && exec tar -c -f - --null -T -";
+
+    /** Each read of the channel locks it and may adjust its window, and an archive is read in blocks of 512 bytes. */
+    private static final int BUFFER_BYTES = 256 << 10;
 
     private final Lane lane;
     private final Feed feed;
@@ -74,7 +78,8 @@ public final class TarRead implements AutoCloseable {
             return null;
         });
         try (TarArchiveInputStream archive = new TarArchiveInputStream(
-                new Output(feed.output(input.toByteArray())), StandardCharsets.ISO_8859_1.name())) {
+                new BufferedInputStream(new Output(feed.output(input.toByteArray())), BUFFER_BYTES),
+                StandardCharsets.ISO_8859_1.name())) {
             for (TarArchiveEntry entry = next(archive); entry != null; entry = next(archive)) {
                 FilePath file = entry.isFile() && !entry.isLink() && !entry.isSymbolicLink()
                         ? wanted.remove(entry.getName())

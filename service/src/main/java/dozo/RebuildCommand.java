@@ -54,8 +54,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Rebuilds the catalogue in an empty database from what is at a DR site, and verifies every copy there.",
-            "For a new machine after a disaster: give the settings of the service, do not start it before the end.",
-            "Nothing is written at the site. If it was interrupted, the same command continues."
+            "For a new machine after a disaster. It takes the settings of the service; start the service only after the end.",
+            "Nothing is written at the site. After an interruption the same command continues."
         },
         footer = {"", "Exit code 0: everything at the site was verified; 1: there are findings."})
 final class RebuildCommand implements Callable<Integer> {
@@ -76,8 +76,8 @@ final class RebuildCommand implements Callable<Integer> {
             names = "--recovery-key",
             paramLabel = "FILE",
             description = {
-                "The key for the records of the catalogue at the site (dozo recovery-key says where it was). With it titles, sources, users,",
-                "the ledger and earlier manifests come back; without it only what the bags say."
+                "A file with the private key for the records of the catalogue at the site. With it titles, sources, users, the ledger and",
+                "earlier manifests come back. Without it only the contents of the bags come back."
             })
     private @Nullable Path recoveryKey;
 

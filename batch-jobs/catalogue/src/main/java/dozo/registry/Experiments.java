@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -211,9 +212,8 @@ public class Experiments {
         if (known.isPresent()) {
             return known.get();
         }
-        Project owner = projects.find(project).orElseGet(() -> projects.create(project, "", actor));
         return insert(
-                owner,
+                projects.findOrCreate(project, actor),
                 code,
                 "",
                 SourceKind.NONE,
@@ -231,26 +231,14 @@ public class Experiments {
             @Nullable SourceList list,
             Acquisition acquisition,
             String actor) {
-        jdbc.sql("""
+        StatementSpec update = jdbc.sql("""
                         update experiment
                             set title = :title, source_kind = 'filesystem', source_root = :root, source_bound = :bound,
                                 list_file = :list, list_form = :form, list_bound = :listBound, modality = :modality,
                                 scanner = :scanner, acquired_on = :day, registered_at = :now, registered_by = :actor
                         where experiment_id = :id
-                        """)
-                .param("id", found.id())
-                .param("title", title)
-                .param("root", FilePath.rawBytes(source.path()))
-                .param("bound", source.bound())
-                .param("listBound", list != null && list.bound())
-                .param("list", list == null ? null : FilePath.rawBytes(list.file()), Types.BINARY)
-                .param("form", list == null ? null : list.form().word(), Types.VARCHAR)
-                .param("modality", acquisition.modality(), Types.VARCHAR)
-                .param("scanner", acquisition.scanner(), Types.VARCHAR)
-                .param("day", acquisition.day(), Types.DATE)
-                .param("now", Timestamp.from(clock.instant()))
-                .param("actor", actor)
-                .update();
+                        """).param("id", found.id());
+        described(update, title, source, list, acquisition, actor).update();
     }
 
     private Experiment insert(
@@ -263,7 +251,7 @@ public class Experiments {
             Acquisition acquisition,
             String actor) {
         try {
-            jdbc.sql("""
+            StatementSpec insert = jdbc.sql("""
                             insert into experiment (project_id, code, title, source_kind, source_root, source_bound, list_file,
                                                     list_form, list_bound, modality, scanner, acquired_on, registered_at,
                                                     registered_by)
@@ -272,19 +260,8 @@ public class Experiments {
                             """)
                     .param("project", owner.id())
                     .param("code", code)
-                    .param("title", title)
-                    .param("kind", kind.word())
-                    .param("root", FilePath.rawBytes(source.path()))
-                    .param("bound", source.bound())
-                    .param("listBound", list != null && list.bound())
-                    .param("list", list == null ? null : FilePath.rawBytes(list.file()), Types.BINARY)
-                    .param("form", list == null ? null : list.form().word(), Types.VARCHAR)
-                    .param("modality", acquisition.modality(), Types.VARCHAR)
-                    .param("scanner", acquisition.scanner(), Types.VARCHAR)
-                    .param("day", acquisition.day(), Types.DATE)
-                    .param("now", Timestamp.from(clock.instant()))
-                    .param("actor", actor)
-                    .update();
+                    .param("kind", kind.word());
+            described(insert, title, source, list, acquisition, actor).update();
         } catch (DuplicateKeyException e) {
             throw Refusal.conflict(
                     "code", "experiment %s/%s or its folder has just been registered", owner.code(), code);
@@ -292,6 +269,28 @@ public class Experiments {
         Experiment registered = find(owner.code(), code).orElseThrow();
         ledger.append(actor, REGISTERED, registered.name(), detail(registered));
         return registered;
+    }
+
+    /** Sets the parameters for what a user says of an experiment. */
+    private StatementSpec described(
+            StatementSpec statement,
+            String title,
+            Placed source,
+            @Nullable SourceList list,
+            Acquisition acquisition,
+            String actor) {
+        return statement
+                .param("title", title)
+                .param("root", FilePath.rawBytes(source.path()))
+                .param("bound", source.bound())
+                .param("listBound", list != null && list.bound())
+                .param("list", list == null ? null : FilePath.rawBytes(list.file()), Types.BINARY)
+                .param("form", list == null ? null : list.form().word(), Types.VARCHAR)
+                .param("modality", acquisition.modality(), Types.VARCHAR)
+                .param("scanner", acquisition.scanner(), Types.VARCHAR)
+                .param("day", acquisition.day(), Types.DATE)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("actor", actor);
     }
 
     /**

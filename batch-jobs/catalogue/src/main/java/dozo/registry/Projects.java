@@ -16,7 +16,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
@@ -99,22 +98,36 @@ public class Projects {
      */
     @Transactional
     public Project create(String code, String title, String actor) {
+        return insert(code, title, actor)
+                .orElseThrow(() -> Refusal.conflict("code", "project %s exists already", code));
+    }
+
+    /**
+     * Returns the project with this code, and creates it if there is none. Callers at the same time get the same one.
+     *
+     * @throws Refusal if the code is malformed
+     */
+    @Transactional
+    public Project findOrCreate(String code, String actor) {
+        return insert(code, "", actor).or(() -> find(code)).orElseThrow();
+    }
+
+    /** Inserts a project; empty: the code is taken. */
+    private Optional<Project> insert(String code, String title, String actor) {
         Code.checked("code", code);
         Code.checkedTitle(title);
-        try {
-            Project project = jdbc.sql(
-                            "insert into project (code, title, created_at) values (:code, :title, :now) returning *")
-                    .param("code", code)
-                    .param("title", title)
-                    .param("now", Timestamp.from(clock.instant()))
-                    .query(PROJECT)
-                    .single();
-            // Without the title: it may contain a person's name, and ledger rows are permanent.
-            ledger.append(actor, "project.created", code, Map.of());
-            return project;
-        } catch (DuplicateKeyException e) {
-            throw Refusal.conflict("code", "project %s exists already", code);
-        }
+        Optional<Project> inserted = jdbc.sql("""
+                        insert into project (code, title, created_at) values (:code, :title, :now)
+                        on conflict (code) do nothing returning *
+                        """)
+                .param("code", code)
+                .param("title", title)
+                .param("now", Timestamp.from(clock.instant()))
+                .query(PROJECT)
+                .optional();
+        // Without the title: it may contain a person's name, and ledger rows are permanent.
+        inserted.ifPresent(_ -> ledger.append(actor, "project.created", code, Map.of()));
+        return inserted;
     }
 
     /**

@@ -188,7 +188,8 @@ public class Rebuild {
     private String begun(String name, SiteAddress address, @Nullable RecordKey key)
             throws IOException, InterruptedException {
         Optional<Run> left = runs.goingOn();
-        if (left.isEmpty() && !foundCopies.any()) {
+        boolean isAnother = left.filter(run -> run.kind() != RunKind.REBUILD).isPresent();
+        if (isAnother || (left.isEmpty() && !foundCopies.any())) {
             requireEmpty();
             return key == null ? name : load(address, key);
         }
@@ -198,7 +199,7 @@ public class Rebuild {
                     "an earlier call was interrupted while it loaded records; begin again with an empty database");
         }
         left.ifPresent(run -> {
-            if (run.kind() != RunKind.REBUILD || run.state() != RunState.RUNNING) {
+            if (run.state() != RunState.RUNNING) {
                 throw Refusal.conflict("run", "run %d is active; stop it first", run.id());
             }
         });
@@ -212,6 +213,14 @@ public class Rebuild {
             Loaded loaded = loading.load(files, key.identity(), key.signers());
             records = loaded;
             return sites.find(loaded.siteId()).orElseThrow().name();
+        } catch (IOException e) {
+            if (isUsed()) {
+                throw Refusal.conflict(
+                        "database",
+                        "the records were not loaded completely: %s; begin again with an empty database",
+                        String.valueOf(e.getMessage()));
+            }
+            throw e;
         }
     }
 
@@ -249,6 +258,11 @@ public class Rebuild {
                     "database",
                     "the database is in use: a catalogue is rebuilt only into an empty one; set another DOZO_DB_URL or DOZO_WORK");
         }
+    }
+
+    private boolean isUsed() {
+        return isAny(
+                "select exists (select from project) or exists (select from run) or exists (select from experiment)");
     }
 
     private boolean isAny(String question) {

@@ -40,6 +40,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -47,6 +49,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -254,6 +262,56 @@ class RebuildIT extends NightAtSite {
 
         assertThat(rebuilt.count("select count(*) from project")).isZero();
         assertThat(rebuild().state()).as("the bags are enough").isEqualTo(RunState.COMPLETE);
+    }
+
+    @Test
+    void experimentsOfAProjectThatAreFoundAtTheSameTimeCreateItOnce() throws Exception {
+        rebuilt = Night.without(other);
+        Experiments experiments = rebuilt.get(Experiments.class);
+        CountDownLatch start = new CountDownLatch(1);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<Experiment>> found = IntStream.range(0, 8)
+                    .mapToObj(i -> threads.submit(() -> {
+                        start.await();
+                        return experiments.registerFound("fresh", "E" + i, "test");
+                    }))
+                    .toList();
+            start.countDown();
+            for (Future<Experiment> one : found) {
+                assertThat(one.get().project()).isEqualTo("fresh");
+            }
+        }
+        assertThat(rebuilt.count("select count(*) from project")).isEqualTo(1);
+        assertThat(rebuilt.count("select count(*) from ledger where action = 'project.created'"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aSiteThatGoesAwayWhileItsRecordsAreLoadedLeavesNoHalfCatalogueThatLooksWhole() throws Exception {
+        Night.write(source, Map.of("a", "b"));
+        night.register("E1", source);
+        night.complete();
+        rebuilt = Night.without(other);
+        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
+
+        FutureTask<Run> loading =
+                new FutureTask<>(() -> rebuilt.get(Rebuild.class).run("dr", site.address(), key));
+        try (Connection lock = other.getConnection();
+                Statement statement = lock.createStatement()) {
+            lock.setAutoCommit(false);
+            statement.execute("lock table entry_link in access exclusive mode");
+            Thread.ofVirtual().start(loading);
+            Awaitility.await().until(() -> rebuilt.count("select count(*) from project") == 1);
+            site.close();
+            lock.rollback();
+        }
+
+        assertThatThrownBy(loading::get)
+                .hasCauseInstanceOf(Refusal.class)
+                .hasMessageContaining("the records were not loaded completely")
+                .hasMessageContaining("begin again with an empty database");
+        assertThatThrownBy(() -> rebuilt.get(Rebuild.class).run("dr", site.address(), key))
+                .hasMessageContaining("only into an empty one");
     }
 
     @Test

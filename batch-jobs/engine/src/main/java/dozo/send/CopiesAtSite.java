@@ -79,7 +79,7 @@ public final class CopiesAtSite extends SourceFolder {
                         .path());
     }
 
-    /** The manifest says that they were one file; the site may have a copy for each name. */
+    /** The manifest says that they were one file. The site may have a copy for each name; these must be equal. */
     @Override
     boolean areOne(Entry sealed, Entry other) {
         return known(sealed).isPresent() && known(sealed).equals(known(other));

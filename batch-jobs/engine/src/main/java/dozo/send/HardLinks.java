@@ -56,6 +56,9 @@ final class HardLinks {
     }
 
     private boolean isAtSource(Route route, Entry name, Verified copy) throws InterruptedException {
+        if (route.source().differs(name, copy.digest()).isPresent()) {
+            return false;
+        }
         try {
             return SourceFile.isAlso(copy.entry(), route.source(), name, gauges.reading, patience, lanes.files());
         } catch (SourceProblem e) {

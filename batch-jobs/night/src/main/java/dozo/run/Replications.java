@@ -40,6 +40,7 @@ public class Replications {
     private final Experiments experiments;
     private final Copies copies;
     private final TransferSettings settings;
+    private final Map<Long, Optional<Site>> sources = new ConcurrentHashMap<>();
     private final Map<Long, Lanes> open = new ConcurrentHashMap<>();
 
     Replications(
@@ -164,8 +165,12 @@ public class Replications {
                 .param("sourceGone", asked.sourceGone);
     }
 
-    /** Returns the site that a run reads; empty: it is no replication. */
+    /** Returns the site that a run reads; empty: it is no replication. Asks the database once: every unit needs it. */
     Optional<Site> source(long runId) {
+        return sources.computeIfAbsent(runId, this::find);
+    }
+
+    private Optional<Site> find(long runId) {
         return jdbc.sql("select from_site_id from run where run_id = :run and from_site_id is not null")
                 .param("run", runId)
                 .query((row, n) -> row.getInt(1))
@@ -223,8 +228,9 @@ public class Replications {
                 _ -> settings.lanes() == 0 ? Lanes.tuned(from.address()) : Lanes.to(from.address(), settings.lanes()));
     }
 
-    /** Closes the lanes to the site that a run reads, if there are any. */
+    /** Closes the lanes to the site that a run reads, if there are any, and forgets the site. */
     void close(long runId) {
+        sources.remove(runId);
         Lanes lanes = open.remove(runId);
         if (lanes != null) {
             lanes.close();

@@ -20,6 +20,8 @@ import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
@@ -33,6 +35,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 class ReplicationIT extends NightAtSite {
 
     private static final String WAIT = "dozo.transfer.outage=60s";
+
+    private static final String[] ONE_AT_A_TIME = {WAIT, "dozo.transfer.chunk=2", "dozo.transfer.partitions=1"};
 
     private Path secondRoot;
     private LoopbackSite second;
@@ -98,6 +102,24 @@ class ReplicationIT extends NightAtSite {
     }
 
     @Test
+    void aFileWithManyNamesIsStoredOnceAtTheSecondSiteToo() throws Exception {
+        Night.write(source, Map.of("a/file", "shared", "b/other", "own"));
+        Files.createLink(source.resolve("b/name"), source.resolve("a/file"));
+        safeAtFirst();
+
+        Run run = replicate("p/E1");
+
+        assertThat(night.findings(run)).isEmpty();
+        assertSameAtSecond();
+        Path there = secondRoot.resolve("p/E1/data");
+        assertThat(Files.getAttribute(there.resolve("b/name"), "unix:ino"))
+                .isEqualTo(Files.getAttribute(there.resolve("a/file"), "unix:ino"));
+        assertThat(night.count("select count(*) from receipt where site_id = 2 and way_in = 'link'"))
+                .isEqualTo(1);
+        assertThat(night.get(Coverage.class).all(2).safe()).isTrue();
+    }
+
+    @Test
     void aDamagedCopyIsNotPassedOnAndComesOnceItIsRepaired() throws Exception {
         writeAll();
         safeAtFirst();
@@ -155,9 +177,8 @@ class ReplicationIT extends NightAtSite {
         Run opened = night.get(Runs.class)
                 .openReplication(new ReplicationRequest("dr", "second", "p", null, false), "operator");
         night.close();
-        String[] settings = {WAIT, "dozo.transfer.chunk=2", "dozo.transfer.partitions=1"};
         try (ChildProcess child =
-                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, settings)) {
+                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, ONE_AT_A_TIME)) {
             Awaitility.await()
                     .atMost(Duration.ofMinutes(5))
                     .pollInterval(Duration.ofMillis(5))
@@ -167,7 +188,7 @@ class ReplicationIT extends NightAtSite {
                     .isTrue();
         }
         long before = done();
-        night = new Night(database, site.address(), settings);
+        night = new Night(database, site.address(), ONE_AT_A_TIME);
         assertThat(before).isLessThan(night.count("select count(*) from transfer_unit where site_id = 2"));
 
         night.get(Operations.class).recover();
@@ -187,13 +208,22 @@ class ReplicationIT extends NightAtSite {
         }
         Files.write(source.resolve("large"), random(40 << 20));
         safeAtFirst();
-        Run started = start("dr", "second", null, "p/E1", false);
-        Awaitility.await()
-                .atMost(Duration.ofMinutes(1))
-                .pollInterval(Duration.ofMillis(5))
-                .until(() -> done() > 0);
+        night.close();
+        night = new Night(database, site.address(), ONE_AT_A_TIME);
+        Run started;
         int port = site.address().port();
-        site.close();
+        try (Connection lock = database.getConnection();
+                Statement statement = lock.createStatement()) {
+            // The first receipts wait, so there is more to read.
+            lock.setAutoCommit(false);
+            statement.execute("lock table entry_receipt in share mode");
+            started = start("dr", "second", null, "p/E1", false);
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(1))
+                    .until(() -> night.count("select count(*) from pg_locks where not granted") > 0);
+            site.close();
+            lock.rollback();
+        }
         Awaitility.await()
                 .atMost(Duration.ofMinutes(2))
                 .until(

@@ -46,8 +46,8 @@ public interface Inventory {
     /**
      * Returns the entries with these paths.
      *
-     * @param next the first position at or after another one behind which there may be such an entry: what is before it is
-     *     not read
+     * @param next the next position from which on there may be such an entry: entries between a given position and this
+     *     one are not read. Empty: no such entry comes any more
      */
     default Inventory only(Predicate<FilePath> wanted, Function<FilePath, Optional<FilePath>> next) {
         Inventory whole = this;

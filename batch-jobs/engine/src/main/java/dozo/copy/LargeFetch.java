@@ -79,7 +79,7 @@ final class LargeFetch {
             come[i].await();
             temporary.digest(whole, i * RANGE_BYTES, length(i));
             // Otherwise the final sync would wait for the whole file.
-            temporary.force();
+            temporary.force(false);
         }
     }
 

@@ -140,10 +140,14 @@ final class LocalFile implements AutoCloseable {
         return Digest.of(digest.digest());
     }
 
-    /** Returns when everything written so far is on the disk, with size, mode and time. */
-    void force() throws IOException {
+    /**
+     * Returns when everything written so far is on the disk.
+     *
+     * @param facts with mode and time, too
+     */
+    void force(boolean facts) throws IOException {
         try {
-            channel.force(true);
+            channel.force(facts);
         } catch (IOException e) {
             throw destination.unwritable(e);
         }

@@ -203,7 +203,7 @@ final class LocalTree implements AutoCloseable {
     void finish(LocalFile arrived, Found file) throws IOException {
         arrived.finish(file);
         if (sync.isEmpty()) {
-            arrived.force();
+            arrived.force(true);
         }
     }
 

@@ -399,31 +399,43 @@ public final class Retrieval implements AutoCloseable {
 
     private boolean arrives(Expected wanted, SiteFiles.Content content, Arrivals arrived)
             throws IOException, InterruptedException {
-        try (LocalFile temporary = local().incoming().create(wanted.file)) {
-            MessageDigest read = Digest.algorithm();
+        return keep(wanted.file, wanted.digest, arrived, temporary -> {
+                    MessageDigest read = Digest.algorithm();
+                    content.into((bytes, at, length, offset) -> {
+                        read.update(bytes, at, length);
+                        temporary.write(bytes, at, length, offset);
+                    });
+                    return Digest.of(read.digest());
+                })
+                .isEmpty();
+    }
+
+    /** Writes a file's content, and returns its digest. */
+    private interface Reader {
+        Digest into(LocalFile temporary) throws IOException, InterruptedException;
+    }
+
+    /** Reads a file, and keeps it if it has this digest. Returns the digest that it has instead; empty: it was kept. */
+    private Optional<Digest> keep(Found file, Digest wanted, Arrivals arrived, Reader reader)
+            throws IOException, InterruptedException {
+        try (LocalFile temporary = local().incoming().create(file)) {
+            Digest read;
             try {
-                content.into((bytes, at, length, offset) -> {
-                    read.update(bytes, at, length);
-                    temporary.write(bytes, at, length, offset);
-                });
+                read = reader.into(temporary);
             } catch (RemoteException e) {
                 local().incoming().discard(temporary.path());
                 throw e;
             }
-            if (!wanted.digest.equals(Digest.of(read.digest()))) {
+            if (!wanted.equals(read)) {
                 local().incoming().discard(temporary.path());
-                return false;
+                return Optional.of(read);
             }
-            finish(temporary, wanted.file, arrived);
-            return true;
+            temporary.fit(file);
+            Found given = local().give(temporary, file);
+            local().finish(temporary, given);
+            arrived.add(new Arrived(given, temporary.path()));
+            return Optional.empty();
         }
-    }
-
-    private void finish(LocalFile temporary, Found file, Arrivals arrived) throws IOException, InterruptedException {
-        temporary.fit(file);
-        Found given = local().give(temporary, file);
-        local().finish(temporary, given);
-        arrived.add(new Arrived(given, temporary.path()));
     }
 
     private void fetch(Expected wanted, Arrivals arrived) throws IOException, InterruptedException {
@@ -478,28 +490,25 @@ public final class Retrieval implements AutoCloseable {
             throws IOException, InterruptedException {
         Found file = wanted.file.at(place);
         SiteFiles from = requireNonNull(site);
-        try (LocalFile temporary = local().incoming().create(file)) {
-            Digest[] digest = new Digest[1];
-            try {
-                if (Units.isLarge(file.facts().sizeBytes())) {
-                    digest[0] = new LargeFetch(from, file, temporary).run();
-                } else {
-                    from.withLeave(() -> digest[0] = content(from, file, temporary));
-                }
-            } catch (RemoteException e) {
-                local().incoming().discard(temporary.path());
-                return Optional.of(missed(place, e));
-            }
-            if (!wanted.digest.equals(digest[0])) {
-                local().incoming().discard(temporary.path());
-                return Optional.of(new Miss(
-                        Problem.MISMATCHED,
-                        "%s: checksum mismatch: the copy %s at the site has digest %s instead of the verified %s"
-                                .formatted(file.path(), place, digest[0], wanted.digest)));
-            }
-            finish(temporary, file, arrived);
-            return Optional.empty();
+        try {
+            return keep(file, wanted.digest, arrived, temporary -> read(from, file, temporary))
+                    .map(read -> new Miss(
+                            Problem.MISMATCHED,
+                            "%s: checksum mismatch: the copy %s at the site has digest %s instead of the verified %s"
+                                    .formatted(file.path(), place, read, wanted.digest)));
+        } catch (RemoteException e) {
+            return Optional.of(missed(place, e));
         }
+    }
+
+    private static Digest read(SiteFiles from, Found file, LocalFile temporary)
+            throws IOException, InterruptedException {
+        if (Units.isLarge(file.facts().sizeBytes())) {
+            return new LargeFetch(from, file, temporary).run();
+        }
+        Digest[] digest = new Digest[1];
+        from.withLeave(() -> digest[0] = content(from, file, temporary));
+        return requireNonNull(digest[0]);
     }
 
     private void name(Arrived arrived) throws IOException {

@@ -110,17 +110,11 @@ public final class TarRead implements AutoCloseable {
         whenClosed.run();
     }
 
-    /** What the command prints; a failure is one of the site. */
+    /** What the command prints, for a buffered stream. A failure is one of the site. */
     private static final class Output extends FilterInputStream {
 
         Output(InputStream output) {
             super(output);
-        }
-
-        @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
         }
 
         @Override

@@ -2,19 +2,28 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Options;
+import dozo.copy.Restore;
 import dozo.file.Problem;
+import dozo.file.Selection;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
+import dozo.manifest.Manifests;
 import dozo.remote.LyingTools;
+import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A site whose digest command was right when it was checked, and hangs or gives wrong results afterwards: its results
@@ -119,6 +128,40 @@ class LyingSiteRunIT extends NightAtSite {
 
         assertThat(night.findings(scrub)).as("two of three were read").hasSize(1);
         assertThat(night.count("select count(*) from reading")).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "exit 127",
+                "echo this is no archive",
+                "real \"$@\" | head -c 700000",
+                "real \"$@\" | tr b c",
+                "exec sleep 1"
+            })
+    void whateverTarSendsARestoreIsWhatWasVerified(String manner) throws Exception {
+        for (int i = 0; i < 20; i++) {
+            Night.write(source, Map.of("f" + i, "b".repeat(100_000 + i)));
+        }
+        night.complete();
+        tools.tarDoes(manner, manner);
+        List<Finding> findings = new ArrayList<>();
+
+        try (Restore restore = new Restore(
+                night.get(Inventories.class)
+                        .of(night.get(Manifests.class).current(1).orElseThrow(), 1),
+                "p/E1",
+                1,
+                Selection.ALL,
+                site.address(),
+                folder.resolve("restored"),
+                new Options(1, 0, false))) {
+            restore.run(findings::add);
+        }
+
+        assertThat(tools.archives()).as("tar was asked").isNotNegative();
+        assertThat(findings).isEmpty();
+        NightlyBackupIT.assertSame(source, folder.resolve("restored"));
     }
 
     private void lie(String lie) throws IOException {

@@ -41,9 +41,8 @@ final class LocalFile implements AutoCloseable {
         this.leftBytes = leftBytes;
     }
 
-    /** Creates a file; an existing one of this name is removed. */
+    /** Creates a file. */
     static LocalFile create(Destination destination, Path path) throws IOException {
-        Files.deleteIfExists(path);
         return new LocalFile(
                 destination,
                 path,
@@ -61,6 +60,7 @@ final class LocalFile implements AutoCloseable {
     /** Opens the file that an earlier run left, or creates one. */
     static LocalFile reopen(Destination destination, Path path) throws IOException {
         if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+            Files.deleteIfExists(path);
             return create(destination, path);
         }
         FileChannel channel =
@@ -174,9 +174,13 @@ final class LocalFile implements AutoCloseable {
     }
 
     private void setSize(long sizeBytes) throws IOException {
-        if (channel.size() > sizeBytes) {
+        long before = channel.size();
+        if (before == sizeBytes) {
+            return;
+        }
+        if (before > sizeBytes) {
             channel.truncate(sizeBytes);
-        } else if (channel.size() < sizeBytes) {
+        } else {
             try (Arena nothing = Arena.ofConfined()) {
                 // A file can only be extended with a hole by mapping a region beyond its end; here the region has no
                 // bytes.

@@ -232,12 +232,19 @@ final class LocalTree implements AutoCloseable {
     /** Gives an arrived file its final name, which must be free. */
     void publishNew(Path temporary, FilePath name) throws IOException, Refused {
         checkWay(name);
-        checkFree(name);
+        boolean[] taken = new boolean[1];
         destination.with(name, () -> {
-            // A rename would replace a file that was created meanwhile.
-            Files.createLink(destination.path(name), temporary);
-            Files.delete(temporary);
+            try {
+                // A rename would replace what has the name.
+                Files.createLink(destination.path(name), temporary);
+                Files.delete(temporary);
+            } catch (FileAlreadyExistsException e) {
+                taken[0] = true;
+            }
         });
+        if (taken[0]) {
+            throw taken(name);
+        }
     }
 
     /** Creates a link with this text, its owner and its time, unless it exists; nothing else may have the name. */
@@ -309,8 +316,12 @@ final class LocalTree implements AutoCloseable {
     /** Checks that nothing has this name. */
     void checkFree(FilePath name) throws Refused {
         if (Files.exists(destination.path(name), LinkOption.NOFOLLOW_LINKS)) {
-            throw new Refused(name + ": another file has this name here; nothing is overwritten");
+            throw taken(name);
         }
+    }
+
+    private static Refused taken(FilePath name) {
+        return new Refused(name + ": another file has this name here; nothing is overwritten");
     }
 
     /** Gives an arrived file, under its temporary name, what {@link Rights} gives. */

@@ -42,7 +42,6 @@ final class Feed implements AutoCloseable {
     private final LongAdder bytesMoved;
     private final CompletableFuture<Integer> ended = new CompletableFuture<>();
     private final Errors errors = new Errors();
-    private boolean wantsOutput;
     private @Nullable ChannelWriter writer;
 
     /**
@@ -104,10 +103,11 @@ final class Feed implements AutoCloseable {
      * before it is read.
      */
     InputStream output(byte[] input) throws RemoteException, InterruptedException {
-        wantsOutput = true;
+        CommandOutput output = new CommandOutput(site, channel::mayContinue);
+        channel.output = output;
         put(input);
         endInput();
-        return channel.getInvertedOut();
+        return output;
     }
 
     /**
@@ -146,6 +146,7 @@ final class Feed implements AutoCloseable {
             if (channel.getSession() != null) {
                 channel.close(false);
             }
+            channel.endOutput();
         }
         whenClosed.run();
     }
@@ -173,9 +174,7 @@ final class Feed implements AutoCloseable {
             throw new IOException("closed before it started");
         }
         session.getService(ConnectionService.class).registerChannel(channel);
-        if (!wantsOutput) {
-            channel.setOut(OutputStream.nullOutputStream());
-        }
+        channel.setOut(OutputStream.nullOutputStream());
         channel.setErr(errors);
         channel.addCloseFutureListener(_ -> over(channel.getExitStatus()));
     }
@@ -196,6 +195,7 @@ final class Feed implements AutoCloseable {
     }
 
     private void over(@Nullable Integer status) {
+        channel.endOutput();
         if (status == null) {
             ended.completeExceptionally(new IOException("no exit status"));
         } else {
@@ -206,12 +206,51 @@ final class Feed implements AutoCloseable {
     /** A channel that closes if the site refuses the command; MINA's own keeps waiting. */
     private static final class Command extends ChannelExec {
 
+        /** Where its output goes; null: nowhere. */
+        private volatile @Nullable CommandOutput output;
+
         Command(String command) {
             super("exec sh -c '" + command + "'", null, null);
         }
 
         void endInput() throws IOException {
             sendEof();
+        }
+
+        /** Lets the site send this many bytes more. */
+        void mayContinue(int bytes) {
+            try {
+                getLocalWindow().release(bytes);
+            } catch (IOException e) {
+                // The channel is closing, which ends the output.
+                log.trace("{} cannot continue", this, e);
+            }
+        }
+
+        void endOutput() {
+            CommandOutput wanted = output;
+            if (wanted != null) {
+                wanted.end();
+            }
+        }
+
+        @Override
+        protected void doWriteData(byte[] data, int from, long length) throws IOException {
+            CommandOutput wanted = output;
+            if (wanted == null) {
+                super.doWriteData(data, from, length);
+            } else {
+                wanted.add(data, from, Math.toIntExact(length));
+            }
+        }
+
+        @Override
+        public void handleEof() throws IOException {
+            CommandOutput wanted = output;
+            if (wanted != null) {
+                wanted.complete();
+            }
+            super.handleEof();
         }
 
         @Override

@@ -56,7 +56,7 @@ final class SshLogin implements AutoCloseable {
     private static final int HEARTBEATS_UNANSWERED_MAX = 2;
 
     /** How much the site may send ahead while files are read: the distance is the same in both directions. */
-    private static final long RECEIVE_WINDOW_BYTES = 8L << 20;
+    static final int RECEIVE_WINDOW_BYTES = 8 << 20;
 
     /** The first one needs an optional library; without it a client still supports every OpenSSH since 6.5. */
     private static final List<BuiltinDHFactories> KEY_EXCHANGES = List.of(
@@ -132,7 +132,7 @@ final class SshLogin implements AutoCloseable {
         CoreModuleProperties.IDLE_TIMEOUT.set(client, Duration.ZERO);
         CoreModuleProperties.HEARTBEAT_INTERVAL.set(client, HEARTBEAT_INTERVAL);
         CoreModuleProperties.HEARTBEAT_NO_REPLY_MAX.set(client, HEARTBEATS_UNANSWERED_MAX);
-        CoreModuleProperties.WINDOW_SIZE.set(client, RECEIVE_WINDOW_BYTES);
+        CoreModuleProperties.WINDOW_SIZE.set(client, (long) RECEIVE_WINDOW_BYTES);
         // NB: without answers to these, a site that refuses looks like a slow one.
         CoreModuleProperties.REQUEST_EXEC_REPLY.set(client, true);
         CoreModuleProperties.REQUEST_SUBSYSTEM_REPLY.set(client, true);

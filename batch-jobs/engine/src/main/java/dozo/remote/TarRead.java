@@ -2,12 +2,9 @@ package dozo.remote;
 
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
-import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
@@ -28,9 +25,6 @@ public final class TarRead implements AutoCloseable {
     /** The root and the names travel on the input, so that nothing that the site's shell could misread is part of the command. */
     private static final String COMMAND =
             "export LC_ALL=C; IFS= read -r root && cd \"$root\" && exec tar -c -f - --null -T -";
-
-    /** Each read of the channel locks it and may adjust its window, and an archive is read in blocks of 512 bytes. */
-    private static final int BUFFER_BYTES = 256 << 10;
 
     private final Lane lane;
     private final Feed feed;
@@ -77,9 +71,8 @@ public final class TarRead implements AutoCloseable {
             feed.close();
             return null;
         });
-        try (TarArchiveInputStream archive = new TarArchiveInputStream(
-                new BufferedInputStream(new Output(feed.output(input.toByteArray())), BUFFER_BYTES),
-                StandardCharsets.ISO_8859_1.name())) {
+        try (TarArchiveInputStream archive =
+                new TarArchiveInputStream(feed.output(input.toByteArray()), StandardCharsets.ISO_8859_1.name())) {
             for (TarArchiveEntry entry = next(archive); entry != null; entry = next(archive)) {
                 FilePath file = entry.isFile() && !entry.isLink() && !entry.isSymbolicLink()
                         ? wanted.remove(entry.getName())
@@ -108,26 +101,5 @@ public final class TarRead implements AutoCloseable {
     public void close() {
         feed.close();
         whenClosed.run();
-    }
-
-    /** What the command prints, for a buffered stream. A failure is one of the site. */
-    private static final class Output extends FilterInputStream {
-
-        Output(InputStream output) {
-            super(output);
-        }
-
-        @Override
-        public int read(byte[] into, int from, int length) throws IOException {
-            try {
-                return super.read(into, from, length);
-            } catch (IOException e) {
-                if (e instanceof InterruptedIOException) {
-                    // NB: it took the place of the interrupt, which must still stop the caller.
-                    Thread.currentThread().interrupt();
-                }
-                throw new RemoteException(Reason.LOST, "an archive from the site was cut off", e);
-            }
-        }
     }
 }

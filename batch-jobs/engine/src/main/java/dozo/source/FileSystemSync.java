@@ -7,6 +7,8 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a file system to its disk, many files with one call ({@code syncfs}): a sync for each of a thousand small files takes longer
@@ -24,6 +26,9 @@ public final class FileSystemSync implements AutoCloseable {
     /** A thread that may block: a call from a virtual thread would keep all others waiting. */
     private final ExecutorService thread = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("sync").factory());
+
+    /** A sync that has not begun: it serves all who wait for it. */
+    private @Nullable Future<?> next;
 
     private FileSystemSync(int opened) {
         this.opened = opened;
@@ -55,14 +60,30 @@ public final class FileSystemSync implements AutoCloseable {
     /** Returns when everything written so far is on the disk. */
     public void sync() throws IOException, InterruptedException {
         try {
-            thread.submit(() -> OpenFile.call(kernel -> Errno.checked(kernel.syncFileSystem(opened), FilePath.ROOT)))
-                    .get();
+            next().get();
         } catch (ExecutionException e) {
             if (e.getCause() instanceof IOException failed) {
                 throw new IOException(String.valueOf(failed.getMessage()), failed);
             }
             throw new IllegalStateException(e.getCause());
         }
+    }
+
+    private synchronized Future<?> next() {
+        Future<?> waiting = next;
+        if (waiting == null) {
+            waiting = thread.submit(this::syncNow);
+            next = waiting;
+        }
+        return waiting;
+    }
+
+    private Void syncNow() throws IOException {
+        synchronized (this) {
+            next = null;
+        }
+        OpenFile.call(kernel -> Errno.checked(kernel.syncFileSystem(opened), FilePath.ROOT));
+        return null;
     }
 
     @Override

@@ -6,6 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,5 +45,24 @@ class FileSystemSyncTest {
         }
         assertThatThrownBy(() -> FileSystemSync.open(folder.resolve("missing")))
                 .isInstanceOf(NoSuchFileException.class);
+    }
+
+    @Test
+    void manyMaySyncAtTheSameTime() throws Exception {
+        try (FileSystemSync sync = FileSystemSync.open(folder).orElseThrow();
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<Path>> done = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                Path file = folder.resolve("file" + i);
+                done.add(threads.submit(() -> {
+                    Files.writeString(file, "content");
+                    sync.sync();
+                    return file;
+                }));
+            }
+            for (Future<Path> each : done) {
+                assertThat(each.get()).hasContent("content");
+            }
+        }
     }
 }

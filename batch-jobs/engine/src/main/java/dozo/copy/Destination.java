@@ -40,7 +40,7 @@ record Destination(Path top) {
             Files.readAttributes(path(name), BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
             return false;
         } catch (FileSystemException e) {
-            return String.valueOf(e.getReason()).startsWith("File name too long");
+            return SystemText.isTooLong(e.getReason());
         } catch (IOException e) {
             return false;
         }
@@ -51,7 +51,7 @@ record Destination(Path top) {
         try {
             deed.run();
         } catch (FileSystemException e) {
-            if (isFull(e)) {
+            if (isUnwritable(e)) {
                 throw unwritable(e);
             }
             throw new Refused("%s: cannot be created here: %s".formatted(name, reason(e)));
@@ -62,12 +62,14 @@ record Destination(Path top) {
 
     /** Returns the failure of the destination as a whole. */
     IOException unwritable(IOException e) {
-        return new IOException("cannot write in %s: %s".formatted(top, reason(e)), e);
+        String reason = reason(e);
+        String advice = SystemText.isFull(reason) ? "; free some space there, then run again" : "";
+        return new IOException("cannot write in %s: %s%s".formatted(top, reason, advice), e);
     }
 
-    static boolean isFull(FileSystemException e) {
-        String reason = String.valueOf(e.getReason());
-        return reason.startsWith("No space left") || reason.startsWith("Disk quota") || reason.startsWith("Read-only");
+    /** Returns whether nothing can be written here, whatever its name: there is no room, or the file system is read-only. */
+    static boolean isUnwritable(FileSystemException e) {
+        return SystemText.isFull(e.getReason()) || SystemText.isReadOnly(e.getReason());
     }
 
     /** Says what went wrong; Java says some of it only by the exception's class. */

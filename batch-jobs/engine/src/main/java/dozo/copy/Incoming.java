@@ -72,8 +72,12 @@ final class Incoming {
     /** Creates the folder if needed, and removes leftovers of an earlier run that cannot be continued. */
     static Incoming open(Destination destination, FilePath name) throws IOException {
         Incoming incoming = new Incoming(destination, name);
-        LocalTree.makeRealFolder(incoming.all);
-        LocalTree.makeRealFolder(incoming.folder);
+        try {
+            LocalTree.makeRealFolder(incoming.all);
+            LocalTree.makeRealFolder(incoming.folder);
+        } catch (IOException e) {
+            throw destination.unwritable(e);
+        }
         incoming.sweep(false);
         return incoming;
     }

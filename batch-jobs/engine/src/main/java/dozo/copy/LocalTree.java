@@ -283,7 +283,7 @@ final class LocalTree implements AutoCloseable {
             Files.createLink(path, first);
             return true;
         } catch (FileSystemException e) {
-            if (Destination.isFull(e)) {
+            if (Destination.isUnwritable(e)) {
                 throw destination.unwritable(e);
             }
             return false;

@@ -85,7 +85,7 @@ public final class Restore implements Copy {
      */
     public Progress run(OpenFolder held, Consumer<Finding> findings) throws IOException, InterruptedException {
         part.select();
-        retrieval.begin(held, key(), part::isTopName, findings);
+        retrieval.begin(held, target, key(), part::isTopName, findings);
         part.reportUnmatched(retrieval::finding);
         return bringBack();
     }

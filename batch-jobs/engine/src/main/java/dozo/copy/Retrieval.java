@@ -116,19 +116,21 @@ public final class Retrieval implements AutoCloseable {
      */
     public void begin(Path target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
             throws IOException, InterruptedException {
-        lock = RunningCopies.lock(key);
+        lock = RunningCopies.lockFolder(target);
         begin(LocalTree.openNew(target, Incoming.name(key, isTopName::test), rights), findings);
     }
 
     /**
      * Begins to fill a folder that is held open; see {@link #mayFill}.
      *
+     * @param target its path
      * @throws IOException if it is being filled
      */
-    public void begin(OpenFolder target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
+    public void begin(
+            OpenFolder held, Path target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
             throws IOException, InterruptedException {
-        lock = RunningCopies.lock(key);
-        begin(LocalTree.open(target, Incoming.name(key, isTopName::test), rights), findings);
+        lock = RunningCopies.lockFolder(target);
+        begin(LocalTree.open(held, Incoming.name(key, isTopName::test), rights), findings);
     }
 
     /** Returns whether a folder may be filled with this key: it does not exist, is empty, or was begun with it. */

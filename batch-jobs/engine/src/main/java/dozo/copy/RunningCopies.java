@@ -1,6 +1,7 @@
 package dozo.copy;
 
 import dozo.file.Digest;
+import dozo.file.FilePath;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Prevents this user from running the same copy twice at once on this machine: both would use the same temporary names,
- * and one could rename a file that the other has just begun. Each copy locks a byte of its own in one file; the lock
+ * and one could rename a file that the other has just begun. Two restores into one folder would mix their content. Each copy locks a byte of its own in one file; the lock
  * ends with the process, however that ends.
  */
 final class RunningCopies {
@@ -31,7 +32,23 @@ final class RunningCopies {
      * @param copy identifies it among all copies of this user
      * @throws IOException if the lock is held already, or the lock file cannot be written
      */
-    static synchronized FileLock lock(String copy) throws IOException {
+    static FileLock lock(String copy) throws IOException {
+        return lock(copy, "the same copy is already running; wait for it or stop it");
+    }
+
+    /**
+     * Returns the lock of a folder that a restore fills, held until it is closed: no other restore, also of something
+     * else, may write to it meanwhile.
+     *
+     * @throws IOException if another restore holds it, or the lock file cannot be written
+     */
+    static FileLock lockFolder(Path folder) throws IOException {
+        return lock(
+                "restore into " + new String(FilePath.rawBytes(folder), StandardCharsets.ISO_8859_1),
+                "another restore writes to %s; wait until it has ended, or stop it".formatted(folder));
+    }
+
+    private static synchronized FileLock lock(String copy, String held) throws IOException {
         MessageDigest digest = Digest.algorithm();
         digest.update(copy.getBytes(StandardCharsets.UTF_8));
         long number = ByteBuffer.wrap(digest.digest()).getLong() >>> 2;
@@ -47,7 +64,7 @@ final class RunningCopies {
                     e);
         }
         if (lock == null) {
-            throw new IOException("the same copy is already running; wait for it or stop it");
+            throw new IOException(held);
         }
         return lock;
     }

@@ -21,6 +21,7 @@ import dozo.manifest.SourceLook;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Sites;
+import dozo.remote.Tmpfs;
 import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
@@ -45,6 +46,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
@@ -591,6 +593,82 @@ class RestoreIT extends NightAtSite {
 
         assertRestores(1);
         assertThat(before).allSatisfy((path, inode) -> assertThat(inode(path)).isEqualTo(inode));
+    }
+
+    @Test
+    void aDiskThatBecomesFullEndsTheRestoreAndTheSameOneFinishesTheRestOnceThereIsRoom() throws Exception {
+        for (int i = 0; i < 60; i++) {
+            Files.write(Files.createDirectories(source.resolve("d" + i)).resolve("f"), random(100_000 + i));
+        }
+        Files.write(source.resolve("large"), random(20 << 20));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("large"));
+        night();
+        try (Tmpfs disk = new Tmpfs(restored(1), "size=64m,nr_inodes=30")) {
+            assertFull();
+            disk.remount("size=4m,nr_inodes=1000");
+            assertFull();
+            disk.remount("size=16m");
+            assertFull();
+            disk.remount("size=64m");
+
+            assertRestores(1);
+            assertThat(restored(1).resolve(".dozo-incoming")).doesNotExist();
+        }
+    }
+
+    /** The restore of manifest 1 fails because the disk is full, and no file has a name that is not the source's. */
+    private void assertFull() throws IOException {
+        assertThatThrownBy(() -> restore(1))
+                .isInstanceOf(IOException.class)
+                .hasMessage(
+                        "cannot write in %s: No space left on device; free some space there, then run again",
+                        restored(1));
+        assertThat(findings).isEmpty();
+        try (Stream<Path> all = Files.walk(restored(1))) {
+            assertThat(all.filter(path -> Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS))
+                            .map(restored(1)::relativize)
+                            .filter(path -> !path.startsWith(".dozo-incoming")))
+                    .allSatisfy(
+                            path -> assertThat(restored(1).resolve(path)).hasSameBinaryContentAs(source.resolve(path)));
+        }
+    }
+
+    @Test
+    void aSecondRestoreIntoAFolderIsRefusedAndTheFirstIsNotDisturbed() throws Exception {
+        RestoreQueueIT.writeMany(source, 2_000);
+        night();
+        Night.write(source, Map.of("later", "2"));
+        night();
+        try (Restore first = restoring(1, OPTIONS)) {
+            FutureTask<Progress> running = new FutureTask<>(() -> first.run(findings::add));
+            Thread.ofVirtual().start(running);
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(5))
+                    .pollInterval(Duration.ofMillis(5))
+                    .until(() -> first.progress().entriesVerified() > 0);
+            // Suspended in the middle: it cannot end before the others begin, however busy the machine is.
+            RestoreQueueIT.signalSite("STOP");
+            try {
+                for (int manifest = 1; manifest <= 2; manifest++) {
+                    try (Restore second = restoring(manifest, restored(1), OPTIONS)) {
+                        assertThatThrownBy(() -> second.run(findings::add))
+                                .isInstanceOf(IOException.class)
+                                .hasMessage(
+                                        "another restore writes to %s; wait until it has ended, or stop it",
+                                        restored(1));
+                    }
+                }
+            } finally {
+                RestoreQueueIT.signalSite("CONT");
+            }
+
+            assertThat(running.get().complete()).isTrue();
+        }
+        assertThat(findings).isEmpty();
+        assertThat(Snapshot.of(restored(1))).isEqualTo(kept.getFirst());
+        try (Restore second = restoring(2, restored(1), OPTIONS)) {
+            assertThatThrownBy(() -> second.run(findings::add)).hasMessageContaining("is not empty");
+        }
     }
 
     private record Restored(Progress progress) {}

@@ -17,6 +17,7 @@ import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
 import dozo.registry.Sites;
 import dozo.remote.ChildProcess;
+import dozo.remote.Tmpfs;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
 import dozo.restore.Restores.KeptFinding;
@@ -28,6 +29,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -335,6 +337,31 @@ class RestoreQueueIT extends NightAtSite {
 
         assertThat(failed.state()).isEqualTo(RestoreState.FAILED);
         assertThat(failed.message()).isNotEmpty();
+    }
+
+    @Test
+    void aFullDiskIsAFailureThatNamesTheFolderAndTheSameRestoreFinishesTheRest() throws Exception {
+        Files.write(source.resolve("small"), new byte[] {1});
+        byte[] content = new byte[8 << 20];
+        Arrays.fill(content, (byte) 1);
+        Files.write(source.resolve("large"), content);
+        night.complete();
+        Path disk = allowed.resolve("disk");
+        Path target = disk.resolve("new");
+        try (Tmpfs small = new Tmpfs(disk, "size=4m")) {
+            KeptRestore full = ended(request(target));
+
+            assertThat(full.state()).isEqualTo(RestoreState.FAILED);
+            assertThat(full.message())
+                    .isEqualTo(
+                            "cannot write in %s: No space left on device; free some space there, then run again",
+                            target);
+            assertThat(target.resolve("large")).doesNotExist();
+            small.remount("size=64m");
+            assertThat(ended(request(target)).state()).isEqualTo(RestoreState.COMPLETE);
+            NightlyBackupIT.assertSame(source, target);
+            assertThat(names(target)).containsExactlyInAnyOrder("small", "large");
+        }
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /** A small separate file system; only root can mount one, so these tests do not run without root. */
 public final class Tmpfs implements AutoCloseable {
@@ -14,8 +15,13 @@ public final class Tmpfs implements AutoCloseable {
     /** Mounts one with these options of {@code mount -o}. */
     public Tmpfs(Path folder, String options) throws Exception {
         this.folder = Files.createDirectories(folder);
-        String failure = failure("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder.toString());
-        assumeTrue(failure.isEmpty(), "only root can mount a small file system: " + failure);
+        mount("-t", "tmpfs", "-o", options, "tmpfs", folder.toString());
+    }
+
+    static void mount(String... arguments) throws Exception {
+        String failure =
+                failure(Stream.concat(Stream.of("mount"), Stream.of(arguments)).toArray(String[]::new));
+        assumeTrue(failure.isEmpty(), "only root can mount: " + failure);
     }
 
     public void remount(String options) throws Exception {
@@ -25,7 +31,11 @@ public final class Tmpfs implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
-        assertThat(failure("umount", "-l", folder.toString())).isEmpty();
+        unmount(folder);
+    }
+
+    static void unmount(Path path) throws Exception {
+        assertThat(failure("umount", "-l", path.toString())).isEmpty();
     }
 
     /** Returns the error of a command; empty if it succeeds. */

@@ -8,6 +8,7 @@ import dozo.record.CatalogueTables.Reference;
 import dozo.record.CatalogueTables.Table;
 import dozo.record.Header.Link;
 import dozo.registry.Refusal;
+import dozo.remote.RemoteException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -385,7 +386,10 @@ public class Loading {
                 }
                 return Optional.empty();
             });
-        } catch (Refusal | DataAccessException e) {
+        } catch (Refusal | DataAccessException | RemoteException e) {
+            if (e instanceof RemoteException site && !isOfOneFile(site)) {
+                throw site;
+            }
             LOG.warn("the records of {} cannot be used: {}", name, e.getMessage());
             inTransaction(() -> {
                 // Nothing is known of what is safe, so it is not said to be.
@@ -400,6 +404,14 @@ public class Loading {
             });
             return Optional.of(new Broken(id, name, String.valueOf(e.getMessage())));
         }
+    }
+
+    /** Returns whether the site answers, but does not give this record. */
+    private static boolean isOfOneFile(RemoteException e) {
+        return switch (e.reason()) {
+            case NO_SUCH_FILE, EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED -> true;
+            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> false;
+        };
     }
 
     private void segments(Source source, int id, String name, int siteId, long known)

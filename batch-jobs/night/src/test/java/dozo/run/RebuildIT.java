@@ -27,6 +27,7 @@ import dozo.registry.SourceKind;
 import dozo.remote.ChildProcess;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
+import dozo.remote.Unreadable;
 import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -45,6 +46,8 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -262,6 +265,65 @@ class RebuildIT extends NightAtSite {
 
         assertThat(rebuilt.count("select count(*) from project")).isZero();
         assertThat(rebuild().state()).as("the bags are enough").isEqualTo(RunState.COMPLETE);
+    }
+
+    @Test
+    void anExperimentWhoseRecordsAreDamagedOrCannotBeReadIsRebuiltFromItsBag() throws Exception {
+        for (String code : List.of("E1", "E2", "E3")) {
+            Path one = Files.createDirectory(folder.resolve(code));
+            Night.write(one, Map.of("x", code));
+            night.register(code, one);
+        }
+        night.complete();
+        Path cut = record("p/E2");
+        byte[] whole = Files.readAllBytes(cut);
+        Files.delete(cut);
+        Files.write(cut, Arrays.copyOf(whole, whole.length - 20));
+        rebuilt = Night.without(other);
+        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
+
+        Run run;
+        try (AutoCloseable _ = Unreadable.make(record("p/E3"))) {
+            run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+        }
+
+        assertThat(rebuilt.findings(run))
+                .extracting(KeptFinding::experiment, KeptFinding::reason)
+                .containsExactlyInAnyOrder(tuple("p/E2", Problem.NOT_REBUILT), tuple("p/E3", Problem.NOT_REBUILT));
+        assertThat(rebuilt.findings(run))
+                .extracting(KeptFinding::message)
+                .allSatisfy(message -> assertThat(message).endsWith("its bag was read instead"))
+                .anySatisfy(message -> assertThat(message).contains("p/E2/", "is damaged or cut"))
+                .anySatisfy(message -> assertThat(message).contains("cannot read .dozo/catalogue/p/E3/"));
+        assertThat(totals(rebuilt)).isEqualTo(totals(night));
+        assertThat(rebuilt.coverage().safe()).isTrue();
+    }
+
+    @Test
+    void aBaseRecordThatCannotBeReadIsAnErrorAndNothingIsLoaded() throws Exception {
+        Night.write(source, Map.of("a", "b"));
+        night.register("E1", source);
+        night.complete();
+        rebuilt = Night.without(other);
+        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
+
+        try (AutoCloseable _ = Unreadable.make(record(""))) {
+            assertThatThrownBy(() -> rebuilt.get(Rebuild.class).run("dr", site.address(), key))
+                    .isInstanceOf(RemoteException.class);
+        }
+
+        assertThat(rebuilt.count("select count(*) from project")).isZero();
+        assertThat(rebuilt.get(Rebuild.class).run("dr", site.address(), key).state())
+                .isEqualTo(RunState.COMPLETE);
+    }
+
+    /** Returns the last record of an experiment, or of the base. */
+    private Path record(String experiment) throws IOException {
+        try (Stream<Path> files = Files.list(root.resolve(".dozo/catalogue").resolve(experiment))) {
+            return files.filter(Files::isRegularFile)
+                    .max(Comparator.comparing(Path::toString))
+                    .orElseThrow();
+        }
     }
 
     @Test

@@ -13,6 +13,7 @@ from data import even
 from measure import workspace
 from mutations import send
 from processes import CannotMeasure
+from relay import find_java
 from row import Row, at_most, print_rows
 from server import Server
 from service import TOP, Service
@@ -89,14 +90,14 @@ def measured(folder, source, judged):
 def only_read(folder, server, site):
     """Returns the number of entries and the seconds of reading list and listing, by the same client."""
     path = (TOP / 'service/target/app/copy.path').read_text().strip()
-    java = Path(os.environ['JAVA_HOME']) / 'bin' if 'JAVA_HOME' in os.environ else Path('/usr/bin')
+    java = Path(find_java())
     options = ['-Xmx512m', '--enable-native-access=ALL-UNNAMED', '--sun-misc-unsafe-memory-access=allow']
     program = Path(__file__).with_name('ListReads.java')
-    run([java / 'javac', '-cp', path, '-d', folder, program])
+    run([java.with_name('javac'), '-cp', path, '-d', folder, program])
     key = folder / 'host_key'
     key.write_text(host_key(server))
     where = [str(server.port), server.user, str(site), str(server.key), str(key), str(LANES), 'p/E']
-    said = run([java / 'java', *options, '-cp', f'{path}:{folder}', 'ListReads', *where])
+    said = run([java, *options, '-cp', f'{path}:{folder}', 'ListReads', *where])
     entries, _, seconds = said.split()
     return int(entries), float(seconds)
 

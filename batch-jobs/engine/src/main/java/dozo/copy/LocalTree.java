@@ -85,7 +85,7 @@ final class LocalTree implements AutoCloseable {
         return open(folder, incoming, new Rights(false));
     }
 
-    private static LocalTree open(Path folder, FilePath incoming, Rights rights) throws IOException {
+    static LocalTree open(Path folder, FilePath incoming, Rights rights) throws IOException {
         try {
             Files.createDirectory(folder);
         } catch (IOException e) {
@@ -95,19 +95,6 @@ final class LocalTree implements AutoCloseable {
             }
         }
         return new LocalTree(new Destination(folder.toRealPath()), incoming, rights);
-    }
-
-    /**
-     * Creates the folder that is filled, which must be new or empty, or left by an earlier call with the same
-     * arguments.
-     *
-     * @throws IOException if it contains something else
-     */
-    static LocalTree openNew(Path folder, FilePath incoming, Rights rights) throws IOException {
-        if (!isNew(folder, incoming)) {
-            throw new IOException("%s is not empty; choose an empty or new folder".formatted(folder));
-        }
-        return open(folder, incoming, rights);
     }
 
     /**

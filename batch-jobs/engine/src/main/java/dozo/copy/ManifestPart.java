@@ -37,6 +37,11 @@ final class ManifestPart {
         void with(T one) throws IOException, InterruptedException;
     }
 
+    /** Says something about an entry. */
+    interface Check {
+        boolean holds(Entry entry) throws InterruptedException;
+    }
+
     /** Receives what was selected and does not exist. */
     interface Report {
         void finding(FilePath path, Problem problem, String message);
@@ -95,6 +100,20 @@ final class ManifestPart {
     /** Reads all entries. */
     void entries(Deed<Entry> deed) throws IOException, InterruptedException {
         each(part::entries, Function.identity(), deed);
+    }
+
+    /** Returns whether a check holds for all entries. Reads no further than to the first for which it does not. */
+    boolean all(Check check) throws InterruptedException {
+        for (List<Entry> page = part.entries(FilePath.ROOT, PAGE);
+                !page.isEmpty();
+                page = part.entries(page.getLast().path(), PAGE)) {
+            for (Entry entry : page) {
+                if (!check.holds(entry)) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     private static <T> void each(BiFunction<FilePath, Integer, List<T>> pages, Function<T, Entry> entry, Deed<T> deed)

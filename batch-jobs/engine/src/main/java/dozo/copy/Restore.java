@@ -6,11 +6,13 @@ import dozo.copy.Inventory.Item;
 import dozo.copy.Inventory.StoredCopy;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
+import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.file.Selection;
 import dozo.remote.SiteAddress;
 import dozo.send.SiteFolders;
+import dozo.source.DirectoryTree;
 import dozo.source.OpenFolder;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -18,6 +20,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -49,7 +52,8 @@ public final class Restore implements Copy {
      * Creates a restore of a manifest of {@code project/experiment} from a site.
      *
      * @param selection what is restored; everything keeps its path below the target
-     * @param target a folder that does not exist or is empty, or that an earlier run of the same restore left
+     * @param target a folder that does not exist or is empty, or that an earlier run of the same restore left, also one that was
+     *     complete: then everything is verified
      */
     public Restore(
             Inventory inventory,
@@ -73,7 +77,7 @@ public final class Restore implements Copy {
             retrieval.counted();
             return progress();
         }
-        retrieval.begin(target, key(), part::isTopName, findings);
+        retrieval.begin(target, key(), part::isTopName, this::isComplete, findings);
         part.reportUnmatched(retrieval::finding);
         return bringBack();
     }
@@ -98,6 +102,31 @@ public final class Restore implements Copy {
     /** Returns whether there may be something to restore: a pattern, or a path that the manifest has. */
     public boolean mayMatch() {
         return part.mayMatch();
+    }
+
+    /**
+     * Returns whether everything is there, as far as kinds, sizes and times tell: so nothing else can be mixed with it. A restore
+     * that was killed just after its end left no other sign.
+     */
+    private boolean isComplete() throws InterruptedException {
+        return part.all(this::stands);
+    }
+
+    private boolean stands(Entry entry) {
+        Facts wanted = entry.facts();
+        try {
+            Facts there = DirectoryTree.facts(entry.path().under(target));
+            return there.kind() == wanted.kind()
+                    && (wanted.kind() != EntryKind.FILE
+                            || (there.sizeBytes() == wanted.sizeBytes()
+                                    && seconds(there.modifiedNanos()) == seconds(wanted.modifiedNanos())));
+        } catch (IOException absent) {
+            return false;
+        }
+    }
+
+    private static long seconds(long nanos) {
+        return Math.floorDiv(nanos, TimeUnit.SECONDS.toNanos(1));
     }
 
     private Progress bringBack() throws IOException, InterruptedException {

@@ -108,16 +108,29 @@ public final class Retrieval implements AutoCloseable {
         this.rights = new Rights(options.owners());
     }
 
+    /** Says something about the folder that is filled. */
+    public interface Check {
+
+        /** Returns whether it is so. */
+        boolean holds() throws InterruptedException;
+    }
+
     /**
      * Begins to fill a folder, which must be new or empty, or filled before with the same key.
      *
      * @param isTopName whether a coming entry has this name at the top: temporary files use another name
+     * @param isComplete whether everything is in the folder already
      * @throws IOException if it contains something else, or is being filled
      */
-    public void begin(Path target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
+    public void begin(
+            Path target, String key, Predicate<FilePath> isTopName, Check isComplete, Consumer<Finding> findings)
             throws IOException, InterruptedException {
         lock = RunningCopies.lockFolder(target);
-        begin(LocalTree.openNew(target, Incoming.name(key, isTopName::test), rights), findings);
+        FilePath temporary = Incoming.name(key, isTopName::test);
+        if (!LocalTree.isNew(target, temporary) && !isComplete.holds()) {
+            throw new IOException("%s is not empty; choose an empty or new folder".formatted(target));
+        }
+        begin(LocalTree.open(target, temporary, rights), findings);
     }
 
     /**

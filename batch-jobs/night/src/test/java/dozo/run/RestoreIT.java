@@ -522,6 +522,37 @@ class RestoreIT extends NightAtSite {
     }
 
     @Test
+    void aRestoreThatWasKilledJustAfterItsEndIsVerifiedByTheSameRestore() throws Exception {
+        Night.write(source, Map.of("d/f", "1", "g", "22"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("g"));
+        night();
+        restore(1);
+
+        try (Restore again = restoring(1, restored(1), OPTIONS)) {
+            Progress end = again.run(findings::add);
+            assertThat(end.complete()).isTrue();
+            assertThat(end.bytesMoved()).isZero();
+        }
+        assertThat(findings).isEmpty();
+        assertThat(restored(1)).isDirectoryNotContaining("glob:**/.dozo-incoming*");
+
+        Files.move(restored(1).resolve("d/f"), folder.resolve("taken away"));
+        try (Restore again = restoring(1, restored(1), OPTIONS)) {
+            assertThatThrownBy(() -> again.run(findings::add)).hasMessageContaining("is not empty");
+        }
+        Files.move(folder.resolve("taken away"), restored(1).resolve("d/f"));
+
+        FileTime time = Files.getLastModifiedTime(restored(1).resolve("g"));
+        Files.writeString(restored(1).resolve("g"), "2x");
+        Files.setLastModifiedTime(restored(1).resolve("g"), time);
+        try (Restore again = restoring(1, restored(1), OPTIONS)) {
+            assertThat(again.run(findings::add).complete()).isFalse();
+        }
+        assertThat(findings).extracting(Finding::problem).containsOnly(Problem.DESTINATION_REFUSED);
+        assertThat(restored(1).resolve("g")).as("nothing is overwritten").hasContent("2x");
+    }
+
+    @Test
     void aFolderWithSomethingElseInItIsLeftAlone() throws Exception {
         Night.write(source, Map.of("f", "1"));
         night();

@@ -37,7 +37,7 @@ final class ManifestPart {
         void with(T one) throws IOException, InterruptedException;
     }
 
-    /** Says something about an entry. */
+    /** A question about an entry. */
     interface Check {
         boolean holds(Entry entry) throws InterruptedException;
     }

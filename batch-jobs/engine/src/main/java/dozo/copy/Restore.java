@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -105,11 +104,17 @@ public final class Restore implements Copy {
     }
 
     /**
-     * Returns whether everything is there, as far as kinds, sizes and times tell: so nothing else can be mixed with it. A restore
-     * that was killed just after its end left no other sign.
+     * Returns whether everything is there, as far as kinds, sizes and times tell: then no other content can be mixed with it. A
+     * restore that was killed just after its end leaves no other sign.
      */
     private boolean isComplete() throws InterruptedException {
-        return part.all(this::stands);
+        // Folders alone may be anybody's.
+        boolean[] hasFile = new boolean[1];
+        return part.all(entry -> {
+                    hasFile[0] |= entry.facts().kind() == EntryKind.FILE;
+                    return stands(entry);
+                })
+                && hasFile[0];
     }
 
     private boolean stands(Entry entry) {
@@ -119,14 +124,11 @@ public final class Restore implements Copy {
             return there.kind() == wanted.kind()
                     && (wanted.kind() != EntryKind.FILE
                             || (there.sizeBytes() == wanted.sizeBytes()
-                                    && seconds(there.modifiedNanos()) == seconds(wanted.modifiedNanos())));
+                                    && Retrieval.seconds(there.modifiedNanos())
+                                            == Retrieval.seconds(wanted.modifiedNanos())));
         } catch (IOException absent) {
             return false;
         }
-    }
-
-    private static long seconds(long nanos) {
-        return Math.floorDiv(nanos, TimeUnit.SECONDS.toNanos(1));
     }
 
     private Progress bringBack() throws IOException, InterruptedException {

@@ -108,7 +108,7 @@ public final class Retrieval implements AutoCloseable {
         this.rights = new Rights(options.owners());
     }
 
-    /** Says something about the folder that is filled. */
+    /** A question about the folder that is filled. */
     public interface Check {
 
         /** Returns whether it is so. */
@@ -552,7 +552,7 @@ public final class Retrieval implements AutoCloseable {
         tally.verified(found);
     }
 
-    private static long seconds(long nanos) {
+    static long seconds(long nanos) {
         return Math.floorDiv(nanos, TimeUnit.SECONDS.toNanos(1));
     }
 

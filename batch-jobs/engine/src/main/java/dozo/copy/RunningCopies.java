@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Prevents this user from running the same copy twice at once on this machine: both would use the same temporary names,
- * and one could rename a file that the other has just begun. Two restores into one folder would mix their content. Each copy locks a byte of its own in one file; the lock
- * ends with the process, however that ends.
+ * and one could rename a file that the other has just begun. Also prevents two restores into one folder, whose content
+ * would be mixed. Each copy locks a byte of its own in one file; the lock ends with the process, however that ends.
  */
 final class RunningCopies {
 

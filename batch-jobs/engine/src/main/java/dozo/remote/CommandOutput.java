@@ -9,15 +9,15 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.IntConsumer;
 
 /**
- * What a command at a site prints, as it arrives. (MINA's own piped stream copies each packet twice, and locks and logs at each read.)
- * Whatever limits what the site may send limits also what waits here. One thread reads; any other may add and end.
+ * The output of a command at a site, as it arrives. The channel's window limits how much waits here. MINA's own stream takes a
+ * lock and asks its logger at each read. One thread reads; any other may add and end.
  */
 final class CommandOutput extends InputStream {
 
     /** No other array in the queue is empty. */
     private static final byte[] END = {};
 
-    /** Each window adjustment costs both sides a change of threads. */
+    /** How much is read before the window is adjusted: each adjustment costs both sides a change of threads. */
     private static final int RELEASE_BYTES = SshLogin.RECEIVE_WINDOW_BYTES / 8;
 
     private final SiteAddress site;
@@ -29,7 +29,7 @@ final class CommandOutput extends InputStream {
     private int unreleased;
     private boolean ended;
 
-    /** @param whenRead is told how many bytes do not wait any more */
+    /** @param whenRead receives the number of bytes read since its last call, after each {@link #RELEASE_BYTES} */
     CommandOutput(SiteAddress site, IntConsumer whenRead) {
         this.site = site;
         this.whenRead = whenRead;

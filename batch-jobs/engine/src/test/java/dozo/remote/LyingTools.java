@@ -75,7 +75,11 @@ public final class LyingTools {
                 """.formatted(temp.resolve("archives"), first, then));
     }
 
-    /** Returns how many archives tar was given since {@link #tarDoes}, without the first. */
+    /**
+     * Returns how many archives tar was given since {@link #tarDoes}, without the first.
+     *
+     * @throws java.nio.file.NoSuchFileException if tar was given none
+     */
     public long archives() throws IOException {
         return Files.size(temp.resolve("archives"));
     }

@@ -82,15 +82,20 @@ public final class Restore implements Copy {
     }
 
     /**
-     * Restores into the target, which is held open: nothing else is filled, wherever its path leads meanwhile.
+     * Restores into the target, which is held open: nothing else is filled, wherever its path leads meanwhile. Nothing is
+     * written there after this has returned or thrown.
      *
      * @param held may be filled: {@link #mayFill}
      */
     public Progress run(OpenFolder held, Consumer<Finding> findings) throws IOException, InterruptedException {
         part.select();
-        retrieval.begin(held, target, key(), part::isTopName, findings);
-        part.reportUnmatched(retrieval::finding);
-        return bringBack();
+        try {
+            retrieval.begin(held, target, key(), part::isTopName, findings);
+            part.reportUnmatched(retrieval::finding);
+            return bringBack();
+        } finally {
+            retrieval.stopFiles();
+        }
     }
 
     /** Returns whether a folder may be the target: it does not exist, is empty, or this restore left it. */

@@ -201,6 +201,11 @@ public final class Retrieval implements AutoCloseable {
         units.end();
     }
 
+    /** Stops fetching, and returns when nothing is written any more. */
+    public void stopFiles() {
+        units.close();
+    }
+
     /** Creates a link. Only after all files have arrived, so that none is written through it. */
     public void link(Entry entry) throws IOException {
         byte[] text = requireNonNull(entry.facts().linkTarget());

@@ -230,19 +230,18 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aRestoreByAPersonGoesFirst() throws Exception {
-        RestoreQueueIT.writeMany(source, 2_000);
+        RestoreQueueIT.writeMany(source, 10);
         night.complete();
         Path allowed = Files.createDirectory(folder.resolve("allowed"));
         night.get(RestorePlaces.class).setRoots("p", List.of(allowed), "admin");
-        long drill = request();
-        Awaitility.await()
-                .atMost(LIMIT)
-                .pollInterval(Duration.ofMillis(5))
-                .until(() -> now(drill).entriesVerified() > 0);
-        // Suspended in the middle: it cannot end before the request, however busy the machine is.
+        // While the site is suspended, the drill cannot end, however fast or slow the machine is.
         RestoreQueueIT.signalSite("STOP");
+        long drill;
         long person;
         try {
+            drill = request();
+            long running = drill;
+            Awaitility.await().atMost(LIMIT).until(() -> now(running).state() == RestoreState.RUNNING);
             person = requestRestore(allowed.resolve("new"));
             Awaitility.await().atMost(LIMIT).until(() -> night.count("""
                     select count(*) from restore join drill using (restore_id) where state = 'WAITING'
@@ -258,6 +257,33 @@ class DrillIT extends NightAtSite {
         assertThat(restored.endedAt()).isBeforeOrEqualTo(now(drill).startedAt());
         NightlyBackupIT.assertSame(source, allowed.resolve("new"));
         assertThat(names(scratch)).isEmpty();
+    }
+
+    /** What still arrives for an interrupted drill must not be written once its folder is being removed. */
+    @Test
+    void aDrillThatIsPutBackWhileItsFilesArriveLeavesNothingAndBeginsAnew() throws Exception {
+        RestoreQueueIT.writeMany(source, 2_000);
+        night.complete();
+        Path allowed = Files.createDirectory(folder.resolve("allowed"));
+        night.get(RestorePlaces.class).setRoots("p", List.of(allowed), "admin");
+        for (int attempt = 0; attempt < 3; attempt++) {
+            long drill = request();
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .pollInterval(Duration.ofMillis(5))
+                    .until(() -> now(drill).entriesVerified() > 0);
+            RestoreQueueIT.signalSite("STOP");
+            try {
+                requestRestore(allowed.resolve("new" + attempt));
+                Awaitility.await().atMost(LIMIT).until(() -> now(drill).state() != RestoreState.RUNNING);
+            } finally {
+                RestoreQueueIT.signalSite("CONT");
+            }
+
+            KeptDrill ended = ended(drill);
+            assertThat(ended.state()).as(ended.message()).isEqualTo(RestoreState.COMPLETE);
+            assertThat(names(scratch)).isEmpty();
+        }
     }
 
     @Test

@@ -260,13 +260,20 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void aFolderThatIsMovedWhileItIsFilledIsFilledWhereItIs() throws Exception {
-        writeMany(source, 2_000);
+        writeMany(source, 10);
         night.complete();
         Path lab = Files.createDirectory(allowed.resolve("lab"));
-        long id = request(lab.resolve("new"));
-        awaitVerified(id);
-        Files.move(lab, allowed.resolve("moved"));
-        Files.createSymbolicLink(lab, outside);
+        // While the site is suspended, nothing arrives before the folder is moved.
+        signalSite("STOP");
+        long id;
+        try {
+            id = request(lab.resolve("new"));
+            Awaitility.await().atMost(LIMIT).until(() -> Files.exists(lab.resolve("new/.dozo-incoming")));
+            Files.move(lab, allowed.resolve("moved"));
+            Files.createSymbolicLink(lab, outside);
+        } finally {
+            signalSite("CONT");
+        }
 
         assertThat(ended(id).state()).isEqualTo(RestoreState.COMPLETE);
         assertThat(names(outside)).isEmpty();
@@ -298,15 +305,16 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void oneThatWaitsOrRunsIsStoppedAndKeepsItsFolderFromOthers() throws Exception {
-        writeMany(source, 4_000);
+        writeMany(source, 10);
         night.complete();
         RestoreQueue queue = night.get(RestoreQueue.class);
-        long running = request(allowed.resolve("first"));
-        awaitVerified(running);
-        // Suspended in the middle: it cannot end before it is stopped, however busy the machine is.
+        // While the site is suspended, the restore cannot end, however fast or slow the machine is.
         signalSite("STOP");
+        long running;
         long waiting;
         try {
+            running = request(allowed.resolve("first"));
+            awaitState(running, RestoreState.RUNNING);
             waiting = request(allowed.resolve("second"));
             assertThatThrownBy(() -> request(allowed.resolve("second")))
                     .isInstanceOfSatisfying(
@@ -428,8 +436,8 @@ class RestoreQueueIT extends NightAtSite {
                 .until(() -> now(id), kept -> !kept.state().goesOn());
     }
 
-    private void awaitVerified(long id) {
-        Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> now(id).entriesVerified() > 0);
+    private void awaitState(long id, RestoreState state) {
+        Awaitility.await().atMost(LIMIT).until(() -> now(id).state() == state);
     }
 
     /** Signals all processes of the test's sshd. */

@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
@@ -41,6 +42,9 @@ public enum NameForm {
 
         @Override
         public Line readLine(byte[] line) {
+            if (isPlain(line, (byte) '%')) {
+                return plain(line);
+            }
             ByteArrayOutputStream name = new ByteArrayOutputStream();
             for (int i = NAME_AT; i < line.length; i++) {
                 if (isAmbiguous(line, i)) {
@@ -78,6 +82,9 @@ public enum NameForm {
 
         @Override
         public Line readLine(byte[] line) {
+            if (isPlain(line, (byte) '\\')) {
+                return plain(line);
+            }
             int start = line.length > 0 && line[0] == '\\' ? 1 : 0;
             ByteArrayOutputStream name = new ByteArrayOutputStream();
             for (int i = start + NAME_AT; i < line.length; i++) {
@@ -161,6 +168,20 @@ public enum NameForm {
         } catch (IllegalArgumentException e) {
             throw new Malformed("expected 64 hexadecimal digits, two spaces and a name");
         }
+    }
+
+    /** Returns whether nothing in the line is encoded: nearly all lines. */
+    private static boolean isPlain(byte[] line, byte escape) {
+        for (byte b : line) {
+            if (b == escape) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static Line plain(byte[] line) {
+        return new Line(digest(line, 0), Arrays.copyOfRange(line, NAME_AT, line.length));
     }
 
     private static String text(byte[] line, int at, int length) {

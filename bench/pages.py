@@ -201,6 +201,7 @@ def addresses(run, tokens):
         '/audit/proof': ['/audit/proof?experiment=P003/S2&path=folder1/scan1.dcm'],
         '/sites/{name}/change': ['/sites/dr/change'],
         '/sites/{name}/check': ['/sites/dr/check'],
+        '/sites/{name}/timetable': ['/sites/dr/timetable'],
         '/sites/{name}/remove': ['/sites/dr/remove'],
         '/administration/tokens/{id}/revoke': [f'/administration/tokens/{tokens[EVERYBODY]}/revoke'],
         '/administration/users/{name}': ['/administration/users/lab0'],

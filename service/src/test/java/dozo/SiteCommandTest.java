@@ -74,6 +74,34 @@ class SiteCommandTest {
     }
 
     @Test
+    void aTimetableIsSetByCommandAndByPageAndShown() {
+        assertThat(dozo(Exit.WELL, "timetable", "dr")).isEqualTo("site dr is open, without a limit\n");
+
+        String all = "daily 00:00-24:00 500mbit";
+        assertThat(dozo(Exit.WELL, "timetable", "dr", all))
+                .isEqualTo("daily 00:00-24:00 500 Mbit/s\nsite dr is open, at most 500 Mbit/s\n");
+        assertThat(dozo(Exit.REFUSED, "timetable", "dr", all, "mon 08:00-09:00 closed"))
+                .contains("\"daily 00:00-24:00 500 Mbit/s\" and \"mon 08:00-09:00 closed\" overlap on mon at 08:00");
+        assertThat(dozo(Exit.USAGE, "timetable", "dr", all, "--no-limit")).contains("not both");
+        assertThat(dozo(Exit.REFUSED, "timetable", "other")).contains("site \"other\" does not exist");
+        assertThat(dozo(Exit.REFUSED, "timetable", "other", all)).contains("site \"other\" does not exist");
+        assertThat(service.submit(service.browser(), "/sites/dr/timetable", "rules=mon 08:00-08:00 closed")
+                        .body())
+                .contains("holds for no time; write 00:00-24:00 for the whole day");
+        assertThat(service.look(service.browser(), "/sites", "en").body())
+                .contains("open, at most 500 Mbit/s", "daily 00:00-24:00 500 Mbit/s");
+
+        service.submit(
+                service.browser(), "/sites/dr/timetable", "rules=sun 22:00-06:00 closed%0Amon 08:00-09:00 1 Gbit/s");
+        assertThat(dozo(Exit.WELL, "timetable", "dr"))
+                .startsWith("sun 22:00-06:00 closed\nmon 08:00-09:00 1 Gbit/s\nsite dr is ")
+                .contains(", until 20");
+
+        assertThat(dozo(Exit.WELL, "timetable", "dr", "--no-limit")).isEqualTo("site dr is open, without a limit\n");
+        assertThat(dozo(Exit.WELL, "remove", "dr")).isEqualTo("site dr removed\n");
+    }
+
+    @Test
     void aSiteIsRemoved() {
         service.bean(Capacities.class).keep(site, new Space(1_000 * GB, 250 * GB, Long.MAX_VALUE, false));
 

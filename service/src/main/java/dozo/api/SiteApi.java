@@ -11,6 +11,7 @@ import dozo.registry.Capacities;
 import dozo.registry.Capacity;
 import dozo.registry.SiteKey;
 import dozo.registry.SiteTerms;
+import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.KeyPowers.Power;
@@ -20,10 +21,15 @@ import dozo.remote.SiteAddress;
 import dozo.remote.SiteCache;
 import dozo.remote.SiteCheck;
 import dozo.remote.Space;
+import dozo.run.SiteHours;
+import dozo.run.SiteHours.Now;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotNull;
 import java.security.Principal;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -51,6 +57,8 @@ public class SiteApi {
     private final SiteKey key;
     private final Capabilities capabilities;
     private final Capacities capacities;
+    private final SiteTimetables timetables;
+    private final SiteHours hours;
     private final Editions editions;
 
     /**
@@ -212,8 +220,41 @@ public class SiteApi {
         }
     }
 
-    SiteApi(Sites sites, SiteKey key, Capabilities capabilities, Capacities capacities, Editions editions) {
+    /**
+     * When runs may use a site, and how fast.
+     *
+     * @param rules such as {@code mon-fri 08:00-20:00 500 Mbit/s} or {@code sat,sun 00:00-24:00 closed}, in the service's time
+     *     zone; where none holds, there is no limit
+     */
+    record NewTimetable(
+            @NotNull(message = "expected rules; an empty list for no limit at any time")
+            List<String> rules) {}
+
+    /**
+     * The timetable of a site, and what holds now.
+     *
+     * @param rules as they are kept
+     * @param open whether runs may use the site now
+     * @param bytesPerSecond how fast they may now; missing: without a limit
+     * @param until when something else begins to hold; missing: never
+     */
+    public record ShownTimetable(
+            List<String> rules,
+            boolean open,
+            @Nullable Long bytesPerSecond,
+            @Nullable Instant until) {}
+
+    SiteApi(
+            Sites sites,
+            SiteKey key,
+            Capabilities capabilities,
+            Capacities capacities,
+            SiteTimetables timetables,
+            SiteHours hours,
+            Editions editions) {
         this.sites = sites;
+        this.timetables = timetables;
+        this.hours = hours;
         this.key = key;
         this.capabilities = capabilities;
         this.capacities = capacities;
@@ -268,6 +309,29 @@ public class SiteApi {
             List<String> lost = capabilities.keep(site, check, actor.getName());
             return CheckedSite.of(check, lost);
         }
+    }
+
+    /** Shows when runs may use a site, and how fast. */
+    @GetMapping("/{name}/timetable")
+    ShownTimetable timetable(@PathVariable String name) {
+        Site site = find(name);
+        Now now = hours.now(site.id());
+        long limit = now.allowance().bytesPerSecond();
+        return new ShownTimetable(
+                timetables.of(site.id()).rules(),
+                now.allowance().open(),
+                limit == 0 ? null : limit,
+                now.until().map(ZonedDateTime::toInstant).orElse(null));
+    }
+
+    /**
+     * Sets when runs may use a site, and how fast; within two seconds it holds for a run that is going on, too. A run
+     * is paused while its site is closed.
+     */
+    @PutMapping("/{name}/timetable")
+    ShownTimetable setTimetable(@PathVariable String name, @Valid @RequestBody NewTimetable asked, Principal actor) {
+        var _ = timetables.set(name, asked.rules, actor.getName()).orElseThrow(Missing.thing("site", name));
+        return timetable(name);
     }
 
     private ShownSite shown(Site site) {

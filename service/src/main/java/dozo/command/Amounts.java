@@ -1,9 +1,8 @@
 package dozo.command;
 
 import dozo.file.FilePath;
-import dozo.file.Size;
+import dozo.file.Rate;
 import dozo.plan.ScrubForecast;
-import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.Locale;
@@ -13,25 +12,14 @@ import java.util.regex.Pattern;
 /** Parses amounts that people type. */
 final class Amounts {
 
-    private static final Pattern TYPED =
-            Pattern.compile("([0-9]{1,15}(?:\\.[0-9]{1,6})?) ?([kmgt]?)(i?)(b|bit|bps)?(?:/s)?");
     private static final Pattern AGE = Pattern.compile("([0-9]{1,5})([hdw])");
     private static final Pattern SHORT = Pattern.compile("([0-9]{1,4}(?:\\.[0-9]{1,6})?)(ms|s)?");
-    private static final int BITS = 8;
 
     private Amounts() {}
 
     /** Parses bytes a second, such as {@code 10M}, {@code 1.5GB}, {@code 16MiB}, {@code 800Mbit}, {@code 250000}. */
     static long rate(String option, String typed) {
-        Matcher parts = TYPED.matcher(typed.strip().toLowerCase(Locale.ROOT));
-        boolean understood =
-                parts.matches() && (parts.group(3).isEmpty() || !parts.group(2).isEmpty());
-        BigInteger bytes = understood ? bytes(parts) : BigInteger.ZERO;
-        if (bytes.signum() == 0 || bytes.bitLength() >= Long.SIZE) {
-            throw refused(
-                    option, typed, "expected bytes per second such as 250000, 10M, 10MB, 1.5GB, 16MiB or 800Mbit");
-        }
-        return bytes.longValue();
+        return Rate.typed(typed).orElseThrow(() -> refused(option, typed, "expected " + Rate.ACCEPTED));
     }
 
     /** Parses bytes, such as {@code 250000}, {@code 1.5TB}, {@code 1.27PiB}. */
@@ -83,12 +71,5 @@ final class Amounts {
     private static Failure refused(String option, String typed, String accepted) {
         return new Failure(
                 Exit.USAGE, "%s %s: %s".formatted(option, FilePath.render(RawArgument.typed(typed)), accepted));
-    }
-
-    private static BigInteger bytes(Matcher parts) {
-        boolean bits = parts.group(4) != null && !parts.group(4).equals("b");
-        return Size.scaled(parts.group(1), parts.group(2), !parts.group(3).isEmpty())
-                .divide(BigDecimal.valueOf(bits ? BITS : 1))
-                .toBigInteger();
     }
 }

@@ -4,6 +4,7 @@ import dozo.api.ShownFinding;
 import dozo.command.Pace.Rate;
 import dozo.file.Size;
 import dozo.ledger.Findings;
+import dozo.ledger.Ledger;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
@@ -87,7 +88,9 @@ public final class RunReport {
             out.println("  ended %s after %d:%02d:%02d"
                     .formatted(Times.text(run.endedAt()), took.toHours(), took.toMinutesPart(), took.toSecondsPart()));
         }
-        if (run.pausedBy() != null) {
+        if (run.pausedBy() != null && run.pausedBy().equals(Ledger.SYSTEM)) {
+            out.println("  paused while the site is closed by its timetable; see: dozo site timetable " + run.site());
+        } else if (run.pausedBy() != null) {
             out.println("  paused by %s since %s; to continue: dozo resume %d"
                     .formatted(Connection.visible(run.pausedBy()), Times.text(run.pausedAt()), run.id()));
         }

@@ -5,8 +5,10 @@ import static java.util.Objects.requireNonNull;
 import dozo.api.SiteApi.CheckedSite;
 import dozo.api.SiteApi.ShownJump;
 import dozo.api.SiteApi.ShownSite;
+import dozo.api.SiteApi.ShownTimetable;
 import dozo.api.SiteKeyApi.ShownHostKey;
 import dozo.api.SiteKeyApi.ShownSiteKey;
+import dozo.file.Rate;
 import dozo.file.Size;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacity;
@@ -19,6 +21,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -38,7 +41,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "site",
         mixinStandardHelpOptions = true,
-        description = "DR sites: add, change, remove, check, show, key.")
+        description = "DR sites: add, change, remove, check, show, key, timetable.")
 public final class SiteCommand {
 
     SiteCommand() {}
@@ -301,6 +304,51 @@ public final class SiteCommand {
 
     private static Answer<ShownSiteKey> ownKey(Connection service) {
         return service.get("/api/v1/site-key", ShownSiteKey.class);
+    }
+
+    @Command(
+            name = "timetable",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Shows or sets when runs may use a site, and how fast. Where no rule holds, there is no limit; while the site",
+                "is closed, runs to it are paused. It holds at once, also for a run that is going on."
+            })
+    int timetable(
+            @Mixin Connection service,
+            @Parameters(paramLabel = "NAME", description = "The site's name.") String name,
+            @Parameters(
+                            index = "1..*",
+                            arity = "0..*",
+                            paramLabel = "RULE",
+                            description =
+                                    "\"mon-fri 08:00-20:00 500 Mbit/s\", \"sat,sun 00:00-24:00 closed\", \"daily 22:00-06:00 60 MB/s\".")
+                    @Nullable
+                    List<String> typed,
+            @Option(names = "--no-limit", description = "Removes all rules.") boolean none) {
+        List<String> rules = typed == null ? List.of() : typed;
+        if (none && !rules.isEmpty()) {
+            throw new ParameterException(service.commandLine(), "expected rules or --no-limit, not both");
+        }
+        String resource = "/api/v1/sites/" + Connection.encoded(name) + "/timetable";
+        Answer<ShownTimetable> timetable = rules.isEmpty() && !none
+                ? service.get(resource, ShownTimetable.class)
+                : service.put(resource, Map.of("rules", rules), ShownTimetable.class);
+        service.print(timetable, text(name, timetable.value()));
+        return Exit.WELL;
+    }
+
+    private static String text(String name, ShownTimetable timetable) {
+        String now = !timetable.open()
+                ? "closed"
+                : timetable.bytesPerSecond() == null
+                        ? "open, without a limit"
+                        : "open, at most " + Rate.text(timetable.bytesPerSecond());
+        return timetable.rules().stream()
+                        .map(rule -> rule + System.lineSeparator())
+                        .collect(Collectors.joining())
+                + "site %s is %s%s"
+                        .formatted(
+                                name, now, timetable.until() == null ? "" : ", until " + Times.text(timetable.until()));
     }
 
     @Command(

@@ -11,6 +11,7 @@ import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import dozo.run.SiteHours;
 import dozo.run.Timetable;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -20,8 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.event.EventListener;
+import org.springframework.dao.DataAccessException;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 
 /**
  * Starts the nightly backup of each site when it is due, one at a time. A backup that is due during another run, or a
@@ -39,6 +42,7 @@ class NightlySchedule {
     private final Sites sites;
     private final Experiments experiments;
     private final ScrubSchedule scrubs;
+    private final SiteHours hours;
     private final InstantSource clock;
 
     /** The paused run that was last logged. Guarded by this. */
@@ -51,6 +55,7 @@ class NightlySchedule {
             Sites sites,
             Experiments experiments,
             ScrubSchedule scrubs,
+            SiteHours hours,
             InstantSource clock) {
         this.timetable = timetable;
         this.operations = operations;
@@ -58,6 +63,7 @@ class NightlySchedule {
         this.sites = sites;
         this.experiments = experiments;
         this.scrubs = scrubs;
+        this.hours = hours;
         this.clock = clock;
     }
 
@@ -78,7 +84,9 @@ class NightlySchedule {
     @Scheduled(initialDelay = 15_000, fixedDelay = 15_000)
     synchronized void look() {
         Optional<Run> goingOn = runs.goingOn();
-        Optional<Site> night = sites.all().stream().filter(this::due).findFirst();
+        Optional<Site> night = sites.all().stream()
+                .filter(site -> due(site) && hours.isOpen(site.id()))
+                .findFirst();
         boolean free = goingOn.filter(run -> run.kind() != RunKind.SCRUB).isEmpty();
         if (free && night.isPresent()) {
             start(night.get());
@@ -90,9 +98,19 @@ class NightlySchedule {
         }
     }
 
+    /** Applies the timetables of the sites. */
+    @Scheduled(initialDelay = 1_000, fixedDelay = 1_000)
+    void keepHours() {
+        try {
+            operations.keepHours();
+        } catch (DataAccessException | TransactionException e) {
+            LOG.debug("the timetables of the sites wait for the database", e);
+        }
+    }
+
     /** Logs once that a paused run delays this night, because a forgotten pause delays every night. */
     private void tell(Site site, Run goingOn) {
-        if (goingOn.state() == RunState.PAUSED && told != goingOn.id()) {
+        if (goingOn.state() == RunState.PAUSED && !goingOn.isClosed() && told != goingOn.id()) {
             told = goingOn.id();
             LOG.warn(
                     "the nightly backup to {} is due and waits for run {}, which {} has paused since {}: resume it or stop it",

@@ -16,6 +16,7 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.ScrubRequest;
 import dozo.run.ScrubSettings;
+import dozo.run.SiteHours;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -43,6 +44,7 @@ class ScrubSchedule {
     private final Sites sites;
     private final Promises promises;
     private final ReadingCosts costs;
+    private final SiteHours hours;
     private final InstantSource clock;
     private final ZoneId zone;
 
@@ -59,6 +61,7 @@ class ScrubSchedule {
             Sites sites,
             Promises promises,
             ReadingCosts costs,
+            SiteHours hours,
             InstantSource clock,
             ZoneId zone) {
         this.settings = settings;
@@ -67,6 +70,7 @@ class ScrubSchedule {
         this.sites = sites;
         this.promises = promises;
         this.costs = costs;
+        this.hours = hours;
         this.clock = clock;
         this.zone = zone;
     }
@@ -76,7 +80,7 @@ class ScrubSchedule {
         Instant now = clock.instant();
         settings.reading().flatMap(window -> window.at(now, zone)).ifPresent(opening -> {
             for (Site site : sites.all()) {
-                if (started(site, opening, now)) {
+                if (hours.isOpen(site.id()) && started(site, opening, now)) {
                     return;
                 }
             }

@@ -287,6 +287,10 @@ class LedgerCompleteTest {
                         false,
                         List.of(row("site.removed", "unused", "before", ANY, "after", ""))),
                 change(
+                        "PUT /api/v1/sites/{name}/timetable",
+                        () -> put("/sites/dr/timetable", "{\"rules\": [\"mon 06:00-07:00 1 Gbit/s\"]}"),
+                        row("site.timetable", "dr", "before", "", "after", "mon 06:00-07:00 1 Gbit/s")),
+                change(
                         "POST /api/v1/sites/{name}/check",
                         () -> post("/sites/dr/check", null),
                         row("site.capabilities", "dr", "before", "", "after", ANY)),

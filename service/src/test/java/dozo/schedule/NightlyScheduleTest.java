@@ -13,6 +13,7 @@ import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import dozo.run.SiteHours;
 import dozo.run.Timetable;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -186,6 +187,7 @@ class NightlyScheduleTest {
                         service.bean(Sites.class),
                         service.bean(Experiments.class),
                         service.bean(ScrubSchedule.class),
+                        service.bean(SiteHours.class),
                         InstantSource.fixed(now))
                 .look();
     }

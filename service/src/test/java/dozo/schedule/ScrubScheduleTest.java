@@ -22,6 +22,7 @@ import dozo.run.Runs.RunState;
 import dozo.run.ScrubRequest;
 import dozo.run.ScrubSettings;
 import dozo.run.Scrubs;
+import dozo.run.SiteHours;
 import dozo.run.Timetable;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -77,6 +78,7 @@ class ScrubScheduleTest {
                 service.bean(Sites.class),
                 service.bean(Experiments.class),
                 schedule,
+                service.bean(SiteHours.class),
                 InstantSource.fixed(Instant.now().plus(Duration.ofDays(1))));
     }
 
@@ -233,6 +235,7 @@ class ScrubScheduleTest {
                 service.bean(Sites.class),
                 service.bean(Promises.class),
                 service.bean(ReadingCosts.class),
+                service.bean(SiteHours.class),
                 InstantSource.fixed(now),
                 ZoneOffset.UTC);
     }

@@ -1084,6 +1084,7 @@ class PagesBrowserIT {
         pages.put("check", "/sites/dr/check");
         pages.put("newsite", "/sites/new");
         pages.put("changesite", "/sites/dr/change");
+        pages.put("timetable", "/sites/dr/timetable");
         pages.put("removesite", "/sites/dr/remove");
         pages.put("administration", "/administration");
         pages.put("password", "/administration/password");

@@ -1,6 +1,7 @@
 package dozo.ui;
 
 import dozo.file.Message;
+import dozo.file.Rate;
 import dozo.file.Size;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Totals;
@@ -39,6 +40,11 @@ public record Format(ZoneId zone, Locale locale) {
     /** Formats a rate in bytes a second. */
     public String rate(double bytesPerSecond) {
         return size((long) bytesPerSecond) + "/s";
+    }
+
+    /** Formats a limit exactly, in bits a second, as networks are described. */
+    public String limit(long bytesPerSecond) {
+        return Rate.text(bytesPerSecond);
     }
 
     /** Formats a number of files a second. */

@@ -6,6 +6,7 @@ import dozo.registry.Capacities;
 import dozo.registry.Capacity;
 import dozo.registry.Refusal;
 import dozo.registry.SiteKey;
+import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.HostKey;
@@ -14,6 +15,7 @@ import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
 import dozo.run.Promises;
+import dozo.run.SiteHours;
 import dozo.ui.PageProblems.NotThere;
 import java.security.Principal;
 import java.time.InstantSource;
@@ -38,6 +40,8 @@ class SitesPage {
     private final Capabilities capabilities;
     private final Capacities capacities;
     private final Promises promises;
+    private final SiteTimetables timetables;
+    private final SiteHours hours;
     private final InstantSource clock;
 
     /**
@@ -46,6 +50,8 @@ class SitesPage {
      * @param jump the host in front of it, if there is one
      * @param capability null before the first check
      * @param capacity null before a check has reported its space
+     * @param rules of its timetable
+     * @param now what holds now
      * @param capacityChart empty if it could not be loaded, or there is no capacity
      * @param ageChart empty if it could not be loaded
      */
@@ -56,6 +62,8 @@ class SitesPage {
             List<HostKey> jumpKeys,
             @Nullable Capability capability,
             @Nullable Capacity capacity,
+            List<String> rules,
+            SiteHours.Now now,
             Optional<CapacityChart> capacityChart,
             Optional<AgeChart> ageChart) {}
 
@@ -65,12 +73,16 @@ class SitesPage {
             Capabilities capabilities,
             Capacities capacities,
             Promises promises,
+            SiteTimetables timetables,
+            SiteHours hours,
             InstantSource clock) {
         this.sites = sites;
         this.key = key;
         this.capabilities = capabilities;
         this.capacities = capacities;
         this.promises = promises;
+        this.timetables = timetables;
+        this.hours = hours;
         this.clock = clock;
     }
 
@@ -181,6 +193,32 @@ class SitesPage {
         return "checked";
     }
 
+    @GetMapping("/sites/{name}/timetable")
+    String askTimetable(@PathVariable String name, Model model) {
+        Site site = find(name);
+        String rules = String.join("\n", timetables.of(site.id()).rules());
+        return timetable(site, new Form(Map.of("rules", rules), Map.of()), model);
+    }
+
+    /** @param rules one a line */
+    @PostMapping("/sites/{name}/timetable")
+    String setTimetable(@PathVariable String name, @RequestParam String rules, Principal actor, Model model) {
+        Site site = find(name);
+        try {
+            List<String> lines = rules.lines().filter(line -> !line.isBlank()).toList();
+            timetables.set(name, lines, actor.getName());
+            return "redirect:/sites";
+        } catch (Refusal refused) {
+            return timetable(site, Form.refused(Map.of("rules", rules), refused), model);
+        }
+    }
+
+    private String timetable(Site site, Form form, Model model) {
+        model.addAttribute("site", site);
+        model.addAttribute("form", form);
+        return "timetable";
+    }
+
     @GetMapping("/sites/{name}/remove")
     String askRemoval(@PathVariable String name, Model model) {
         return removal(find(name), Form.EMPTY, model);
@@ -219,6 +257,8 @@ class SitesPage {
                 jump.map(each -> HostKey.all(each.hostKey())).orElse(List.of()),
                 capabilities.of(site.id()).orElse(null),
                 capacity.orElse(null),
+                timetables.of(site.id()).rules(),
+                hours.now(site.id()),
                 capacity.flatMap(present -> Plot.tried(() ->
                                 capacities.history(site.id(), clock.instant().minus(CapacityChart.PAST)))
                         // The last check may be older than the picture goes back.

@@ -104,6 +104,8 @@ public final class Permissions {
             POST   /sites/new                                                       -           -        -       all   -
             GET    /sites/{name}/change                                             -           -        -       all   -
             POST   /sites/{name}/change                                             -           -        -       all   -
+            GET    /sites/{name}/timetable                                         -           -        -       all   -
+            POST   /sites/{name}/timetable                                         -           -        -       all   -
             GET    /sites/{name}/check                                              -           all      -       all   -
             POST   /sites/{name}/check                                              -           all      -       all   -
             GET    /sites/{name}/remove                                             -           -        -       all   -
@@ -226,6 +228,8 @@ public final class Permissions {
             GET    /api/v1/sites/{name}                                            -           all      all     all   read
             PUT    /api/v1/sites/{name}                                            -           -        -       all   write
             DELETE /api/v1/sites/{name}                                            -           -        -       all   write
+            GET    /api/v1/sites/{name}/timetable                                  -           all      all     all   read
+            PUT    /api/v1/sites/{name}/timetable                                  -           -        -       all   write
             POST   /api/v1/sites/{name}/check                                      -           all      -       all   write
             GET    /api/v1/studies/{studyInstanceUid}                              own         all      all     all   read
             GET    /api/v1/users                                                   -           -        all     all   read

@@ -1,39 +1,84 @@
 package dozo.send;
 
+import io.github.bucket4j.Bandwidth;
+import io.github.bucket4j.Bucket;
+import io.github.bucket4j.ConsumptionProbe;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
-/** Limits content to a rate: a caller ahead of it waits. Serves callers in their order. */
+/**
+ * Limits content to a rate that may change at any time: a token bucket for all who share it. Nobody waits long at once, so
+ * a change takes effect within {@link #WAIT_MAX_NANOS}.
+ */
 public final class Throttle {
 
-    /** The shortest wait: anything shorter costs more than it brings. */
-    private static final long WAIT_MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+    /** Tokens are 16 bytes each: the library adds at most one every nanosecond. */
+    private static final int TOKEN_BYTES = 16;
 
-    private final double nanosPerByte;
-    private long freeNanos = System.nanoTime();
+    /** The bucket holds this part of a second: what was not used makes up for late wake-ups, and for nothing longer. */
+    private static final int BURSTS_PER_SECOND = 20;
+
+    /** Content passes in parts of the bucket, so that it fills while somebody waits. */
+    private static final int PARTS = 4;
+
+    private static final long WAIT_MAX_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    /** The shortest wait: anything shorter costs more than it brings. */
+    private static final long WAIT_MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private volatile @Nullable Limit limit;
+
+    private record Limit(long bytesPerSecond, Bucket bucket, long partTokens) {
+
+        static Limit of(long bytesPerSecond) {
+            long perSecond = Math.max(1, bytesPerSecond / TOKEN_BYTES);
+            long capacity = Math.max(PARTS, perSecond / BURSTS_PER_SECOND);
+            Bucket bucket = Bucket.builder()
+                    .addLimit(Bandwidth.builder()
+                            .capacity(capacity)
+                            .refillGreedy(perSecond, Duration.ofSeconds(1))
+                            .initialTokens(0)
+                            .build())
+                    .withNanosecondPrecision()
+                    .build();
+            return new Limit(bytesPerSecond, bucket, capacity / PARTS);
+        }
+    }
 
     /** Creates a limit in bytes per second; 0: no limit. */
     public Throttle(long bytesPerSecond) {
+        limit(bytesPerSecond);
+    }
+
+    /** Changes the limit; 0: no limit. */
+    public void limit(long bytesPerSecond) {
         if (bytesPerSecond < 0) {
             throw new IllegalArgumentException("a rate of " + bytesPerSecond);
         }
-        this.nanosPerByte = bytesPerSecond == 0 ? 0 : 1e9 / bytesPerSecond;
+        Limit now = limit;
+        if (bytesPerSecond == 0) {
+            limit = null;
+        } else if (now == null || now.bytesPerSecond != bytesPerSecond) {
+            limit = Limit.of(bytesPerSecond);
+        }
     }
 
     /** Waits until this many bytes may be sent. */
     public void pass(int bytes) throws InterruptedException {
-        if (nanosPerByte == 0) {
-            return;
-        }
-        long wait;
-        synchronized (this) {
-            long now = System.nanoTime();
-            // Unused time is lost: no burst makes up for a pause.
-            long begin = Math.max(freeNanos, now);
-            freeNanos = begin + (long) (bytes * nanosPerByte);
-            wait = begin - now;
-        }
-        if (wait > WAIT_MIN_NANOS) {
-            TimeUnit.NANOSECONDS.sleep(wait);
+        long tokens = Math.ceilDiv(bytes, TOKEN_BYTES);
+        while (tokens > 0) {
+            Limit now = limit;
+            if (now == null) {
+                return;
+            }
+            long part = Math.min(tokens, now.partTokens);
+            ConsumptionProbe probe = now.bucket.tryConsumeAndReturnRemaining(part);
+            if (probe.isConsumed()) {
+                tokens -= part;
+            } else {
+                TimeUnit.NANOSECONDS.sleep(Math.clamp(probe.getNanosToWaitForRefill(), WAIT_MIN_NANOS, WAIT_MAX_NANOS));
+            }
         }
     }
 }

@@ -3,6 +3,7 @@ package dozo.run;
 import static java.util.Objects.requireNonNull;
 
 import dozo.file.Message;
+import dozo.ledger.Ledger;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -41,6 +42,9 @@ public class Operations implements SmartLifecycle {
      */
     private static final Duration PAUSE_LIMIT = Duration.ofSeconds(60);
 
+    /** The same when the site closes: its hours are a promise to others who use the link. */
+    private static final Duration CLOSING_LIMIT = Duration.ofSeconds(1);
+
     private static final Logger LOG = LoggerFactory.getLogger(Operations.class);
 
     private final Executions executions;
@@ -50,6 +54,7 @@ public class Operations implements SmartLifecycle {
     private final Sites sites;
     private final Senders senders;
     private final RunEnd runEnd;
+    private final SiteHours hours;
     private final InstantSource clock;
     private volatile boolean alive;
 
@@ -61,6 +66,7 @@ public class Operations implements SmartLifecycle {
             Sites sites,
             Senders senders,
             RunEnd runEnd,
+            SiteHours hours,
             InstantSource clock) {
         this.executions = executions;
         this.runs = runs;
@@ -69,6 +75,7 @@ public class Operations implements SmartLifecycle {
         this.sites = sites;
         this.senders = senders;
         this.runEnd = runEnd;
+        this.hours = hours;
         this.clock = clock;
     }
 
@@ -77,14 +84,14 @@ public class Operations implements SmartLifecycle {
      * waits for it at most a minute.
      *
      * @param site null: the only one
-     * @throws Refusal if a night is active, a scrub has not ended in that time, or there is no such site
+     * @throws Refusal if a night is active, a scrub has not ended in that time, there is no such site, or it is closed
      */
     public Run start(@Nullable String site, String requestedBy) {
         return start(site, requestedBy, MAKE_WAY_LIMIT);
     }
 
     Run start(@Nullable String name, String requestedBy, Duration limit) {
-        Site site = sites.chosen(name);
+        Site site = open(name);
         return start(() -> runs.open(RunKind.NIGHTLY_BACKUP, site, requestedBy), requestedBy, limit);
     }
 
@@ -100,7 +107,7 @@ public class Operations implements SmartLifecycle {
         Run tried = find(runId);
         // Before a scrub is stopped for it.
         retries.check(runId);
-        Site site = sites.chosen(tried.site());
+        Site site = open(tried.site());
         return start(() -> runs.openRetry(site, runId, requestedBy), requestedBy, MAKE_WAY_LIMIT);
     }
 
@@ -113,7 +120,7 @@ public class Operations implements SmartLifecycle {
      */
     public Run replicate(ReplicationRequest request, String requestedBy) {
         // Before a scrub is stopped for it.
-        replications.checked(request);
+        hours.requireOpen(replications.checked(request).to());
         return start(() -> runs.openReplication(request, requestedBy), requestedBy, MAKE_WAY_LIMIT);
     }
 
@@ -137,7 +144,7 @@ public class Operations implements SmartLifecycle {
      */
     public synchronized Run startScrub(ScrubRequest request, String requestedBy) {
         refuseWhilePaused();
-        Run run = runs.openScrub(sites.chosen(request.site()), request, requestedBy);
+        Run run = runs.openScrub(open(request.site()), request, requestedBy);
         executions.launch(run);
         return run;
     }
@@ -229,6 +236,32 @@ public class Operations implements SmartLifecycle {
         }
     }
 
+    /**
+     * Applies the timetables of the sites: the limits that hold now; a run whose site is closed is paused until it opens, and
+     * what it sends is cut off after a second. To be called every second, by the one process that works on this database.
+     */
+    public synchronized void keepHours() {
+        if (!alive) {
+            return;
+        }
+        hours.apply();
+        runs.goingOn()
+                .filter(run -> run.kind() != RunKind.REBUILD && !run.stops())
+                .ifPresent(this::keepHours);
+    }
+
+    private void keepHours(Run run) {
+        boolean open = hours.isOpen(run.siteId());
+        if (run.state() == RunState.RUNNING && !open) {
+            LOG.info("run {} pauses: site {} is closed by its timetable", run.id(), run.site());
+            pause(run.id(), Ledger.SYSTEM);
+        } else if (run.isClosed() && !open && isWorking()) {
+            windUp(run, CLOSING_LIMIT);
+        } else if (run.isClosed() && open && resumeUnlessBusy(run.id(), Ledger.SYSTEM)) {
+            LOG.info("run {} continues: site {} is open", run.id(), run.site());
+        }
+    }
+
     @Override
     public void start() {
         alive = true;
@@ -277,6 +310,12 @@ public class Operations implements SmartLifecycle {
         });
     }
 
+    private Site open(@Nullable String name) {
+        Site site = sites.chosen(name);
+        hours.requireOpen(site);
+        return site;
+    }
+
     /** Returns false if the work that was under way at the pause has not ended yet. */
     private synchronized boolean resumeUnlessBusy(long runId, String requestedBy) {
         if (!alive) {
@@ -284,6 +323,7 @@ public class Operations implements SmartLifecycle {
         }
         Run run = find(runId);
         runs.refuseStopping(runId);
+        hours.requireOpen(sites.find(run.siteId()).orElseThrow());
         if (run.state() == RunState.PAUSED && isWorking()) {
             return false;
         }

@@ -159,6 +159,11 @@ public class Runs {
             return goesOn() && stoppedBy != null;
         }
 
+        /** Returns whether it is paused until its site opens; the timetable resumes it. */
+        public boolean isClosed() {
+            return state == RunState.PAUSED && Ledger.SYSTEM.equals(pausedBy);
+        }
+
         /** Returns whether it is running or paused; then no other run can be opened. */
         public boolean goesOn() {
             return endedAt == null;
@@ -341,6 +346,9 @@ public class Runs {
 
     /** Returns the message that a run is paused, by whom and since when. */
     static Message pausedWords(Run run) {
+        if (run.isClosed()) {
+            return Message.of("run %d waits until site %s is open", run.id(), run.site());
+        }
         return Message.of(
                 "run %d was paused by %s at %s",
                 run.id(), Objects.requireNonNull(run.pausedBy()), Objects.requireNonNull(run.pausedAt()));

@@ -19,7 +19,6 @@ import dozo.send.KnownSite;
 import dozo.send.Load;
 import dozo.send.Sender;
 import dozo.send.Stay;
-import dozo.send.Throttle;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -34,6 +33,7 @@ class Senders {
     private final Findings findings;
     private final TransferSettings settings;
     private final IngestSettings ingestSettings;
+    private final SiteHours hours;
     private final Map<Long, Sender> open = new ConcurrentHashMap<>();
 
     /** The bytes that those engines of a run had sent which have lost the site. */
@@ -44,12 +44,14 @@ class Senders {
             Capabilities capabilities,
             Findings findings,
             TransferSettings settings,
-            IngestSettings ingestSettings) {
+            IngestSettings ingestSettings,
+            SiteHours hours) {
         this.sites = sites;
         this.capabilities = capabilities;
         this.findings = findings;
         this.settings = settings;
         this.ingestSettings = ingestSettings;
+        this.hours = hours;
     }
 
     /**
@@ -143,7 +145,7 @@ class Senders {
             return new Sender(
                     lanes,
                     settings.sftpAlone() ? looked.bySftpAlone() : looked,
-                    new Throttle(0),
+                    hours.throttle(site.id()),
                     settings.readBackOneIn(),
                     ingestSettings.patience(),
                     why -> findings.add(runId, news(site, List.of(why))));

@@ -1,0 +1,87 @@
+package dozo.run;
+
+import dozo.registry.Refusal;
+import dozo.registry.SiteTimetable;
+import dozo.registry.SiteTimetable.Allowance;
+import dozo.registry.SiteTimetables;
+import dozo.registry.Sites.Site;
+import dozo.send.Throttle;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.stereotype.Component;
+
+/** What the timetables of the sites allow now, and one limit for each site that all its runs share. */
+@Component
+public class SiteHours {
+
+    private final SiteTimetables timetables;
+    private final ZoneId zone;
+    private final InstantSource clock;
+    private final Map<Integer, Throttle> throttles = new ConcurrentHashMap<>();
+
+    /**
+     * What holds at a site.
+     *
+     * @param until empty: for ever
+     */
+    public record Now(Allowance allowance, Optional<ZonedDateTime> until) {}
+
+    SiteHours(SiteTimetables timetables, ZoneId zone, InstantSource clock) {
+        this.timetables = timetables;
+        this.zone = zone;
+        this.clock = clock;
+    }
+
+    /** Returns what holds at a site now. */
+    public Now now(int siteId) {
+        SiteTimetable timetable = timetables.of(siteId);
+        return new Now(timetable.at(local()), timetable.nextChange(local()));
+    }
+
+    /** Returns whether runs may use a site now. */
+    public boolean isOpen(int siteId) {
+        return timetables.of(siteId).at(local()).open();
+    }
+
+    /**
+     * Refuses if no run may use the site now.
+     *
+     * @throws Refusal with the time at which it opens
+     */
+    void requireOpen(Site site) {
+        Now now = now(site.id());
+        if (!now.allowance.open()) {
+            throw Refusal.conflict(
+                    "site",
+                    "site %s is closed until %s by its timetable; wait, or change the timetable",
+                    site.name(),
+                    now.until.orElseThrow().toInstant());
+        }
+    }
+
+    /** Returns the limit of a site. It follows the timetable from the next {@link #apply} on. */
+    Throttle throttle(int siteId) {
+        return throttles.computeIfAbsent(siteId, id -> new Throttle(rate(timetables.of(id))));
+    }
+
+    /** Gives all limits the rates that hold now. */
+    void apply() {
+        if (throttles.isEmpty()) {
+            return;
+        }
+        Map<Integer, SiteTimetable> all = timetables.all();
+        throttles.forEach((site, throttle) -> throttle.limit(rate(all.getOrDefault(site, SiteTimetable.NONE))));
+    }
+
+    private long rate(SiteTimetable timetable) {
+        return timetable.at(local()).bytesPerSecond();
+    }
+
+    private ZonedDateTime local() {
+        return clock.instant().atZone(zone);
+    }
+}

@@ -1,0 +1,159 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dozo.ledger.Ledger;
+import dozo.registry.Refusal;
+import dozo.registry.SiteTimetables;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Runs follow the timetable of their site, while they run and at their start. */
+class SiteHoursIT extends NightAtSite {
+
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+
+    /** At this rate the source would take half an hour. */
+    private static final List<String> SLOW = List.of("daily 00:00-24:00 10kB/s");
+
+    SiteHoursIT() {
+        super("dozo.transfer.bundle=512kB", "dozo.transfer.partitions=1");
+    }
+
+    @Test
+    void aLimitHoldsForARunThatIsGoingOnAndItsEndToo() throws Exception {
+        writeSource();
+        set(SLOW);
+
+        Run run = begun();
+
+        set(List.of());
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.get(Ledger.class).after(0, 1_000))
+                .filteredOn(row -> row.action().equals("site.timetable"))
+                .hasSize(2);
+    }
+
+    @Test
+    void aRunIsPausedWhileItsSiteIsClosedAndContinuesWhenItOpens() throws Exception {
+        writeSource();
+        set(SLOW);
+        Run run = begun();
+
+        set(closedNow());
+
+        Run paused = find(run);
+        assertThat(paused.isClosed()).isTrue();
+        assertThat(paused.pausedBy()).isEqualTo(Ledger.SYSTEM);
+        // What was under way would take minutes at this rate: it is cut off after a second.
+        Awaitility.await().atMost(LIMIT).until(() -> {
+            operations().keepHours();
+            return !operations().isWorking();
+        });
+        assertThat(find(run).isClosed()).isTrue();
+        assertThatThrownBy(() -> operations().resume(run.id(), "operator"))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("site dr is closed until");
+        long verified = night.count("select count(*) from receipt");
+
+        set(List.of());
+        Awaitility.await().atMost(LIMIT).until(() -> {
+            operations().keepHours();
+            return find(run).state() != RunState.PAUSED;
+        });
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.count("select count(*) from receipt")).isGreaterThan(verified);
+        NightlyBackupIT.assertSame(source, bag.resolve("data"));
+        assertThat(night.get(Ledger.class).after(0, 1_000))
+                .filteredOn(
+                        row -> row.action().equals("run.paused") || row.action().equals("run.resumed"))
+                .extracting(row -> row.actor(), row -> row.action())
+                .containsExactly(tuple(Ledger.SYSTEM, "run.paused"), tuple(Ledger.SYSTEM, "run.resumed"));
+    }
+
+    @Test
+    void noRunBeginsWhileItsSiteIsClosedAndWhatAUserHasPausedStaysPaused() throws Exception {
+        writeSource();
+        set(closedNow());
+        assertThatThrownBy(() -> operations().start("dr", "operator"))
+                .isInstanceOfSatisfying(
+                        Refusal.class,
+                        refusal -> assertThat(refusal.isConflict()).isTrue())
+                .hasMessageContaining("site dr is closed until");
+        assertThatThrownBy(() -> operations()
+                        .startScrub(new ScrubRequest("dr", Duration.ofDays(1), true, 0, null, false), "operator"))
+                .hasMessageContaining("site dr is closed until");
+        assertThat(night.get(SiteHours.class).isOpen(1)).isFalse();
+
+        set(SLOW);
+        Run run = begun();
+        operations().pause(run.id(), "operator");
+        set(closedNow());
+        set(List.of());
+        assertThat(find(run).pausedBy()).isEqualTo("operator");
+
+        Awaitility.await().atMost(LIMIT).until(() -> {
+            operations().recover(Duration.ZERO);
+            return !operations().isWorking();
+        });
+        operations().resume(run.id(), "operator");
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+    }
+
+    @Test
+    void aTimetableOfNoSiteIsNone() {
+        assertThat(night.get(SiteTimetables.class).set("other", SLOW, "admin")).isEmpty();
+        assertThat(night.get(SiteTimetables.class).of(1).rules()).isEmpty();
+    }
+
+    private void writeSource() throws Exception {
+        byte[] content = new byte[1 << 20];
+        for (int i = 0; i < 16; i++) {
+            new Random(i).nextBytes(content);
+            Files.write(source.resolve("f" + i), content);
+        }
+        Night.write(source, Map.of("small", "1"));
+        night.register("E1", source);
+    }
+
+    /** Starts a night that has sent something and is far from its end. */
+    private Run begun() {
+        Run run = operations().start("dr", "operator");
+        Awaitility.await().atMost(LIMIT).until(() -> night.get(Senders.class).bytesMoved(run.id()) > 0);
+        assertThat(find(run).state()).isEqualTo(RunState.RUNNING);
+        return run;
+    }
+
+    private void set(List<String> rules) {
+        night.get(SiteTimetables.class).set("dr", rules, "admin").orElseThrow();
+        operations().keepHours();
+    }
+
+    /** Returns a rule that closes the site from an hour ago to an hour from now. */
+    private static List<String> closedNow() {
+        DateTimeFormatter minutes = DateTimeFormatter.ofPattern("HH:mm");
+        LocalTime now = LocalTime.now(ZoneId.systemDefault());
+        return List.of("daily %s-%s closed"
+                .formatted(now.minusHours(1).format(minutes), now.plusHours(1).format(minutes)));
+    }
+
+    private Operations operations() {
+        return night.get(Operations.class);
+    }
+
+    private Run find(Run run) {
+        return night.get(Runs.class).find(run.id()).orElseThrow();
+    }
+}

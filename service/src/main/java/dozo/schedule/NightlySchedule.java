@@ -99,7 +99,7 @@ class NightlySchedule {
     }
 
     /** Applies the timetables of the sites. */
-    @Scheduled(initialDelay = 1_000, fixedDelay = 1_000)
+    @Scheduled(initialDelay = 500, fixedDelay = 500)
     void keepHours() {
         try {
             operations.keepHours();

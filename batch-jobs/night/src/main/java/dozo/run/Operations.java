@@ -43,7 +43,7 @@ public class Operations implements SmartLifecycle {
     private static final Duration PAUSE_LIMIT = Duration.ofSeconds(60);
 
     /** The same when the site closes: its hours are a promise to others who use the link. */
-    private static final Duration CLOSING_LIMIT = Duration.ofSeconds(1);
+    private static final Duration CLOSING_LIMIT = Duration.ofMillis(300);
 
     private static final Logger LOG = LoggerFactory.getLogger(Operations.class);
 
@@ -238,7 +238,7 @@ public class Operations implements SmartLifecycle {
 
     /**
      * Applies the timetables of the sites: the limits that hold now; a run whose site is closed is paused until it opens, and
-     * what it sends is cut off after a second. To be called every second, by the one process that works on this database.
+     * what it sends is cut off soon. To be called twice a second, by the one process that works on this database.
      */
     public synchronized void keepHours() {
         if (!alive) {

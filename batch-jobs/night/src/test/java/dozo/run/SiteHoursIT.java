@@ -57,7 +57,7 @@ class SiteHoursIT extends NightAtSite {
         Run paused = find(run);
         assertThat(paused.isClosed()).isTrue();
         assertThat(paused.pausedBy()).isEqualTo(Ledger.SYSTEM);
-        // What was under way would take minutes at this rate: it is cut off after a second.
+        // What was under way would take minutes at this rate: it is cut off.
         Awaitility.await().atMost(LIMIT).until(() -> {
             operations().keepHours();
             return !operations().isWorking();

@@ -1,0 +1,171 @@
+"""The timetable of a site: how exactly a limit is kept, and how soon a change and a closing take effect.
+
+A night sends large files to an sshd on this machine. What has arrived at the site is looked at twenty times a second.
+"""
+
+import os
+import sys
+import threading
+import time
+from datetime import datetime, timedelta
+
+from data import MB, even
+from measure import workspace
+from mutations import LIMIT_SECONDS
+from processes import CannotMeasure, wait_for
+from row import Row, at_most, print_rows
+from server import Server
+from service import Service
+
+LOOKS_A_SECOND = 20
+LIMITS = (40 * MB, 80 * MB, 20 * MB)  # bytes a second, one after the other
+SHORT_LIMITS = (4 * MB, 8 * MB, 2 * MB)
+WINDOW_SECONDS, SHORT_WINDOW_SECONDS = 10, 1
+WINDOWS = 3
+ERROR_MAX = 0.03
+NEAR = 0.1  # a change has taken effect when half a second is this near to the new limit
+CHANGE_SECONDS_MAX = 2
+QUIET_SECONDS = 5  # nothing has arrived for so long: the site is closed
+FILES = 16
+
+
+def add_options(parser):
+    parser.add_argument('--short', action='store_true', help='low limits and windows of a second: does it all work? not judged')
+    parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
+
+
+def measure(options):
+    """Returns the shortfalls, and a remark for the last line."""
+    limits, window = (SHORT_LIMITS, SHORT_WINDOW_SECONDS) if options.short else (LIMITS, WINDOW_SECONDS)
+    seconds = WINDOWS * window + 3 * CHANGE_SECONDS_MAX
+    file_bytes = int(sum(limits) * seconds * 1.5) // FILES
+    with workspace(options.work) as (data_folder, folder):
+        source = even(f'hours-{file_bytes}', FILES, file_bytes, 1).make(data_folder)
+        rows = measured(folder, source, limits, window, not options.short)
+    print_rows(f'{FILES} files of {file_bytes // MB} MB', rows)
+    return [f'{row.name}: {row.short}' for row in rows if row.short], 'short: not judged' if options.short else ''
+
+
+def measured(folder, source, limits, window, judged):
+    (folder / 'site').mkdir()
+    rows = []
+    with Server(folder / 'sshd') as server, Service(folder / 'dozo') as service, Arrivals(folder / 'site') as arrivals:
+        service.add_site(server, folder / 'site')
+        service.post('/projects', {'code': 'p'})
+        service.post('/experiments', {'project': 'p', 'code': 'E', 'source': str(source)})
+        set_rules(service, f'daily 00:00-24:00 {limits[0]}')
+        run = service.post('/runs', {})
+        wait_for(lambda: arrivals.bytes() > limits[0], LIMIT_SECONDS, 'the first second of sending')
+        for i, limit in enumerate(limits):
+            if i > 0:
+                changed = time.monotonic()
+                set_rules(service, f'daily 00:00-24:00 {limit}')
+                took = arrivals.near(limit, changed)
+                rows.append(
+                    at_most(f'from {limits[i - 1] // MB} to {limit // MB} MB/s, seconds', took, CHANGE_SECONDS_MAX, f'{took:.1f}', judged)
+                )
+            rates = [arrivals.rate(window) for _ in range(WINDOWS)]
+            say(f'{limit // MB} MB/s: {", ".join(f"{rate / MB:.2f}" for rate in rates)}')
+            worst = max((abs(rate - limit) / limit for rate in rates))
+            measured_rates = ', '.join(f'{rate / MB:.2f}' for rate in rates)
+            rows.append(
+                at_most(
+                    f'{limit // MB} MB/s over {window} s, error',
+                    worst,
+                    ERROR_MAX,
+                    f'{100 * worst:.1f} %: {measured_rates} MB/s',
+                    judged,
+                )
+            )
+        closed = time.monotonic()
+        set_rules(service, closed_now())
+        took = arrivals.last(closed)
+        rows.append(at_most('closed: seconds until nothing arrives', took, CHANGE_SECONDS_MAX, f'{took:.1f}', judged))
+        if service.get(f'/runs/{run["id"]}')['state'] != 'PAUSED':
+            raise CannotMeasure('the run is not paused while its site is closed')
+        opened, before = time.monotonic(), arrivals.bytes()
+        set_rules(service)
+        wait_for(lambda: arrivals.bytes() > before, LIMIT_SECONDS, 'the first bytes after the opening')
+        took = time.monotonic() - opened
+        rows.append(Row('open again: seconds until something arrives', '', f'{took:.1f}'))
+        wait_for(lambda: service.get(f'/runs/{run["id"]}')['state'] == 'COMPLETE', LIMIT_SECONDS, 'the end of the night')
+        safe = service.get('/coverage?site=dr')['totals']['safe']
+        rows.append(Row('safe afterwards', 'yes', 'yes' if safe else 'no', '' if safe else 'not safe'))
+    return rows
+
+
+def set_rules(service, *rules):
+    service.put('/sites/dr/timetable', {'rules': list(rules)})
+
+
+def closed_now():
+    now, hour = datetime.now(), timedelta(hours=1)
+    return f'daily {now - hour:%H:%M}-{now + hour:%H:%M} closed'
+
+
+class Arrivals:
+    """What is stored below a folder, looked at all the time, for a `with` block."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.looks = [(time.monotonic(), 0)]
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.look)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def look(self):
+        while not self.ended.wait(1 / LOOKS_A_SECOND):
+            # Nothing is removed: less would be a file that was renamed during the look.
+            self.looks.append((time.monotonic(), max(self.bytes(), stored(self.folder))))
+
+    def bytes(self):
+        return self.looks[-1][1]
+
+    def rate(self, seconds):
+        """Returns the bytes a second over the next seconds."""
+        begin = self.looks[-1]
+        wait_for(lambda: self.looks[-1][0] - begin[0] >= seconds, LIMIT_SECONDS, 'a window')
+        end = self.looks[-1]
+        return (end[1] - begin[1]) / (end[0] - begin[0])
+
+    def near(self, limit, since):
+        """Returns the seconds from a moment to the end of the first half second that kept a limit."""
+        while time.monotonic() - since < 10 * CHANGE_SECONDS_MAX:
+            looks = self.looks[-(LOOKS_A_SECOND // 2) - 1 :]
+            begin, end = looks[0], looks[-1]
+            if begin[0] >= since and abs((end[1] - begin[1]) / (end[0] - begin[0]) - limit) <= NEAR * limit:
+                return end[0] - since
+            time.sleep(1 / LOOKS_A_SECOND)
+        raise CannotMeasure(f'a limit of {limit // MB} MB/s was not kept after {10 * CHANGE_SECONDS_MAX} s')
+
+    def last(self, since):
+        """Waits until nothing has arrived for some seconds; returns the seconds from a moment to the last arrival."""
+
+        def last_change():
+            return next((at for (at, there), (_, before) in zip(self.looks[:0:-1], self.looks[-2::-1]) if there != before), since)
+
+        wait_for(lambda: time.monotonic() - max(since, last_change()) > QUIET_SECONDS, LIMIT_SECONDS, 'the closing')
+        return max(0, last_change() - since)
+
+
+def stored(folder):
+    """Returns the allocated bytes of all files: parts of a large file may arrive in any order."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(place, name), follow_symlinks=False).st_blocks * 512
+            except FileNotFoundError:
+                pass  # renamed since
+    return total
+
+
+def say(what):
+    print(f'foresight: {what}', file=sys.stderr, flush=True)

@@ -83,6 +83,11 @@ class SiteCommandTest {
         assertThat(dozo(Exit.REFUSED, "timetable", "dr", all, "mon 08:00-09:00 closed"))
                 .contains("\"daily 00:00-24:00 500 Mbit/s\" and \"mon 08:00-09:00 closed\" overlap on mon at 08:00");
         assertThat(dozo(Exit.USAGE, "timetable", "dr", all, "--no-limit")).contains("not both");
+        for (String body : List.of("{}", "{\"rules\": null}", "{\"rules\": [null]}", "{\"rules\": [\" \"]}")) {
+            assertThat(service.put("/api/v1/sites/dr/timetable", body).status())
+                    .as(body)
+                    .isEqualTo(400);
+        }
         assertThat(dozo(Exit.REFUSED, "timetable", "other")).contains("site \"other\" does not exist");
         assertThat(dozo(Exit.REFUSED, "timetable", "other", all)).contains("site \"other\" does not exist");
         assertThat(service.submit(service.browser(), "/sites/dr/timetable", "rules=mon 08:00-08:00 closed")

@@ -228,7 +228,7 @@ public class SiteApi {
      */
     record NewTimetable(
             @NotNull(message = "expected rules; an empty list for no limit at any time")
-            List<String> rules) {}
+            List<@NotBlank(message = "expected a rule, such as mon-fri 08:00-20:00 500 Mbit/s") String> rules) {}
 
     /**
      * The timetable of a site, and what holds now.

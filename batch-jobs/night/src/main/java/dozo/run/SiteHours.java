@@ -39,7 +39,8 @@ public class SiteHours {
     /** Returns what holds at a site now. */
     public Now now(int siteId) {
         SiteTimetable timetable = timetables.of(siteId);
-        return new Now(timetable.at(local()), timetable.nextChange(local()));
+        ZonedDateTime local = local();
+        return new Now(timetable.at(local), timetable.nextChange(local));
     }
 
     /** Returns whether runs may use a site now. */

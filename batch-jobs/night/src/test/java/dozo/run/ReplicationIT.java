@@ -36,7 +36,10 @@ class ReplicationIT extends NightAtSite {
 
     private static final String WAIT = "dozo.transfer.outage=60s";
 
-    private static final String[] ONE_AT_A_TIME = {WAIT, "dozo.transfer.chunk=2", "dozo.transfer.partitions=1"};
+    /** More units than are under way at once, however fast those are. */
+    private static final String[] ONE_AT_A_TIME = {
+        WAIT, "dozo.transfer.chunk=2", "dozo.transfer.partitions=1", "dozo.transfer.bundle-entries=5"
+    };
 
     private Path secondRoot;
     private LoopbackSite second;

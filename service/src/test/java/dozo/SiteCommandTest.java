@@ -86,7 +86,7 @@ class SiteCommandTest {
         for (String body : List.of("{}", "{\"rules\": null}", "{\"rules\": [null]}", "{\"rules\": [\" \"]}")) {
             assertThat(service.put("/api/v1/sites/dr/timetable", body).status())
                     .as(body)
-                    .isEqualTo(400);
+                    .isEqualTo(422);
         }
         assertThat(dozo(Exit.REFUSED, "timetable", "other")).contains("site \"other\" does not exist");
         assertThat(dozo(Exit.REFUSED, "timetable", "other", all)).contains("site \"other\" does not exist");

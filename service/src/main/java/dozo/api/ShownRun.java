@@ -1,6 +1,8 @@
 package dozo.api;
 
 import dozo.ledger.Sight;
+import dozo.run.Limits;
+import dozo.run.Limits.Bottleneck;
 import dozo.run.Operations;
 import dozo.run.Retries;
 import dozo.run.Runs;
@@ -11,6 +13,7 @@ import dozo.run.Scrubs;
 import dozo.run.Scrubs.Scrub;
 import dozo.transfer.TransferUnits.Progress;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -26,6 +29,8 @@ import org.springframework.stereotype.Component;
  * @param retry the experiments of a retry; missing for users who see only some projects
  * @param from the site that a replication reads; missing: it is not a replication
  * @param replication the experiments of a replication; missing for users who see only some projects
+ * @param bottlenecks what slowed it, the longest first; empty if no units were under way, or for users who see only some
+ *     projects
  * @param scrub the options and progress of a scrub; missing for users who see only some projects
  */
 public record ShownRun(
@@ -47,6 +52,7 @@ public record ShownRun(
         @Nullable ShownRetry retry,
         @Nullable String from,
         @Nullable ShownReplication replication,
+        List<Bottleneck> bottlenecks,
         @Nullable ShownScrub scrub) {
 
     /** Returns the run itself. */
@@ -116,12 +122,14 @@ public record ShownRun(
         private final Runs runs;
         private final Retries retries;
         private final Scrubs scrubs;
+        private final Limits limits;
         private final Operations operations;
 
-        View(Runs runs, Retries retries, Scrubs scrubs, Operations operations) {
+        View(Runs runs, Retries retries, Scrubs scrubs, Limits limits, Operations operations) {
             this.runs = runs;
             this.retries = retries;
             this.scrubs = scrubs;
+            this.limits = limits;
             this.operations = operations;
         }
 
@@ -146,6 +154,7 @@ public record ShownRun(
                     sight.ofEverything() && run.retryOf() != null ? new ShownRetry(retries.count(run.id())) : null,
                     run.from(),
                     sight.ofEverything() && run.from() != null ? new ShownReplication(retries.count(run.id())) : null,
+                    sight.ofEverything() ? limits.of(run.id()) : List.of(),
                     sight.ofEverything()
                             ? scrubs.find(run.id()).map(ShownScrub::of).orElse(null)
                             : null);

@@ -306,6 +306,7 @@ public final class Dozo {
 
     private static void print(PrintWriter out, Connection service, ShownRun run) {
         RunReport.print(out, run.run(), progress(run, true));
+        RunReport.bottlenecks(out, run.bottlenecks());
         if (run.findings() > 0) {
             RunReport.findings(
                     out,

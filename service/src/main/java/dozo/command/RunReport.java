@@ -5,6 +5,7 @@ import dozo.command.Pace.Rate;
 import dozo.file.Size;
 import dozo.ledger.Findings;
 import dozo.ledger.Ledger;
+import dozo.run.Limits.Bottleneck;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
@@ -13,6 +14,7 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /** Shows the state of a run on a terminal. */
 public final class RunReport {
@@ -76,6 +78,19 @@ public final class RunReport {
     /** Prints a run: who started it, when, its progress and its end. */
     public static void print(PrintWriter out, Run run, Progress progress) {
         print(out, run, progress(run, progress));
+    }
+
+    /** Prints what slowed a run, the longest first. */
+    static void bottlenecks(PrintWriter out, List<Bottleneck> bottlenecks) {
+        if (!bottlenecks.isEmpty()) {
+            out.println("  bottlenecks: "
+                    + bottlenecks.stream()
+                            .map(each -> "%s %d %%"
+                                    .formatted(
+                                            each.limit().name().toLowerCase(Locale.ROOT),
+                                            Math.max(1, Math.round(100 * each.share()))))
+                            .collect(Collectors.joining(", ")));
+        }
     }
 
     /** Prints the same with this line of progress. */

@@ -225,6 +225,10 @@ class PagesBrowserIT {
                         insert into run_total (run_id, project_id, bytes, entries)
                         select run_id, project_id, 4e11 * (2 + sin(run_id / 3.0)), 2e5 * (2 + cos(run_id / 2.0))
                         from run, project where run_id < 0;
+                        insert into run_limit (run_id, name, seconds)
+                        select run_id, name, seconds
+                        from run, (values ('SITE', 61), ('PROCESSORS', 30), ('TIMETABLE', 0.1)) as looked (name, seconds)
+                        on conflict do nothing;
                         insert into site_space (site_id, day, seen_at, total_bytes, free_bytes)
                         select site_id, current_date - n, now() - make_interval(days => n), s.total_bytes,
                                least(s.total_bytes, s.free_bytes + s.total_bytes / 1000 * n)

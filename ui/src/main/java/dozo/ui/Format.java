@@ -47,6 +47,11 @@ public record Format(ZoneId zone, Locale locale) {
         return Rate.text(bytesPerSecond);
     }
 
+    /** Formats a share, from 0 to 1; one that is not 0 is at least 1 %. */
+    public String percent(double share) {
+        return number(share > 0 ? Math.max(1, Math.round(100 * share)) : 0) + " %";
+    }
+
     /** Formats a number of files a second. */
     public String perSecond(double number) {
         return number(Math.round(number)) + "/s";

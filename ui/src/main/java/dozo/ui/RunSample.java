@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.run.Limit;
 import dozo.run.Runs.Run;
 import dozo.transfer.TransferUnits.PartitionProgress;
 import java.time.Duration;

@@ -2,13 +2,14 @@ package dozo.ui;
 
 import com.sun.management.OperatingSystemMXBean;
 import dozo.ledger.Sight;
+import dozo.run.Limit;
+import dozo.run.Limit.Glance;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.run.Scrubs;
 import dozo.transfer.TransferUnits.PartitionProgress;
-import dozo.ui.Limit.Glance;
 import dozo.ui.RunSample.Lane;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayDeque;

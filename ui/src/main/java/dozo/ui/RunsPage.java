@@ -8,6 +8,8 @@ import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.run.Limit;
+import dozo.run.Limits;
 import dozo.run.Nights;
 import dozo.run.Operations;
 import dozo.run.Paces;
@@ -46,6 +48,7 @@ class RunsPage {
     private final Sites sites;
     private final RunWatch watch;
     private final Paces paces;
+    private final Limits bottlenecks;
     private final Nights nights;
     private final InstantSource clock;
     private final ZoneId zone;
@@ -58,6 +61,7 @@ class RunsPage {
             Sites sites,
             RunWatch watch,
             Paces paces,
+            Limits bottlenecks,
             Nights nights,
             InstantSource clock,
             ZoneId zone) {
@@ -68,6 +72,7 @@ class RunsPage {
         this.sites = sites;
         this.watch = watch;
         this.paces = paces;
+        this.bottlenecks = bottlenecks;
         this.nights = nights;
         this.clock = clock;
         this.zone = zone;
@@ -118,6 +123,7 @@ class RunsPage {
         model.addAttribute("scrub", run.kind() == RunKind.SCRUB);
         model.addAttribute("sample", watch.of(sight, run));
         model.addAttribute("limits", Limit.values());
+        model.addAttribute("bottlenecks", bottlenecks.of(id));
         model.addAttribute("everything", sight.ofEverything());
         // What the engine has moved is not known by project.
         model.addAttribute("pace", Plot.tried(() -> new PaceChart(sight.ofEverything() ? paces.of(id) : List.of())));

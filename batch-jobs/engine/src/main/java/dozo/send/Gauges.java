@@ -37,7 +37,8 @@ final class Gauges {
         }
     }
 
-    Load load() {
+    /** @param limited threads that wait because of a limit */
+    Load load(int limited) {
         return new Load(
                 sending.now(),
                 proving.now(),
@@ -45,6 +46,7 @@ final class Gauges {
                 recording.now(),
                 files.now(),
                 reading.now(),
-                digesting.now());
+                digesting.now(),
+                limited);
     }
 }

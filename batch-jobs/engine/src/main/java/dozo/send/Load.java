@@ -11,8 +11,10 @@ package dozo.send;
  * @param files files being sent; those neither read nor digested wait for the site
  * @param reading files waiting for the source
  * @param digesting files whose bytes are being digested here
+ * @param limited threads that wait because of a limit; a large file has several
  */
-public record Load(int sending, int proving, int naming, int recording, int files, int reading, int digesting) {
+public record Load(
+        int sending, int proving, int naming, int recording, int files, int reading, int digesting, int limited) {
 
-    public static final Load NONE = new Load(0, 0, 0, 0, 0, 0, 0);
+    public static final Load NONE = new Load(0, 0, 0, 0, 0, 0, 0, 0);
 }

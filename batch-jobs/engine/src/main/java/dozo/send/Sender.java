@@ -186,7 +186,7 @@ public final class Sender implements AutoCloseable {
 
     /** Returns what the engine is doing right now. */
     public Load load() {
-        return gauges.load();
+        return gauges.load(throttle.waiting());
     }
 
     /** Counts units as being recorded; recording happens outside the engine. */

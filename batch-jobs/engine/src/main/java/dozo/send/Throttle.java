@@ -5,6 +5,7 @@ import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,7 @@ public final class Throttle {
     /** The shortest wait: anything shorter costs more than it brings. */
     private static final long WAIT_MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+    private final LongAdder waiting = new LongAdder();
     private volatile @Nullable Limit limit;
 
     private record Limit(long bytesPerSecond, Bucket bucket, long partTokens) {
@@ -77,8 +79,22 @@ public final class Throttle {
             if (probe.isConsumed()) {
                 tokens -= part;
             } else {
-                TimeUnit.NANOSECONDS.sleep(Math.clamp(probe.getNanosToWaitForRefill(), WAIT_MIN_NANOS, WAIT_MAX_NANOS));
+                await(probe.getNanosToWaitForRefill());
             }
         }
+    }
+
+    private void await(long nanos) throws InterruptedException {
+        waiting.increment();
+        try {
+            TimeUnit.NANOSECONDS.sleep(Math.clamp(nanos, WAIT_MIN_NANOS, WAIT_MAX_NANOS));
+        } finally {
+            waiting.decrement();
+        }
+    }
+
+    /** Returns how many wait at the moment. */
+    int waiting() {
+        return waiting.intValue();
     }
 }

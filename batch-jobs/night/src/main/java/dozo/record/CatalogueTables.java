@@ -39,6 +39,7 @@ final class CatalogueTables {
             "run",
             "run_experiment",
             "run_pace",
+            "run_limit",
             "run_sum",
             "run_total",
             "scrub",

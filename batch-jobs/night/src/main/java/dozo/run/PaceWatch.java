@@ -2,9 +2,14 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
+import com.sun.management.OperatingSystemMXBean;
+import dozo.run.Limit.Glance;
 import dozo.run.Paces.Pace;
+import java.lang.management.ManagementFactory;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
@@ -18,7 +23,7 @@ import org.springframework.batch.core.listener.JobExecutionListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Measures how fast each run goes while its job runs in this process. If the process dies, only the last interval is
+ * Measures how fast each run goes, and what its bottleneck is, while its job runs in this process. If the process dies, only the last interval is
  * lost. A failure is logged and never fails the run.
  */
 @Component
@@ -28,13 +33,19 @@ class PaceWatch implements JobExecutionListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(PaceWatch.class);
 
+    /** Not {@code ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()}, which looks back a minute. */
+    private static final OperatingSystemMXBean MACHINE =
+            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+
     private final Paces paces;
+    private final Limits limits;
     private final Senders senders;
     private final InstantSource clock;
     private final Map<Long, Measured> open = new ConcurrentHashMap<>();
 
-    PaceWatch(Paces paces, Senders senders, InstantSource clock) {
+    PaceWatch(Paces paces, Limits limits, Senders senders, InstantSource clock) {
         this.paces = paces;
+        this.limits = limits;
         this.senders = senders;
         this.clock = clock;
     }
@@ -76,6 +87,7 @@ class PaceWatch implements JobExecutionListener {
         private final ScheduledExecutorService ticks;
         private Instant storedAt = clock.instant();
         private long storedNanos = begin;
+        private final Map<Limit, Double> limited = new EnumMap<>(Limit.class);
         private long storedBytes;
         private long storedEntries;
 
@@ -83,7 +95,13 @@ class PaceWatch implements JobExecutionListener {
             this.run = run;
             ticks = Executors.newSingleThreadScheduledExecutor(
                     Thread.ofPlatform().name("pace-" + run).daemon().factory());
-            var _ = ticks.scheduleWithFixedDelay(() -> store(secondsDue()), 1, 1, TimeUnit.SECONDS);
+            var _ = ticks.scheduleWithFixedDelay(this::tick, 1, 1, TimeUnit.SECONDS);
+        }
+
+        private synchronized void tick() {
+            Limit.of(List.of(new Glance(senders.load(run), MACHINE.getCpuLoad())))
+                    .ifPresent(limit -> limited.merge(limit, 1.0, Double::sum));
+            store(secondsDue());
         }
 
         synchronized void end() {
@@ -112,6 +130,8 @@ class PaceWatch implements JobExecutionListener {
                 storedNanos = nanos;
                 storedBytes = bytes;
                 storedEntries = proven;
+                limits.add(run, limited);
+                limited.clear();
             } catch (RuntimeException e) {
                 LOG.debug("the speed of run {} could not be stored; the next interval includes it", run, e);
             }

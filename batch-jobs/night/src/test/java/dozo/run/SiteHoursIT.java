@@ -3,10 +3,12 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.assertj.core.api.Assertions.within;
 
 import dozo.ledger.Ledger;
 import dozo.registry.Refusal;
 import dozo.registry.SiteTimetables;
+import dozo.run.Limits.Bottleneck;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.nio.file.Files;
@@ -38,9 +40,14 @@ class SiteHoursIT extends NightAtSite {
         set(SLOW);
 
         Run run = begun();
+        Awaitility.await().atMost(LIMIT).until(() -> !bottlenecks(run).isEmpty());
+        assertThat(bottlenecks(run).getFirst().limit()).isEqualTo(Limit.TIMETABLE);
 
         set(List.of());
         assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(bottlenecks(run)).as("kept").isNotEmpty();
+        assertThat(bottlenecks(run).stream().mapToDouble(Bottleneck::share).sum())
+                .isCloseTo(1, within(1e-9));
         assertThat(night.get(Ledger.class).after(0, 1_000))
                 .filteredOn(row -> row.action().equals("site.timetable"))
                 .hasSize(2);
@@ -147,6 +154,10 @@ class SiteHoursIT extends NightAtSite {
         LocalTime now = LocalTime.now(ZoneId.systemDefault());
         return List.of("daily %s-%s closed"
                 .formatted(now.minusHours(1).format(minutes), now.plusHours(1).format(minutes)));
+    }
+
+    private List<Bottleneck> bottlenecks(Run run) {
+        return night.get(Limits.class).of(run.id());
     }
 
     private Operations operations() {

@@ -1,4 +1,4 @@
-package dozo.ui;
+package dozo.run;
 
 import dozo.send.Load;
 import java.util.Collection;
@@ -12,11 +12,13 @@ import java.util.function.ToIntFunction;
  * The bottleneck of a run: the stage that holds most of its units, and while units are sent, the stage that holds most
  * of their files. A queue forms before the slowest stage, so only a faster stage there speeds up the run.
  */
-enum Limit {
+public enum Limit {
     /** Opening and reading files of the source. */
     SOURCE,
     /** The way to the site: the link, or the rate at which the site accepts data. */
     SITE,
+    /** The limit of the site's timetable. */
+    TIMETABLE,
     /** Computing digests, while other processors are idle: those of one file are computed one after the other. */
     DIGESTING,
     /** All processors of this machine are busy, with whatever work. */
@@ -36,7 +38,7 @@ enum Limit {
      *
      * @param processors load of this machine's processors, from 0 to 1; below 0: unknown
      */
-    record Glance(Load load, double processors) {}
+    public record Glance(Load load, double processors) {}
 
     /**
      * Returns the bottleneck of a run.
@@ -44,7 +46,7 @@ enum Limit {
      * @param glances observations spread over the period in question
      * @return empty if no units were under way
      */
-    static Optional<Limit> of(Collection<Glance> glances) {
+    public static Optional<Limit> of(Collection<Glance> glances) {
         List<Load> looks = glances.stream().map(Glance::load).toList();
         double processors = glances.stream()
                 .mapToDouble(Glance::processors)
@@ -58,18 +60,18 @@ enum Limit {
                 NAMING, sum(looks, Load::naming),
                 RECORDING, sum(looks, Load::recording));
         return most(units).map(most -> {
-            if (processors >= BUSY) {
-                return PROCESSORS;
-            }
-            return most == SITE ? ofSending(looks) : most;
+            Limit held = most == SITE ? ofSending(looks) : most;
+            // What waits for a limit would not be sooner with more processors.
+            return processors >= BUSY && held != TIMETABLE ? PROCESSORS : held;
         });
     }
 
     private static Limit ofSending(Collection<Load> looks) {
         int reading = sum(looks, Load::reading);
         int digesting = sum(looks, Load::digesting);
-        int waiting = sum(looks, Load::files) - reading - digesting;
-        return most(Map.of(SOURCE, reading, DIGESTING, digesting, SITE, waiting))
+        int limited = sum(looks, Load::limited);
+        int waiting = sum(looks, Load::files) - reading - digesting - limited;
+        return most(Map.of(SOURCE, reading, DIGESTING, digesting, TIMETABLE, limited, SITE, waiting))
                 .orElse(SITE);
     }
 

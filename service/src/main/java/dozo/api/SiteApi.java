@@ -314,11 +314,10 @@ public class SiteApi {
     /** Shows when runs may use a site, and how fast. */
     @GetMapping("/{name}/timetable")
     ShownTimetable timetable(@PathVariable String name) {
-        Site site = find(name);
-        Now now = hours.now(site.id());
+        Now now = hours.now(find(name).id());
         long limit = now.allowance().bytesPerSecond();
         return new ShownTimetable(
-                timetables.of(site.id()).rules(),
+                now.rules(),
                 now.allowance().open(),
                 limit == 0 ? null : limit,
                 now.until().map(ZonedDateTime::toInstant).orElse(null));

@@ -103,6 +103,8 @@ class NightlySchedule {
     void keepHours() {
         try {
             operations.keepHours();
+        } catch (Refusal ended) {
+            LOG.info("the timetable changed nothing: {}", ended.getMessage());
         } catch (DataAccessException | TransactionException e) {
             LOG.debug("the timetables of the sites wait for the database", e);
         }

@@ -50,8 +50,7 @@ class SitesPage {
      * @param jump the host in front of it, if there is one
      * @param capability null before the first check
      * @param capacity null before a check has reported its space
-     * @param rules of its timetable
-     * @param now what holds now
+     * @param now its timetable, and what holds now
      * @param capacityChart empty if it could not be loaded, or there is no capacity
      * @param ageChart empty if it could not be loaded
      */
@@ -62,7 +61,6 @@ class SitesPage {
             List<HostKey> jumpKeys,
             @Nullable Capability capability,
             @Nullable Capacity capacity,
-            List<String> rules,
             SiteHours.Now now,
             Optional<CapacityChart> capacityChart,
             Optional<AgeChart> ageChart) {}
@@ -257,7 +255,6 @@ class SitesPage {
                 jump.map(each -> HostKey.all(each.hostKey())).orElse(List.of()),
                 capabilities.of(site.id()).orElse(null),
                 capacity.orElse(null),
-                timetables.of(site.id()).rules(),
                 hours.now(site.id()),
                 capacity.flatMap(present -> Plot.tried(() ->
                                 capacities.history(site.id(), clock.instant().minus(CapacityChart.PAST)))

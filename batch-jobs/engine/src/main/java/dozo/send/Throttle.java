@@ -17,6 +17,9 @@ public final class Throttle {
     /** Tokens are 16 bytes each: the library adds at most one every nanosecond. */
     private static final int TOKEN_BYTES = 16;
 
+    /** A higher limit, above 128 Gbit/s, is none: no site is reached so fast. */
+    private static final long LIMIT_MAX = TOKEN_BYTES * TimeUnit.SECONDS.toNanos(1);
+
     /** The bucket holds this part of a second: what was not used makes up for late wake-ups, and for nothing longer. */
     private static final int BURSTS_PER_SECOND = 20;
 
@@ -59,7 +62,7 @@ public final class Throttle {
             throw new IllegalArgumentException("a rate of " + bytesPerSecond);
         }
         Limit now = limit;
-        if (bytesPerSecond == 0) {
+        if (bytesPerSecond == 0 || bytesPerSecond > LIMIT_MAX) {
             limit = null;
         } else if (now == null || now.bytesPerSecond != bytesPerSecond) {
             limit = Limit.of(bytesPerSecond);

@@ -39,6 +39,17 @@ class ThrottleTest {
         }
     }
 
+    /** {@link Integer#MAX_VALUE} bytes take 0.13 s at 16 GB/s. */
+    @Test
+    void anyLimitIsAcceptedHoweverHigh() throws Exception {
+        Throttle throttle = new Throttle(16_000_000_000L);
+        throttle.pass(Integer.MAX_VALUE);
+        for (long limit : new long[] {16_000_000_001L, 125_000_000_000L, Long.MAX_VALUE}) {
+            throttle.limit(limit);
+            throttle.pass(Integer.MAX_VALUE);
+        }
+    }
+
     @Test
     void whoWaitsCanBeInterrupted() {
         Throttle throttle = new Throttle(1);

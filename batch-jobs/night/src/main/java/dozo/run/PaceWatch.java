@@ -23,8 +23,8 @@ import org.springframework.batch.core.listener.JobExecutionListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Measures how fast each run goes, and what its bottleneck is, while its job runs in this process. If the process dies, only the last interval is
- * lost. A failure is logged and never fails the run.
+ * Measures how fast each run goes, and what its bottleneck is, while its job runs in this process. If the process dies,
+ * only the last interval is lost. A failure is logged and never fails the run.
  */
 @Component
 class PaceWatch implements JobExecutionListener {

@@ -9,6 +9,7 @@ import dozo.send.Throttle;
 import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,9 +27,10 @@ public class SiteHours {
     /**
      * What holds at a site.
      *
+     * @param rules of its timetable
      * @param until empty: for ever
      */
-    public record Now(Allowance allowance, Optional<ZonedDateTime> until) {}
+    public record Now(List<String> rules, Allowance allowance, Optional<ZonedDateTime> until) {}
 
     SiteHours(SiteTimetables timetables, ZoneId zone, InstantSource clock) {
         this.timetables = timetables;
@@ -40,7 +42,7 @@ public class SiteHours {
     public Now now(int siteId) {
         SiteTimetable timetable = timetables.of(siteId);
         ZonedDateTime local = local();
-        return new Now(timetable.at(local), timetable.nextChange(local));
+        return new Now(timetable.rules(), timetable.at(local), timetable.nextChange(local));
     }
 
     /** Returns whether runs may use a site now. */

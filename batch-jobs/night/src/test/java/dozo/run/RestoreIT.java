@@ -601,7 +601,8 @@ class RestoreIT extends NightAtSite {
         }
         night();
         Map<Path, Object> before = new HashMap<>();
-        try (Restore slow = restoring(1, new Options(1, 1_000_000, false))) {
+        // All files would take 40 s; the first ones get their names after 2 s.
+        try (Restore slow = restoring(1, new Options(1, 100_000, false))) {
             Thread thread = Thread.ofVirtual().start(() -> {
                 try {
                     slow.run(findings::add);
@@ -611,7 +612,7 @@ class RestoreIT extends NightAtSite {
             });
             Awaitility.await()
                     .atMost(Duration.ofMinutes(5))
-                    .until(() -> slow.progress().entriesVerified() >= 5);
+                    .until(() -> slow.progress().entriesVerified() > 0);
             thread.interrupt();
             thread.join();
         }
@@ -619,7 +620,7 @@ class RestoreIT extends NightAtSite {
             all.filter(path -> path.getFileName().toString().matches("f\\d+"))
                     .forEach(path -> before.put(path, inode(path)));
         }
-        assertThat(before).hasSizeBetween(5, 39);
+        assertThat(before).hasSizeBetween(1, 39);
         findings.clear();
 
         assertRestores(1);

@@ -1,0 +1,81 @@
+package dozo.plan;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** When a site may be used in the time to come, and how fast. Immutable. */
+public final class Hours {
+
+    private static final double NANOS = 1e9;
+
+    private final List<Step> steps;
+    private final Instant end;
+    private final double bytesPerSecond;
+
+    /**
+     * What holds from a moment to the next step's.
+     *
+     * @param bytesPerSecondMax 0: closed; {@link Double#POSITIVE_INFINITY}: no limit
+     */
+    public record Step(Instant from, double bytesPerSecondMax) {}
+
+    /**
+     * Creates hours.
+     *
+     * @param steps in order of time, at least one; the first is where the time begins
+     * @param end until when they are known
+     * @param bytesPerSecond the rate without a limit, above 0
+     */
+    public Hours(List<Step> steps, Instant end, double bytesPerSecond) {
+        if (steps.isEmpty() || !(bytesPerSecond > 0)) {
+            throw new IllegalArgumentException("%s at %s bytes a second".formatted(steps, bytesPerSecond));
+        }
+        this.steps = List.copyOf(steps);
+        this.end = end;
+        this.bytesPerSecond = bytesPerSecond;
+    }
+
+    public Instant begin() {
+        return steps.getFirst().from;
+    }
+
+    /** Returns the seconds at the full rate that a moment leaves from the beginning: those of a slower time count less. */
+    public double usableUntil(Instant moment) {
+        double usable = 0;
+        for (int i = 0; i < steps.size(); i++) {
+            Instant to = endOf(i).isBefore(moment) ? endOf(i) : moment;
+            if (to.isAfter(steps.get(i).from)) {
+                usable += seconds(steps.get(i).from, to) * share(i);
+            }
+        }
+        return usable;
+    }
+
+    /** Returns when so many seconds at the full rate have been used; empty: not before the end. */
+    public Optional<Instant> after(double usable) {
+        double left = usable;
+        for (int i = 0; i < steps.size(); i++) {
+            double here = seconds(steps.get(i).from, endOf(i)) * share(i);
+            if (left <= here) {
+                double seconds = left == 0 ? 0 : left / share(i);
+                return Optional.of(steps.get(i).from.plusNanos(Math.round(seconds * NANOS)));
+            }
+            left -= here;
+        }
+        return Optional.empty();
+    }
+
+    private Instant endOf(int step) {
+        return step + 1 < steps.size() ? steps.get(step + 1).from : end;
+    }
+
+    private double share(int step) {
+        return Math.min(1, steps.get(step).bytesPerSecondMax / bytesPerSecond);
+    }
+
+    private static double seconds(Instant from, Instant to) {
+        return Duration.between(from, to).toNanos() / NANOS;
+    }
+}

@@ -1,0 +1,46 @@
+package dozo.plan;
+
+import java.util.Collection;
+
+/**
+ * How fast a night sends, and how exactly that is known.
+ *
+ * <p>The measured time of a night differs from the predicted one by a factor. Its logarithm is taken as normally distributed
+ * around 0 with an unknown deviation, about which a prior belief and earlier nights tell; what is predicted for the next night
+ * then has Student's t-distribution (Gelman et al., Bayesian Data Analysis, section 3.2). With few nights it is wide.
+ *
+ * @param cost of one lane
+ * @param lanes the number of lanes, from 1
+ * @param deviation the scale of the logarithm of measured to predicted time, above 0
+ * @param freedom the degrees of freedom of its distribution, above 0
+ */
+public record Speed(CostModel cost, int lanes, double deviation, double freedom) {
+
+    /** Before anything was measured: as if in four nights the time had been wrong by about a third. */
+    private static final double PRIOR_DEVIATION = 0.3;
+
+    private static final double PRIOR_NIGHTS = 4;
+
+    /** A night that stalled says that nights stall, but not how long. */
+    private static final double FACTOR_MAX = 4;
+
+    /**
+     * Returns the speed after earlier nights.
+     *
+     * @param factors of each earlier night, the measured time divided by the one that was predicted before it
+     */
+    public static Speed of(CostModel cost, int lanes, Collection<Double> factors) {
+        double squares = PRIOR_NIGHTS * PRIOR_DEVIATION * PRIOR_DEVIATION;
+        for (double factor : factors) {
+            double logarithm = Math.log(Math.clamp(factor, 1 / FACTOR_MAX, FACTOR_MAX));
+            squares += logarithm * logarithm;
+        }
+        double freedom = PRIOR_NIGHTS + factors.size();
+        return new Speed(cost, lanes, Math.sqrt(squares / freedom), freedom);
+    }
+
+    /** Returns the seconds that all lanes together need. */
+    public double seconds(Work work) {
+        return cost.seconds(work) / lanes;
+    }
+}

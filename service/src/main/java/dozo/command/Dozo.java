@@ -59,6 +59,7 @@ public final class Dozo {
     /** The commands that are classes. All others are methods here. */
     private static final List<Class<?>> CLASSES = List.of(
             PlanCommand.class,
+            ForecastCommand.class,
             ProjectCommand.class,
             RegisterCommand.class,
             ExperimentsCommand.class,

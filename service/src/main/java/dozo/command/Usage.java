@@ -59,7 +59,8 @@ public final class Usage {
                         "flywheel",
                         "bookings",
                         "source",
-                        "plan"));
+                        "plan",
+                        "forecast"));
         groups.put(
                 "Programs",
                 List.of(

@@ -6,6 +6,7 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.run.Forecasts;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
@@ -43,6 +44,7 @@ class NightlySchedule {
     private final Experiments experiments;
     private final ScrubSchedule scrubs;
     private final SiteHours hours;
+    private final Forecasts forecasts;
     private final InstantSource clock;
 
     /** The paused run that was last logged. Guarded by this. */
@@ -56,6 +58,7 @@ class NightlySchedule {
             Experiments experiments,
             ScrubSchedule scrubs,
             SiteHours hours,
+            Forecasts forecasts,
             InstantSource clock) {
         this.timetable = timetable;
         this.operations = operations;
@@ -64,6 +67,7 @@ class NightlySchedule {
         this.experiments = experiments;
         this.scrubs = scrubs;
         this.hours = hours;
+        this.forecasts = forecasts;
         this.clock = clock;
     }
 
@@ -96,6 +100,12 @@ class NightlySchedule {
         } else {
             scrubs.look();
         }
+    }
+
+    /** Compares the forecasts of windows that are over with what had become true. */
+    @Scheduled(initialDelay = 60_000, fixedDelay = 60_000)
+    void compareForecasts() {
+        forecasts.compare();
     }
 
     /** Applies the timetables of the sites. */

@@ -8,6 +8,7 @@ import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
+import dozo.run.Forecasts;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
@@ -188,6 +189,7 @@ class NightlyScheduleTest {
                         service.bean(Experiments.class),
                         service.bean(ScrubSchedule.class),
                         service.bean(SiteHours.class),
+                        service.bean(Forecasts.class),
                         InstantSource.fixed(now))
                 .look();
     }

@@ -12,6 +12,7 @@ import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
+import dozo.run.Forecasts;
 import dozo.run.Operations;
 import dozo.run.Promises;
 import dozo.run.ReadingCosts;
@@ -79,6 +80,7 @@ class ScrubScheduleTest {
                 service.bean(Experiments.class),
                 schedule,
                 service.bean(SiteHours.class),
+                service.bean(Forecasts.class),
                 InstantSource.fixed(Instant.now().plus(Duration.ofDays(1))));
     }
 

@@ -52,6 +52,12 @@ public record Format(ZoneId zone, Locale locale) {
         return number(share > 0 ? Math.max(1, Math.round(100 * share)) : 0) + " %";
     }
 
+    /** Formats a probability, from 0 to 1; only certainties are 0 and 100 %. */
+    public String probability(double probability) {
+        long percent = Math.round(100 * probability);
+        return number(probability > 0 && probability < 1 ? Math.clamp(percent, 1, 99) : percent) + " %";
+    }
+
     /** Formats a number of files a second. */
     public String perSecond(double number) {
         return number(Math.round(number)) + "/s";

@@ -8,6 +8,7 @@ import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.run.Forecasts;
 import dozo.run.Limit;
 import dozo.run.Limits;
 import dozo.run.Nights;
@@ -49,6 +50,7 @@ class RunsPage {
     private final RunWatch watch;
     private final Paces paces;
     private final Limits bottlenecks;
+    private final Forecasts forecasts;
     private final Nights nights;
     private final InstantSource clock;
     private final ZoneId zone;
@@ -62,6 +64,7 @@ class RunsPage {
             RunWatch watch,
             Paces paces,
             Limits bottlenecks,
+            Forecasts forecasts,
             Nights nights,
             InstantSource clock,
             ZoneId zone) {
@@ -73,6 +76,7 @@ class RunsPage {
         this.watch = watch;
         this.paces = paces;
         this.bottlenecks = bottlenecks;
+        this.forecasts = forecasts;
         this.nights = nights;
         this.clock = clock;
         this.zone = zone;
@@ -125,6 +129,7 @@ class RunsPage {
         model.addAttribute("limits", Limit.values());
         model.addAttribute("bottlenecks", bottlenecks.of(id));
         model.addAttribute("everything", sight.ofEverything());
+        model.addAttribute("outlook", sight.ofEverything() ? forecasts.of(id).orElse(null) : null);
         // What the engine has moved is not known by project.
         model.addAttribute("pace", Plot.tried(() -> new PaceChart(sight.ofEverything() ? paces.of(id) : List.of())));
         model.addAttribute("underWay", operations.worksOn(run));

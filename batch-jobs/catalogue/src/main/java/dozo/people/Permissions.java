@@ -68,6 +68,7 @@ public final class Permissions {
             POST   /runs/replicate                                                  -           all      -       all   -
             GET    /runs/{id}                                                       own         all      all     all   -
             GET    /runs/{id}/events                                                own         all      all     all   -
+            GET    /runs/{id}/forecast                                              own         all      all     all   -
             GET    /runs/{id}/pause                                                 -           all      -       all   -
             POST   /runs/{id}/pause                                                 -           all      -       all   -
             GET    /runs/{id}/reconciliation                                               own         all      all     all   -
@@ -104,6 +105,7 @@ public final class Permissions {
             POST   /sites/new                                                       -           -        -       all   -
             GET    /sites/{name}/change                                             -           -        -       all   -
             POST   /sites/{name}/change                                             -           -        -       all   -
+            GET    /sites/{name}/forecast                                          own         all      all     all   -
             GET    /sites/{name}/timetable                                         -           -        -       all   -
             POST   /sites/{name}/timetable                                         -           -        -       all   -
             GET    /sites/{name}/check                                              -           all      -       all   -
@@ -181,6 +183,7 @@ public final class Permissions {
             GET    /api/v1/findings/groups                                         own         all      all     all   read
             POST   /api/v1/findings/acknowledge                                    own         all      -       all   write
             POST   /api/v1/findings/{id}/acknowledge                               own         all      -       all   write
+            GET    /api/v1/forecast                                                own         all      all     all   read
             GET    /api/v1/gaps                                                    own         all      all     all   read
             GET    /api/v1/ledger                                                  -           -        all     all   read
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
@@ -211,6 +214,7 @@ public final class Permissions {
             GET    /api/v1/runs/{id}                                               own         all      all     all   read
             GET    /api/v1/runs/{id}/findings                                      own         all      all     all   read
             GET    /api/v1/runs/{id}/origins                                       -           all      all     all   read
+            GET    /api/v1/runs/{id}/forecast                                      own         all      all     all   read
             POST   /api/v1/runs/{id}/pause                                         -           all      -       all   write
             GET    /api/v1/runs/{id}/reconciliation                                own         all      all     all   read
             POST   /api/v1/runs/{id}/resume                                        -           all      -       all   write

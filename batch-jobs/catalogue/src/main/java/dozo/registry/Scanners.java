@@ -24,7 +24,6 @@ public class Scanners {
     private static final int AE_TITLES_MAX = 50;
     private static final Pattern AE_TITLE = Pattern.compile("[!-\\[\\]-~]([ -\\[\\]-~]{0,14}[!-\\[\\]-~])?");
     private static final int PURGE_DAYS_MAX = 3_650;
-    private static final int NEAREST_MAX = 10_000;
 
     private static final String SELECT = """
             select s.code, s.purge_days,
@@ -69,27 +68,6 @@ public class Scanners {
     public Scanners(JdbcClient jdbc, Ledger ledger) {
         this.jdbc = jdbc;
         this.ledger = ledger;
-    }
-
-    /**
-     * Returns the experiments that are not known to be completely safe at a site and whose files the scanner's console
-     * will delete, the earliest day first; at most 10,000.
-     */
-    public List<Integer> nearestToPurge(int siteId) {
-        return jdbc.sql("""
-                        select e.experiment_id
-                        from experiment e
-                        join scanner s on s.code = e.scanner
-                        left join protection n on n.experiment_id = e.experiment_id and n.site_id = :site
-                        where s.purge_days is not null and e.acquired_on is not null
-                          and n.entries_safe = n.entries is not true
-                        order by e.acquired_on + s.purge_days, e.experiment_id
-                        limit :most
-                        """)
-                .param("site", siteId)
-                .param("most", NEAREST_MAX)
-                .query((row, n) -> row.getInt(1))
-                .list();
     }
 
     /** Returns at most {@code limit} scanners with codes after {@code after} (empty: from the first), by code. */

@@ -27,16 +27,15 @@ public final class CostFit {
         if (measurements.isEmpty()) {
             return begin;
         }
-        double median = median(measurements.stream()
-                .mapToDouble(each -> each.laneSeconds() / begin.seconds(each.work()))
-                .toArray());
+        double median = median(
+                measurements.stream().mapToDouble(each -> each.factor(begin)).toArray());
         double secondsPerByte = median / begin.bytesPerSecond();
         double secondsPerEntry = median * begin.secondsPerEntry();
         double[] factors = factors(
                 secondsPerByte,
                 secondsPerEntry,
                 measurements.stream()
-                        .filter(each -> isUsual(each.laneSeconds() / begin.seconds(each.work()) / median))
+                        .filter(each -> isUsual(each.factor(begin) / median))
                         .toList());
         return new CostModel(
                 within(

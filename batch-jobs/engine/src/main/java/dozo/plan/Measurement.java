@@ -22,6 +22,11 @@ public record Measurement(Work work, int lanes, double seconds) {
         }
     }
 
+    /** Returns the measured time as a multiple of the one that a model predicts. */
+    public double factor(CostModel model) {
+        return laneSeconds() / model.seconds(work);
+    }
+
     double laneSeconds() {
         return lanes * seconds;
     }

@@ -13,10 +13,14 @@ import java.util.Collection;
  * @param lanes the number of lanes, from 1
  * @param deviation the scale of the logarithm of measured to predicted time, above 0
  * @param freedom the degrees of freedom of its distribution, above 0
+ * @param nights how many earlier nights were measured
  */
-public record Speed(CostModel cost, int lanes, double deviation, double freedom) {
+public record Speed(CostModel cost, int lanes, double deviation, double freedom, int nights) {
 
-    /** Before anything was measured: as if in four nights the time had been wrong by about a third. */
+    /** Before any night was measured, it may be three times as fast or as slow as on the machine of the default model. */
+    public static final Speed UNMEASURED = new Speed(CostModel.DEFAULT, 4, 1, 4, 0);
+
+    /** A belief that counts like four nights whose time was wrong by about a third. */
     private static final double PRIOR_DEVIATION = 0.3;
 
     private static final double PRIOR_NIGHTS = 4;
@@ -36,7 +40,8 @@ public record Speed(CostModel cost, int lanes, double deviation, double freedom)
             squares += logarithm * logarithm;
         }
         double freedom = PRIOR_NIGHTS + factors.size();
-        return new Speed(cost, lanes, Math.sqrt(squares / freedom), freedom);
+        // The first night has no factor: the model before it was not measured.
+        return new Speed(cost, lanes, Math.sqrt(squares / freedom), freedom, factors.size() + 1);
     }
 
     /** Returns the seconds that all lanes together need. */

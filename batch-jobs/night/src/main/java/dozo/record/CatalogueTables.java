@@ -40,6 +40,8 @@ final class CatalogueTables {
             "run_experiment",
             "run_pace",
             "run_limit",
+            "run_forecast",
+            "run_forecast_experiment",
             "run_sum",
             "run_total",
             "scrub",

@@ -3,7 +3,10 @@ package dozo.run;
 import dozo.plan.CostFit;
 import dozo.plan.CostModel;
 import dozo.plan.Measurement;
+import dozo.plan.Speed;
 import dozo.plan.Work;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -43,6 +46,29 @@ public class CostModels {
         return kept(siteId).map(KeptModel::model).orElse(CostModel.DEFAULT);
     }
 
+    /** Returns how fast the next night sends to the site, as the latest ones suggest. */
+    Speed speed(int siteId) {
+        List<Kept> latest = jdbc.sql("""
+                        select * from cost_model where site_id = :site order by cost_model_id desc limit :limit
+                        """)
+                .param("site", siteId)
+                .param("limit", MEASUREMENTS_MAX)
+                .query((row, n) -> new Kept(measurement(row), model(row)))
+                .list();
+        if (latest.isEmpty()) {
+            return Speed.UNMEASURED;
+        }
+        List<Double> factors = new ArrayList<>();
+        for (int i = 0; i + 1 < latest.size(); i++) {
+            // The model before is the one that the night was planned with.
+            factors.add(latest.get(i).measured.factor(latest.get(i + 1).model));
+        }
+        return Speed.of(latest.getFirst().model, latest.getFirst().measured.lanes(), factors);
+    }
+
+    /** A measurement, and the model that followed from it. */
+    private record Kept(Measurement measured, CostModel model) {}
+
     /** Returns the site's model, if anything was measured. */
     public Optional<KeptModel> kept(int siteId) {
         return jdbc.sql("""
@@ -50,7 +76,7 @@ public class CostModels {
                         """)
                 .param("site", siteId)
                 .query((row, n) -> new KeptModel(
-                        new CostModel(row.getDouble("bytes_per_second"), row.getDouble("seconds_per_entry")),
+                        model(row),
                         row.getInt("measurements"),
                         row.getTimestamp("measured_at").toInstant(),
                         row.getLong("run_id")))
@@ -88,10 +114,16 @@ public class CostModels {
                         """)
                 .param("site", siteId)
                 .param("limit", MEASUREMENTS_MAX - 1)
-                .query((row, n) -> new Measurement(
-                        new Work(row.getLong("bytes"), row.getLong("entries")),
-                        row.getInt("lanes"),
-                        row.getDouble("seconds")))
+                .query((row, n) -> measurement(row))
                 .list();
+    }
+
+    private static Measurement measurement(ResultSet row) throws SQLException {
+        return new Measurement(
+                new Work(row.getLong("bytes"), row.getLong("entries")), row.getInt("lanes"), row.getDouble("seconds"));
+    }
+
+    private static CostModel model(ResultSet row) throws SQLException {
+        return new CostModel(row.getDouble("bytes_per_second"), row.getDouble("seconds_per_entry"));
     }
 }

@@ -20,7 +20,7 @@ import dozo.plan.PlannedUnit;
 import dozo.plan.Planner;
 import dozo.plan.Work;
 import dozo.registry.Experiments.Experiment;
-import dozo.registry.Scanners;
+import dozo.run.Agenda.Plan;
 import dozo.transfer.TransferUnits;
 import dozo.verify.FoundCopies;
 import dozo.verify.Receipts;
@@ -73,7 +73,8 @@ class Looking {
     private final TransferUnits units;
     private final Coverage coverage;
     private final Findings findings;
-    private final Scanners scanners;
+    private final Agenda agenda;
+    private final Forecasts forecasts;
     private final TransferSettings transferSettings;
     private final IngestSettings settings;
     private final TransactionTemplate transaction;
@@ -90,7 +91,8 @@ class Looking {
             TransferUnits units,
             Coverage coverage,
             Findings findings,
-            Scanners scanners,
+            Agenda agenda,
+            Forecasts forecasts,
             TransferSettings transferSettings,
             IngestSettings settings,
             TransactionTemplate transaction) {
@@ -105,7 +107,8 @@ class Looking {
         this.units = units;
         this.coverage = coverage;
         this.findings = findings;
-        this.scanners = scanners;
+        this.agenda = agenda;
+        this.forecasts = forecasts;
         this.transferSettings = transferSettings;
         this.settings = settings;
         this.transaction = transaction;
@@ -122,7 +125,11 @@ class Looking {
         if (replications.source(flow.run()).isPresent()) {
             return planAll(flow);
         }
-        Window window = new Window(flow);
+        Plan planned = agenda.of(flow.site());
+        if (retries.only(flow.run()).isEmpty()) {
+            forecasts.keep(flow.run(), flow.site(), planned);
+        }
+        Window window = new Window(flow, planned.experiments());
         try {
             return window.run();
         } finally {
@@ -244,16 +251,21 @@ class Looking {
         private final Deque<Next> next = new ArrayDeque<>();
         private final List<Integer> first;
         private final Set<Integer> wasFirst;
+        private final Set<Integer> read;
         private int turn;
         private int after;
         private int kept;
         private long keptNanos = System.nanoTime();
         private int count;
 
-        Window(NightFlow flow) {
+        /** @param first the experiments to read before all others, except those that the run had read before it was interrupted */
+        Window(NightFlow flow, List<Integer> first) {
             this.flow = flow;
-            // Data that its scanner's console deletes soon is sent first.
-            this.first = scanners.nearestToPurge(flow.site());
+            this.first = first;
+            this.read = units.planned(
+                    flow.run(),
+                    flow.site(),
+                    first.stream().mapToInt(Integer::intValue).toArray());
             this.wasFirst = Set.copyOf(first);
             this.after = runs.lookedAfter(flow.run());
             this.kept = after;
@@ -302,7 +314,8 @@ class Looking {
 
         private Optional<Next> next() {
             while (turn < first.size()) {
-                Optional<Experiment> urgent = retries.find(flow.run(), first.get(turn++));
+                int id = first.get(turn++);
+                Optional<Experiment> urgent = read.contains(id) ? Optional.empty() : retries.find(flow.run(), id);
                 Optional<Next> next = urgent.flatMap(experiment -> nexts(List.of(experiment)).stream()
                         .filter(this::mayBeRead)
                         .findFirst());

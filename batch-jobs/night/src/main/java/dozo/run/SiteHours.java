@@ -1,14 +1,17 @@
 package dozo.run;
 
+import dozo.plan.Hours.Step;
 import dozo.registry.Refusal;
 import dozo.registry.SiteTimetable;
 import dozo.registry.SiteTimetable.Allowance;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites.Site;
 import dozo.send.Throttle;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -64,6 +67,24 @@ public class SiteHours {
                     site.name(),
                     now.until.orElseThrow().toInstant());
         }
+    }
+
+    /** Returns what will hold at a site from a moment until another one. */
+    List<Step> ahead(int siteId, Instant from, Instant until) {
+        SiteTimetable timetable = timetables.of(siteId);
+        List<Step> steps = new ArrayList<>();
+        Optional<ZonedDateTime> next = Optional.of(from.atZone(zone));
+        while (next.isPresent() && next.get().toInstant().isBefore(until)) {
+            steps.add(step(next.get(), timetable));
+            next = timetable.nextChange(next.get());
+        }
+        return steps;
+    }
+
+    private static Step step(ZonedDateTime moment, SiteTimetable timetable) {
+        Allowance allowance = timetable.at(moment);
+        double most = allowance.bytesPerSecond() == 0 ? Double.POSITIVE_INFINITY : allowance.bytesPerSecond();
+        return new Step(moment.toInstant(), allowance.open() ? most : 0);
     }
 
     /** Returns the limit of a site. It follows the timetable from the next {@link #apply} on. */

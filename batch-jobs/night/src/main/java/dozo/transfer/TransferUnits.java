@@ -239,6 +239,20 @@ public class TransferUnits {
                 .single();
     }
 
+    /** Returns those of these experiments of which a run has planned something that is not verified. */
+    public Set<Integer> planned(long runId, int siteId, int[] experimentIds) {
+        return new HashSet<>(jdbc.sql("""
+                        select distinct experiment_id from transfer_unit
+                        where experiment_id = any(:experiments) and site_id = :site and run_id = :run
+                          and state in ('PLANNED', 'FAILED')
+                        """)
+                .param("experiments", experimentIds)
+                .param("site", siteId)
+                .param("run", runId)
+                .query((row, n) -> row.getInt(1))
+                .list());
+    }
+
     /** Returns whether a run has units that are still to be sent, or being sent. */
     public boolean left(long runId) {
         return jdbc.sql("select exists (select from transfer_unit where run_id = :run and state = 'PLANNED')")

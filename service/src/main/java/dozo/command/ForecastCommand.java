@@ -1,0 +1,154 @@
+package dozo.command;
+
+import dozo.api.ForecastApi.Amount;
+import dozo.api.ForecastApi.Moment;
+import dozo.api.ForecastApi.ShownForecast;
+import dozo.api.ForecastApi.ShownLine;
+import dozo.api.ForecastApi.Whole;
+import dozo.file.Size;
+import dozo.plan.NightForecast;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Says what will be safe by the morning. */
+@Command(
+        name = "forecast",
+        mixinStandardHelpOptions = true,
+        description =
+                "Forecasts what a night that begins now has verified by the end of its window, with probabilities; or shows"
+                        + " the forecast of an earlier night and its outcome.",
+        footer = {
+            "",
+            "The window ends when the site's timetable closes it or lowers its limit, or the next night begins. The range in",
+            "brackets contains what will be with a probability of 80 %.",
+            "Exit code: 0; 1: an experiment may well be deleted by its scanner before it is safe."
+        })
+final class ForecastCommand implements Callable<Integer> {
+
+    private static final int NAMED_MAX = 10;
+
+    @Mixin
+    private final Connection service = new Connection();
+
+    @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
+    private @Nullable String site;
+
+    @Option(names = "--run", paramLabel = "N", description = "Shows the forecast that was made when this run began.")
+    private @Nullable Long run;
+
+    @Override
+    public Integer call() {
+        if (run != null && site != null) {
+            throw new Failure(Exit.USAGE, "expected either --site or --run");
+        }
+        String resource = run == null
+                ? new Query("/api/v1/forecast").with("site", site).toString()
+                : "/api/v1/runs/%d/forecast".formatted(run);
+        Answer<ShownForecast> answer = service.get(resource, ShownForecast.class);
+        service.print(answer, out -> print(out, answer.value()));
+        boolean over = answer.value().experiments().stream().anyMatch(line -> line.safe() != null);
+        return over || atRisk(answer.value()).isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
+    }
+
+    private static void print(PrintWriter out, ShownForecast forecast) {
+        Whole whole = forecast.whole();
+        out.println("site %s, %s: %s"
+                .formatted(
+                        forecast.site(),
+                        Times.text(forecast.madeAt()),
+                        forecast.nights() == 0
+                                ? "no night was measured there yet, so this is a guess"
+                                : "from %,d measured nights".formatted(forecast.nights())));
+        if (whole != null) {
+            print(out, forecast, whole);
+        }
+        if (!forecast.experiments().isEmpty()) {
+            table(forecast.experiments()).print(out);
+        }
+        List<ShownLine> atRisk = atRisk(forecast);
+        if (!atRisk.isEmpty()) {
+            out.println();
+            out.println(Colour.BAD.of(
+                    "%,d experiments, %s, may be deleted by their scanner before they are safe; copy them to another place: %s"
+                            .formatted(
+                                    atRisk.size(),
+                                    Size.text(atRisk.stream()
+                                            .mapToLong(ShownLine::bytes)
+                                            .sum()),
+                                    atRisk.stream()
+                                                    .limit(NAMED_MAX)
+                                                    .map(ShownLine::experiment)
+                                                    .collect(Collectors.joining(", "))
+                                            + (atRisk.size() > NAMED_MAX ? ", …" : ""))));
+        }
+        out.flush();
+    }
+
+    private static void print(PrintWriter out, ShownForecast forecast, Whole whole) {
+        out.println("not safe: %,d experiments, %s%s"
+                .formatted(
+                        whole.experiments(),
+                        Size.text(whole.bytes()),
+                        whole.unknown() == 0
+                                ? ""
+                                : ", and %,d of unknown size, of which nothing is expected"
+                                        .formatted(whole.unknown())));
+        Amount verified = whole.verified();
+        Amount safe = whole.safe();
+        out.println("by %s: %s (%s to %s), %,d experiments (%,d to %,d)"
+                .formatted(
+                        Times.text(forecast.untilAt()),
+                        Size.text(verified.middle()),
+                        Size.text(verified.low()),
+                        Size.text(verified.high()),
+                        safe.middle(),
+                        safe.low(),
+                        safe.high()));
+        if (whole.outcome() != null) {
+            out.println("it became: %s, %,d experiments"
+                    .formatted(
+                            Size.text(whole.outcome().bytes()), whole.outcome().experiments()));
+        }
+        Moment at = whole.safeAt();
+        if (whole.experiments() > 0) {
+            out.println("all safe: %s (%s to %s)".formatted(time(at.middle()), time(at.low()), time(at.high())));
+        }
+    }
+
+    private static String time(java.time.@Nullable Instant moment) {
+        return moment == null ? "later than two weeks" : Times.text(moment);
+    }
+
+    private static Table table(List<ShownLine> lines) {
+        Table table = new Table("EXPERIMENT", ">SIZE", ">PROBABLE", "SAFE AT", "DELETED AT", "TITLE");
+        for (ShownLine line : lines) {
+            table.row(
+                    line.experiment(),
+                    new Table.Bytes(line.bytes()),
+                    line.safe() == null ? percent(line.probability()) : line.safe() ? "safe" : "not safe",
+                    line.safeAt() == null ? "-" : Times.text(line.safeAt()),
+                    line.deletedAt() == null ? "-" : Times.text(line.deletedAt()),
+                    Connection.visible(line.title()));
+        }
+        return table;
+    }
+
+    /** Returns a probability: 0 and 100 are only certainties. */
+    private static String percent(double probability) {
+        return probability > 0 && probability < 1
+                ? Math.clamp(Math.round(100 * probability), 1, 99) + " %"
+                : Math.round(100 * probability) + " %";
+    }
+
+    private static List<ShownLine> atRisk(ShownForecast forecast) {
+        return forecast.experiments().stream()
+                .filter(line -> line.deletedProbability() > 1 - NightForecast.SURE)
+                .toList();
+    }
+}

@@ -1,6 +1,7 @@
-"""The timetable of a site: how exactly a limit is kept, and how soon a change and a closing take effect.
+"""What a site's timetable promises.
 
-A night sends large files to an sshd on this machine. What has arrived at the site is looked at twenty times a second.
+timetable: how exactly a limit is kept, and how soon a change and a closing take effect. A night sends large files to an
+sshd on this machine. What has arrived at the site is looked at twenty times a second.
 """
 
 import os
@@ -31,19 +32,38 @@ FILES = 16
 
 def add_options(parser):
     parser.add_argument('--short', action='store_true', help='low limits and windows of a second: does it all work? not judged')
+    parser.add_argument('--only', metavar='PARTS', default=','.join(PARTS), help=f'of {",".join(PARTS)}')
     parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
 
 
 def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
+    chosen = options.only.split(',')
+    unknown = set(chosen) - set(PARTS)
+    if unknown:
+        raise SystemExit(f'foresight: no part is named {", ".join(sorted(unknown))}; there are {", ".join(PARTS)}')
+    shortfalls = []
+    for name in chosen:
+        rows = PARTS[name](options)
+        print_rows(name, rows)
+        print()
+        shortfalls += [f'{row.name}: {row.short}' for row in rows if row.short]
+    return shortfalls, 'short: not judged' if options.short else ''
+
+
+def timetable(options):
     limits, window = (SHORT_LIMITS, SHORT_WINDOW_SECONDS) if options.short else (LIMITS, WINDOW_SECONDS)
     seconds = WINDOWS * window + 3 * CHANGE_SECONDS_MAX
     file_bytes = int(sum(limits) * seconds * 1.5) // FILES
     with workspace(options.work) as (data_folder, folder):
         source = even(f'hours-{file_bytes}', FILES, file_bytes, 1).make(data_folder)
-        rows = measured(folder, source, limits, window, not options.short)
-    print_rows(f'{FILES} files of {file_bytes // MB} MB', rows)
-    return [f'{row.name}: {row.short}' for row in rows if row.short], 'short: not judged' if options.short else ''
+        say(f'{FILES} files of {file_bytes // MB} MB')
+        return measured(folder, source, limits, window, not options.short)
+
+
+PARTS = {
+    'timetable': timetable,
+}
 
 
 def measured(folder, source, limits, window, judged):

@@ -1,7 +1,8 @@
-"""What a site's timetable promises.
+"""What a site's timetable, its forecasts and its order of sending promise.
 
 timetable: how exactly a limit is kept, and how soon a change and a closing take effect. A night sends large files to an
-sshd on this machine. What has arrived at the site is looked at twenty times a second.
+sshd on this machine. What has arrived at the site is looked at twenty times a second. nights and order: simulations,
+without files or a service; see nights.py.
 """
 
 import os
@@ -10,6 +11,7 @@ import threading
 import time
 from datetime import datetime, timedelta
 
+import nights
 from data import MB, even
 from measure import workspace
 from mutations import LIMIT_SECONDS
@@ -31,7 +33,9 @@ FILES = 16
 
 
 def add_options(parser):
-    parser.add_argument('--short', action='store_true', help='low limits and windows of a second: does it all work? not judged')
+    parser.add_argument(
+        '--short', action='store_true', help='low limits, windows of a second and few seeds: does it all work? not judged'
+    )
     parser.add_argument('--only', metavar='PARTS', default=','.join(PARTS), help=f'of {",".join(PARTS)}')
     parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
 
@@ -63,6 +67,8 @@ def timetable(options):
 
 PARTS = {
     'timetable': timetable,
+    'nights': lambda options: nights.forecasts(options.short),
+    'order': lambda options: nights.order(options.short),
 }
 
 

@@ -201,6 +201,7 @@ def addresses(run, tokens):
         '/audit/proof': ['/audit/proof?experiment=P003/S2&path=folder1/scan1.dcm'],
         '/sites/{name}/change': ['/sites/dr/change'],
         '/sites/{name}/check': ['/sites/dr/check'],
+        '/sites/{name}/forecast': ['/sites/dr/forecast'],
         '/sites/{name}/timetable': ['/sites/dr/timetable'],
         '/sites/{name}/remove': ['/sites/dr/remove'],
         '/administration/tokens/{id}/revoke': [f'/administration/tokens/{tokens[EVERYBODY]}/revoke'],
@@ -209,6 +210,8 @@ def addresses(run, tokens):
         '/administration/projects/{project}': ['/administration/projects/P003'],
         # The catalogue has no frozen experiment; this page has the same template as the actions of a run.
         '/experiments/{project}/{code}/release': [],
+        # No run of the catalogue began with a forecast; this page has the template of a site's.
+        '/runs/{id}/forecast': [],
         '/arrivals/{id}': [],
         '/origins/{name}/change': [],
     }

@@ -229,6 +229,19 @@ class PagesBrowserIT {
                         select run_id, name, seconds
                         from run, (values ('SITE', 61), ('PROCESSORS', 30), ('TIMETABLE', 0.1)) as looked (name, seconds)
                         on conflict do nothing;
+                        insert into scanner (code, purge_days) values ('MR7T', 2) on conflict do nothing;
+                        delete from run_forecast_experiment where run_id = 2;
+                        delete from run_forecast where run_id = 2;
+                        insert into run_forecast (run_id, made_at, until_at, nights, experiments, unknown, bytes, bytes_low, bytes_middle,
+                                                  bytes_high, experiments_low, experiments_middle, experiments_high, safe_low, safe_middle,
+                                                  bytes_verified, experiments_safe)
+                        values (2, now() - interval '12 hours', now() - interval '1 hour', 14, 3, 1, 1.1e12, 6.2e11, 8.1e11, 9.6e11, 1, 2, 3,
+                                now() - interval '2 hours', now(), 7.9e11, 2);
+                        insert into run_forecast_experiment (run_id, experiment_id, position, bytes, estimated, probability, safe_at,
+                                                             deleted_at, deleted_probability, safe)
+                        select 2, experiment_id, n, 2e11 * n, n = 2, 1.0 / n, now() - make_interval(hours => 9 - n::integer),
+                               case n when 1 then now() + interval '1 day' end, 0.02 * n, n < 3
+                        from (select experiment_id, row_number() over (order by experiment_id) as n from experiment limit 3) few;
                         insert into site_space (site_id, day, seen_at, total_bytes, free_bytes)
                         select site_id, current_date - n, now() - make_interval(days => n), s.total_bytes,
                                least(s.total_bytes, s.free_bytes + s.total_bytes / 1000 * n)
@@ -1088,6 +1101,8 @@ class PagesBrowserIT {
         pages.put("check", "/sites/dr/check");
         pages.put("newsite", "/sites/new");
         pages.put("changesite", "/sites/dr/change");
+        pages.put("forecast", "/sites/dr/forecast");
+        pages.put("forecast-run", "/runs/2/forecast");
         pages.put("timetable", "/sites/dr/timetable");
         pages.put("removesite", "/sites/dr/remove");
         pages.put("administration", "/administration");

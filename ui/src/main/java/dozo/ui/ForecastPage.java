@@ -33,7 +33,7 @@ class ForecastPage {
 
     @GetMapping("/sites/{name}/forecast")
     String now(@PathVariable String name, Sight sight, Model model) {
-        Site site = sites.find(name).orElseThrow(() -> new NotThere("site %s does not exist", name));
+        Site site = sites.find(name).orElseThrow(() -> new NotThere("site \"%s\" does not exist", name));
         return show(forecasts.now(sight, site.id()), site.name(), null, sight, model);
     }
 

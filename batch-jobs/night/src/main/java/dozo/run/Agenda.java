@@ -9,6 +9,7 @@ import java.sql.Date;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Optional;
@@ -62,7 +63,19 @@ public class Agenda {
      * that their scanner deletes.
      */
     Plan of(int siteId) {
-        List<Unsafe> all = unsafe(siteId);
+        return plan(siteId, unsafe(siteId, ""));
+    }
+
+    /** Returns the beginning of the same: only experiments that their scanner has not deleted yet, but will. */
+    Plan urgent(int siteId) {
+        // The first condition is implied; it makes the cost that of the latest days.
+        return plan(siteId, unsafe(siteId, """
+                and e.acquired_on > :today - (select max(purge_days) from scanner)
+                and e.acquired_on + s.purge_days > :today
+                """));
+    }
+
+    private Plan plan(int siteId, List<Unsafe> all) {
         List<Pending> known =
                 all.stream().filter(Unsafe::known).map(Unsafe::pending).toList();
         List<Integer> unknown = all.stream()
@@ -85,32 +98,39 @@ public class Agenda {
      * An experiment that was never read is expected to be like the others of its project, else of the site. The fewer there are,
      * the less is known; from one alone, only the order of magnitude.
      */
-    private List<Unsafe> unsafe(int siteId) {
+    private List<Unsafe> unsafe(int siteId, String which) {
         return jdbc.sql("""
-                        with usual as (
+                        with unsafe as materialized (
+                            select e.experiment_id, e.project_id, e.acquired_on + s.purge_days as deleted_on,
+                                   n.entries is null as unread, n.bytes - n.bytes_safe as bytes, n.entries - n.entries_safe as entries
+                            from experiment e
+                            left join protection n on n.experiment_id = e.experiment_id and n.site_id = :site
+                            left join scanner s on s.code = e.scanner
+                            where n.entries_safe = n.entries is not true
+                              and not exists (select from frozen_experiment f
+                                              where f.experiment_id = e.experiment_id and f.ended_at is null and f.released_at is null)
+                              %s
+                            order by deleted_on nulls last, e.experiment_id
+                            limit :most
+                        ), usual as (
                             select e.project_id, avg(n.bytes) as bytes, avg(n.entries) as entries,
                                    sqrt(coalesce(var_pop(n.bytes) / nullif(avg(n.bytes), 0) ^ 2, 0) + 1.0 / count(*)) as uncertainty
                             from protection n join experiment e using (experiment_id)
-                            where n.site_id = :site
+                            where n.site_id = :site and (select bool_or(unread) from unsafe)
                             group by grouping sets ((), (e.project_id))
                             having count(*) > 0
                         )
-                        select e.experiment_id, e.project_id, e.acquired_on + s.purge_days as deleted_on,
-                               coalesce(n.bytes - n.bytes_safe, own.bytes, every.bytes) as bytes,
-                               coalesce(n.entries - n.entries_safe, own.entries, every.entries) as entries,
-                               case when n.entries is null then coalesce(own.uncertainty, every.uncertainty) end as uncertainty
-                        from experiment e
-                        left join protection n on n.experiment_id = e.experiment_id and n.site_id = :site
-                        left join scanner s on s.code = e.scanner
-                        left join usual own on own.project_id = e.project_id
+                        select u.experiment_id, u.project_id, u.deleted_on,
+                               coalesce(u.bytes, own.bytes, every.bytes) as bytes,
+                               coalesce(u.entries, own.entries, every.entries) as entries,
+                               case when u.unread then coalesce(own.uncertainty, every.uncertainty) end as uncertainty
+                        from unsafe u
+                        left join usual own on own.project_id = u.project_id
                         left join usual every on every.project_id is null
-                        where n.entries_safe = n.entries is not true
-                          and not exists (select from frozen_experiment f
-                                          where f.experiment_id = e.experiment_id and f.ended_at is null and f.released_at is null)
-                        order by deleted_on nulls last, e.experiment_id
-                        limit :most
-                        """)
+                        order by u.deleted_on nulls last, u.experiment_id
+                        """.formatted(which))
                 .param("site", siteId)
+                .param("today", LocalDate.ofInstant(clock.instant(), zone))
                 .param("most", EXPERIMENTS_MAX)
                 .query((row, n) -> {
                     Optional<Date> deleted = Optional.ofNullable(row.getDate("deleted_on"));

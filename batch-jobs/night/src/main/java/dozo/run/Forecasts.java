@@ -6,6 +6,7 @@ import dozo.plan.Hours.Step;
 import dozo.plan.NightForecast;
 import dozo.plan.NightForecast.Expected;
 import dozo.plan.NightForecast.Range;
+import dozo.registry.Sites;
 import dozo.run.Agenda.Plan;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -96,6 +97,11 @@ public class Forecasts {
             double deletedProbability,
             @Nullable Boolean safe) {
 
+        /** Returns its project and code. */
+        public String name() {
+            return project + "/" + code;
+        }
+
         /** Returns whether it may well be deleted before it is safe. */
         public boolean atRisk() {
             return deletedProbability > 1 - NightForecast.SURE;
@@ -135,6 +141,21 @@ public class Forecasts {
         Plan plan = agenda.of(siteId);
         NightForecast forecast = forecast(siteId, plan);
         return new Made(outlook(plan, forecast), lines(sight, forecast.experiments()));
+    }
+
+    /**
+     * Returns the experiments that their scanner may well delete before they are safe, if a night began now; without those whose day
+     * is over.
+     */
+    public List<Line> endangered(Sight sight, int siteId) {
+        if (siteId == Sites.NO_SITE) {
+            return List.of();
+        }
+        Plan urgent = agenda.urgent(siteId);
+        List<Expected> endangered = forecast(siteId, urgent).experiments().stream()
+                .filter(Expected::atRisk)
+                .toList();
+        return lines(sight, endangered);
     }
 
     private List<Line> lines(Sight sight, List<Expected> all) {

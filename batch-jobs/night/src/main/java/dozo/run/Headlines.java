@@ -15,6 +15,7 @@ import dozo.registry.ExperimentSearch.State;
 import dozo.registry.RiskSettings;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.run.Forecasts.Line;
 import dozo.run.Promises.Promise;
 import dozo.run.Runs.Run;
 import dozo.verify.Losses;
@@ -48,6 +49,7 @@ public class Headlines {
     private final Promises promises;
     private final DrillPromises drills;
     private final Runs runs;
+    private final Forecasts forecasts;
     private final Timetable nights;
     private final RiskSettings settings;
     private final InstantSource clock;
@@ -61,6 +63,8 @@ public class Headlines {
         DAMAGED,
         FROZEN,
         SOURCE_MISSING,
+        /** Some experiments may be deleted by their scanner before they are safe. */
+        DELETED_SOON,
         LATE,
         SITE_KEY_CHANGED,
         SITE_FULL,
@@ -104,7 +108,7 @@ public class Headlines {
 
         /** Returns whether data is lost, damaged or gone at its source. Pages do not show the safe share beside it. */
         public boolean ofData() {
-            return compareTo(LATE) < 0;
+            return compareTo(DELETED_SOON) < 0;
         }
 
         /** Returns whether it is about experiments at risk. */
@@ -128,6 +132,7 @@ public class Headlines {
      * @param risks the experiments at risk by state, the gravest first
      * @param reasons the reasons of open findings, the most frequent first
      * @param drills the projects whose last drill failed or is too long ago
+     * @param endangered the experiments that their scanner may delete before they are safe, in the order of sending
      * @param nextNight null: none is planned
      */
     public record Headline(
@@ -139,6 +144,7 @@ public class Headlines {
             List<Reason> reasons,
             Promise promise,
             List<DrillPromise> drills,
+            List<Line> endangered,
             @Nullable Instant nextNight) {
 
         /**
@@ -150,6 +156,7 @@ public class Headlines {
                 case LOST -> lost.files();
                 case WAITING -> all.experiments() - all.experimentsSafe();
                 case NONE, SAFE -> all.experiments();
+                case DELETED_SOON -> endangered.size();
                 case DRILL_FAILED, UNREHEARSED -> drilled().size();
                 default -> ofKind();
             };
@@ -162,11 +169,18 @@ public class Headlines {
 
         /** Returns the number of experiments in the state of the sentence; of all if some are not safe yet. */
         public long experiments() {
-            return kind == Kind.WAITING ? all.experiments() : ofKind();
+            return switch (kind) {
+                case WAITING -> all.experiments();
+                case DELETED_SOON -> endangered.size();
+                default -> ofKind();
+            };
         }
 
         /** Returns the first experiment in the state of the sentence, or the first project; otherwise the site. */
         public @Nullable String subject() {
+            if (kind == Kind.DELETED_SOON) {
+                return endangered.getFirst().name();
+            }
             return own().map(risk -> risk.first().getFirst())
                     .or(() -> drilled().stream().findFirst().map(DrillPromise::project))
                     .orElse(siteName());
@@ -220,6 +234,7 @@ public class Headlines {
             Promises promises,
             DrillPromises drills,
             Runs runs,
+            Forecasts forecasts,
             Timetable nights,
             RiskSettings settings,
             InstantSource clock) {
@@ -231,6 +246,7 @@ public class Headlines {
         this.promises = promises;
         this.drills = drills;
         this.runs = runs;
+        this.forecasts = forecasts;
         this.nights = nights;
         this.settings = settings;
         this.clock = clock;
@@ -266,8 +282,10 @@ public class Headlines {
         Stream<Kind> ofRuns =
                 reasons.stream().flatMap(each -> Kind.of(each.reason())).filter(Kind.OF_RUNS::contains);
         Stream<Kind> ofDrills = everywhere.unkept.stream().map(Kind::of);
+        List<Line> endangered = forecasts.endangered(sight, siteId);
         Kind kind = Stream.of(
                         ofExperiments,
+                        endangered.stream().map(_ -> Kind.DELETED_SOON),
                         ofRuns,
                         ofService(sight, all, promise, nextNight),
                         ofDrills,
@@ -275,7 +293,8 @@ public class Headlines {
                 .flatMap(Function.identity())
                 .min(Comparator.naturalOrder())
                 .orElseThrow();
-        return new Headline(kind, site, all, everywhere.lost, risks, reasons, promise, everywhere.unkept, nextNight);
+        return new Headline(
+                kind, site, all, everywhere.lost, risks, reasons, promise, everywhere.unkept, endangered, nextNight);
     }
 
     private Stream<Kind> ofService(Sight sight, Totals all, Promise promise, @Nullable Instant nextNight) {

@@ -10,6 +10,8 @@ import dozo.registry.SiteTimetables;
 import dozo.run.Forecasts.Line;
 import dozo.run.Forecasts.Outcome;
 import dozo.run.Forecasts.Outlook;
+import dozo.run.Headlines.Headline;
+import dozo.run.Headlines.Kind;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.nio.file.Path;
@@ -19,9 +21,12 @@ import java.time.LocalDate;
 import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.time.format.TextStyle;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.FileSystemUtils;
 
@@ -117,6 +122,40 @@ class ForecastIT extends NightAtSite {
                         .query(String.class)
                         .list())
                 .containsExactly("E4", "E5", "E2", "E3");
+    }
+
+    @Test
+    void theHeadlineNamesWhatIsDeletedTooSoonWhileItsDayIsNotOver() throws Exception {
+        register("E1", "f", "1");
+        night.complete();
+        LocalDate today = LocalDate.now(ZoneId.systemDefault());
+        night.get(Scanners.class).put(new Scanner("MR7T", List.of(), 2), "test");
+        register("E2", "f", "2");
+        register("E3", "f", "3");
+        acquired("E2", today.minusDays(2));
+        acquired("E3", today);
+        assertThat(headline().kind()).isEqualTo(Kind.WAITING);
+
+        // E2 is deleted already. Nothing can be sent for a week, so E3 will be.
+        String yesterday = today.minusDays(1).getDayOfWeek().getDisplayName(TextStyle.SHORT, Locale.ENGLISH);
+        List<String> closed = Stream.of("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+                .filter(day -> !day.equals(yesterday.toLowerCase(Locale.ROOT)))
+                .map(day -> day + " 00:00-24:00 closed")
+                .toList();
+        night.get(SiteTimetables.class).set("dr", closed, "test");
+
+        Headline headline = headline();
+        assertThat(headline.kind()).isEqualTo(Kind.DELETED_SOON);
+        assertThat(headline.kind().ofData()).isFalse();
+        assertThat(headline.arguments()).containsExactly(1L, "p/E3", 1L);
+        assertThat(night.get(Headlines.class)
+                        .of(Sight.of(Set.of("other")), headline.site())
+                        .endangered())
+                .isEmpty();
+    }
+
+    private Headline headline() {
+        return night.get(Headlines.class).all(Sight.EVERYTHING).getFirst();
     }
 
     @Test

@@ -66,6 +66,7 @@ class HeadlinesTest {
                         night.get(Promises.class),
                         night.get(DrillPromises.class),
                         night.get(Runs.class),
+                        night.get(Forecasts.class),
                         Timetable.of(cron, "UTC"),
                         new RiskSettings(Duration.ofDays(3)),
                         () -> Instant.now().plus(Duration.ofDays(days)))

@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.api.http.Missing;
 import dozo.ledger.Sight;
+import dozo.plan.NightForecast.Night;
 import dozo.plan.NightForecast.Range;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
@@ -55,7 +56,7 @@ public class ForecastApi {
                     outlook.madeAt(),
                     outlook.untilAt(),
                     outlook.nights(),
-                    sight.ofEverything() ? Whole.of(outlook) : null,
+                    sight.ofEverything() ? Whole.of(made) : null,
                     made.lines().stream().map(ShownLine::of).toList());
         }
     }
@@ -68,7 +69,8 @@ public class ForecastApi {
      * @param unknown how many more were never read, at a site where no experiment was: nothing is expected of them
      * @param verified the bytes by the end of the window
      * @param safe the experiments by the end of the window
-     * @param safeAt when all are safe; missing: later than two weeks
+     * @param safeAt when all are safe; missing: later than a year
+     * @param nights until everything is safe; empty for a run
      * @param outcome what had become true by the end of the window; missing: it is not over
      */
     public record Whole(
@@ -78,9 +80,11 @@ public class ForecastApi {
             Amount verified,
             Amount safe,
             Moment safeAt,
+            List<ShownNight> nights,
             @Nullable Outcome outcome) {
 
-        static Whole of(Outlook outlook) {
+        static Whole of(Made made) {
+            Outlook outlook = made.outlook();
             return new Whole(
                     outlook.experiments(),
                     outlook.unknown(),
@@ -91,7 +95,22 @@ public class ForecastApi {
                             outlook.safeAt().low(),
                             outlook.safeAt().middle(),
                             outlook.safeAt().high()),
+                    made.nights().stream().map(ShownNight::of).toList(),
                     outlook.outcome());
+        }
+    }
+
+    /**
+     * A night to come.
+     *
+     * @param untilAt the end of its window
+     * @param verified the bytes by then, of all nights
+     * @param safe the experiments by then, of all nights
+     */
+    public record ShownNight(Instant untilAt, Amount verified, Amount safe) {
+
+        static ShownNight of(Night night) {
+            return new ShownNight(night.until(), Amount.of(night.bytes()), Amount.of(night.experiments()));
         }
     }
 
@@ -119,7 +138,7 @@ public class ForecastApi {
      * @param bytes that are not safe
      * @param estimated whether they are an estimate, because its source was never read
      * @param probability that it is safe by the end of the window
-     * @param safeAt when it is safe, as probably earlier as later; missing: later than two weeks
+     * @param safeAt when it is safe, as probably earlier as later; missing: later than a year
      * @param deletedAt when its scanner deletes it; missing: not known to
      * @param deletedProbability that it is deleted before it is safe
      * @param safe whether it was safe by the end of the window; missing: that is not over

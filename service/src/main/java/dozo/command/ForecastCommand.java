@@ -4,6 +4,7 @@ import dozo.api.ForecastApi.Amount;
 import dozo.api.ForecastApi.Moment;
 import dozo.api.ForecastApi.ShownForecast;
 import dozo.api.ForecastApi.ShownLine;
+import dozo.api.ForecastApi.ShownNight;
 import dozo.api.ForecastApi.Whole;
 import dozo.file.Size;
 import dozo.plan.NightForecast;
@@ -68,6 +69,10 @@ final class ForecastCommand implements Callable<Integer> {
         if (whole != null) {
             print(out, forecast, whole);
         }
+        if (whole != null && whole.nights().size() > 1) {
+            nights(whole.nights()).print(out);
+            out.println();
+        }
         if (!forecast.experiments().isEmpty()) {
             table(forecast.experiments()).print(out);
         }
@@ -121,8 +126,23 @@ final class ForecastCommand implements Callable<Integer> {
         }
     }
 
+    private static Table nights(List<ShownNight> nights) {
+        Table table = new Table(">NIGHT", "UNTIL", ">VERIFIED", ">AT LEAST", ">AT MOST", ">EXPERIMENTS");
+        for (int i = 0; i < nights.size(); i++) {
+            ShownNight night = nights.get(i);
+            table.row(
+                    (long) i + 1,
+                    Times.text(night.untilAt()),
+                    new Table.Bytes(night.verified().middle()),
+                    new Table.Bytes(night.verified().low()),
+                    new Table.Bytes(night.verified().high()),
+                    night.safe().middle());
+        }
+        return table;
+    }
+
     private static String time(java.time.@Nullable Instant moment) {
-        return moment == null ? "later than two weeks" : Times.text(moment);
+        return moment == null ? "later than a year" : Times.text(moment);
     }
 
     private static Table table(List<ShownLine> lines) {

@@ -3,8 +3,9 @@ package dozo.plan;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
-import java.util.function.DoubleFunction;
+import java.util.stream.Stream;
 import org.apache.commons.statistics.distribution.TDistribution;
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +60,32 @@ public record NightForecast(
     }
 
     /**
+     * A night to come, of several.
+     *
+     * @param until the end of its window
+     * @param bytes verified by then, since the beginning, with {@code experiments} safe
+     */
+    public record Night(Instant until, Range<Long> bytes, Range<Integer> experiments) {}
+
+    /**
+     * Returns the nights until everything is safe, and is so with a probability of 90 %: all that are given if it takes longer.
+     *
+     * @param ends the ends of their windows, in order
+     */
+    public static List<Night> nights(List<Pending> ordered, Speed speed, Hours hours, Stream<Instant> ends) {
+        Line line = new Line(ordered, speed, hours);
+        List<Night> nights = new ArrayList<>();
+        for (Iterator<Instant> each = ends.iterator(); each.hasNext(); ) {
+            Night night = line.night(each.next());
+            nights.add(night);
+            if (night.experiments.low == ordered.size()) {
+                break;
+            }
+        }
+        return nights;
+    }
+
+    /**
      * Makes a forecast.
      *
      * @param ordered all experiments that are not safe
@@ -74,14 +101,9 @@ public record NightForecast(
                     line.probability(i, until),
                     deadline == null ? 1 : line.probability(i, deadline)));
         }
+        Night night = line.night(until);
         return new NightForecast(
-                hours.begin(),
-                until,
-                expected,
-                line.bytes(),
-                line.range(1, late -> line.bytesUntil(until, late)),
-                line.range(1, late -> line.experimentsUntil(until, late)),
-                line.range(-1, line::end));
+                hours.begin(), until, expected, line.bytes(), night.bytes, night.experiments, line.safeAt());
     }
 
     /** Experiments one after the other. */
@@ -98,7 +120,11 @@ public record NightForecast(
         private final double[] deviations;
 
         /** The part of that which comes from sizes that are estimates, for all together. */
-        private double unknown;
+        private final double unknown;
+
+        private final Course early;
+        private final Course usual;
+        private final Course late;
 
         Line(List<Pending> ordered, Speed speed, Hours hours) {
             this.ordered = ordered;
@@ -113,11 +139,18 @@ public record NightForecast(
                 sum += own;
                 variance += Math.pow(own * ordered.get(i).uncertainty(), 2);
                 seconds[i] = sum;
-                // With the relative variance v, the logarithm has the variance ln(1 + v), if that is normally
-                // distributed.
-                unknown = Math.sqrt(Math.log1p(sum == 0 ? 0 : variance / (sum * sum)));
-                deviations[i] = Math.hypot(speed.deviation(), unknown);
+                deviations[i] = Math.hypot(speed.deviation(), deviation(variance, sum));
             }
+            double most = errors.inverseCumulativeProbability((1 + RANGE) / 2);
+            unknown = deviation(variance, sum);
+            early = new Course(-most);
+            usual = new Course(0);
+            late = new Course(most);
+        }
+
+        /** With the relative variance v, the logarithm has the variance ln(1 + v), if it is normally distributed. */
+        private static double deviation(double variance, double mean) {
+            return mean == 0 ? 0 : Math.sqrt(Math.log1p(variance / (mean * mean)));
         }
 
         double probability(int i, Instant moment) {
@@ -132,50 +165,55 @@ public record NightForecast(
             return ordered.stream().mapToLong(each -> each.work().bytes()).sum();
         }
 
-        /** Returns the bytes verified by a moment, if everything takes longer by so many deviations. */
-        long bytesUntil(Instant moment, double late) {
-            double[] ends = ends(late);
+        Night night(Instant moment) {
             double usable = hours.usableUntil(moment);
-            double bytes = 0;
-            double begin = 0;
-            for (int i = 0; i < ends.length && begin <= usable; i++) {
-                double part = ends[i] <= usable ? 1 : (usable - begin) / (ends[i] - begin);
-                bytes += part * ordered.get(i).work().bytes();
-                begin = ends[i];
+            return new Night(
+                    moment,
+                    new Range<>(late.bytes(usable), usual.bytes(usable), early.bytes(usable)),
+                    new Range<>(late.experiments(usable), usual.experiments(usable), early.experiments(usable)));
+        }
+
+        Range<@Nullable Instant> safeAt() {
+            return new Range<>(early.safeAt(), usual.safeAt(), late.safeAt());
+        }
+
+        /** What happens if everything takes longer by so many deviations. */
+        private final class Course {
+
+            private final double deviationsLate;
+
+            /** The seconds until each experiment is safe; none before the one before it. */
+            private final double[] ends = new double[seconds.length];
+
+            Course(double deviationsLate) {
+                this.deviationsLate = deviationsLate;
+                double before = 0;
+                for (int i = 0; i < ends.length; i++) {
+                    before = Math.max(before, seconds[i] * Math.exp(deviationsLate * deviations[i]));
+                    ends[i] = before;
+                }
             }
-            // If there is time for everything, only the sizes are uncertain.
-            return Math.round(begin <= usable ? bytes * Math.exp(-late * unknown) : bytes);
-        }
 
-        int experimentsUntil(Instant moment, double late) {
-            double usable = hours.usableUntil(moment);
-            return (int) Arrays.stream(ends(late)).filter(end -> end <= usable).count();
-        }
-
-        @Nullable
-        Instant end(double late) {
-            double[] ends = ends(late);
-            return hours.after(ends.length == 0 ? 0 : ends[ends.length - 1]).orElse(null);
-        }
-
-        /** Returns when each is safe, if everything takes longer by so many deviations; none before the one before it. */
-        private double[] ends(double late) {
-            double[] ends = new double[seconds.length];
-            for (int i = 0; i < ends.length; i++) {
-                double before = i == 0 ? 0 : ends[i - 1];
-                ends[i] = Math.max(before, seconds[i] * Math.exp(late * deviations[i]));
+            long bytes(double usable) {
+                double bytes = 0;
+                double begin = 0;
+                for (int i = 0; i < ends.length && begin <= usable; i++) {
+                    double part = ends[i] <= usable ? 1 : (usable - begin) / (ends[i] - begin);
+                    bytes += part * ordered.get(i).work().bytes();
+                    begin = ends[i];
+                }
+                // If there is time for everything, only the sizes are uncertain.
+                return Math.round(begin <= usable ? bytes * Math.exp(-deviationsLate * unknown) : bytes);
             }
-            return ends;
-        }
 
-        /**
-         * Returns the range of a value that depends on how late everything is.
-         *
-         * @param lowest 1: it is lowest if everything is late; -1: highest
-         */
-        <T extends @Nullable Object> Range<T> range(int lowest, DoubleFunction<T> value) {
-            double most = lowest * errors.inverseCumulativeProbability((1 + RANGE) / 2);
-            return new Range<>(value.apply(most), value.apply(0), value.apply(-most));
+            int experiments(double usable) {
+                return (int) Arrays.stream(ends).filter(end -> end <= usable).count();
+            }
+
+            @Nullable
+            Instant safeAt() {
+                return hours.after(ends.length == 0 ? 0 : ends[ends.length - 1]).orElse(null);
+            }
         }
     }
 }

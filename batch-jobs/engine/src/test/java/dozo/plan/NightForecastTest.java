@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dozo.plan.Hours.Step;
 import dozo.plan.NightForecast.Expected;
+import dozo.plan.NightForecast.Night;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -60,6 +61,32 @@ class NightForecastTest {
         assertThat(experiments.get(1).untilProbability()).isCloseTo(0.5, within(1e-9));
         assertThat(experiments.get(2).untilProbability()).isBetween(0.05, 0.2);
         assertThat(experiments).allMatch(each -> each.deadlineProbability() == 1 && !each.atRisk());
+    }
+
+    @Test
+    void aFirstCopyTakesManyNights() {
+        List<Instant> ends = new ArrayList<>();
+        for (int day = 0; day < 14; day++) {
+            ends.add(MORNING.plus(Duration.ofDays(day)));
+        }
+        // Ten hours of each day are open.
+        List<Step> steps = new ArrayList<>();
+        for (Instant end : ends) {
+            steps.add(new Step(end.minus(Duration.ofHours(10)), Double.POSITIVE_INFINITY));
+            steps.add(new Step(end, 0));
+        }
+        Hours nightly = new Hours(steps, BEGIN.plus(Duration.ofDays(14)), 100e6);
+
+        List<Night> nights = NightForecast.nights(hours(25, 20), speed(), nightly, ends.stream());
+
+        assertThat(nights)
+                .extracting(night -> night.bytes().middle() / HOUR_BYTES)
+                .startsWith(10L, 20L, 30L, 40L, 45L, 45L);
+        assertThat(nights).extracting(night -> night.experiments().middle()).startsWith(0, 0, 1, 1, 2);
+        assertThat(nights.getLast().experiments().low()).isEqualTo(2);
+        assertThat(nights.get(nights.size() - 2).experiments().low()).isLessThan(2);
+        assertThat(NightForecast.nights(hours(250), speed(), nightly, ends.stream()))
+                .hasSize(14);
     }
 
     @Test

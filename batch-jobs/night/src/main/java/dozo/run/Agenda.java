@@ -22,10 +22,15 @@ import org.springframework.stereotype.Component;
 public class Agenda {
 
     /** Those of which there is no hurry come after these, by number. */
-    private static final int EXPERIMENTS_MAX = 10_000;
+    private static final int EXPERIMENTS_MAX = 100_000;
 
-    /** How far forecasts look. */
+    /** How far forecasts look, and how far if that is not enough. */
     private static final Duration AHEAD = Duration.ofDays(14);
+
+    private static final Duration FAR_AHEAD = Duration.ofDays(366);
+
+    /** Everything may take so many times as long as expected. */
+    private static final double LATE = 4;
 
     private final JdbcClient jdbc;
     private final CostModels models;
@@ -59,7 +64,7 @@ public class Agenda {
     }
 
     /**
-     * Returns what is not known to be safe at a site, without frozen experiments; at most 10,000 experiments, with those first
+     * Returns what is not known to be safe at a site, without frozen experiments; at most 100,000 experiments, with those first
      * that their scanner deletes.
      */
     Plan of(int siteId) {
@@ -83,15 +88,20 @@ public class Agenda {
                 .map(each -> each.pending.experiment())
                 .toList();
         Speed speed = models.speed(siteId);
-        Instant now = clock.instant();
-        Hours ahead = new Hours(hours.ahead(siteId, now, now.plus(AHEAD)), now.plus(AHEAD), fullRate(known, speed));
+        Work work = known.stream().map(Pending::work).reduce(Work.NONE, Work::plus);
+        Hours ahead = ahead(siteId, AHEAD, work, speed);
+        if (ahead.usableUntil(ahead.begin().plus(AHEAD)) < LATE * speed.seconds(work)) {
+            ahead = ahead(siteId, FAR_AHEAD, work, speed);
+        }
         return new Plan(SendingOrder.of(known, speed, ahead), unknown, speed, ahead);
     }
 
-    /** Returns the bytes a second of this mix of sizes. */
-    private static double fullRate(List<Pending> all, Speed speed) {
-        Work work = all.stream().map(Pending::work).reduce(Work.NONE, Work::plus);
-        return work.bytes() == 0 ? speed.cost().bytesPerSecond() * speed.lanes() : work.bytes() / speed.seconds(work);
+    private Hours ahead(int siteId, Duration ahead, Work work, Speed speed) {
+        Instant now = clock.instant();
+        // The rate of this mix of sizes.
+        double bytesPerSecond =
+                work.bytes() == 0 ? speed.cost().bytesPerSecond() * speed.lanes() : work.bytes() / speed.seconds(work);
+        return new Hours(hours.ahead(siteId, now, now.plus(ahead)), now.plus(ahead), bytesPerSecond);
     }
 
     /**

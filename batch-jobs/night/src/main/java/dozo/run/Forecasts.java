@@ -5,6 +5,7 @@ import dozo.ledger.Sight;
 import dozo.plan.Hours.Step;
 import dozo.plan.NightForecast;
 import dozo.plan.NightForecast.Expected;
+import dozo.plan.NightForecast.Night;
 import dozo.plan.NightForecast.Range;
 import dozo.registry.Sites;
 import dozo.run.Agenda.Plan;
@@ -18,6 +19,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.BatchPreparedStatementSetter;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -31,6 +33,12 @@ public class Forecasts {
 
     /** If neither the timetable nor the next night ends the window. */
     private static final Duration WINDOW_MAX = Duration.ofDays(1);
+
+    /** A first copy that takes longer than a year needs another link. */
+    private static final int NIGHTS_MAX = 366;
+
+    /** The number of experiments whose forecasts are stored and shown. */
+    private static final int LINES_MAX = 10_000;
 
     private final Agenda agenda;
     private final SiteHours hours;
@@ -50,7 +58,7 @@ public class Forecasts {
      * @param bytes of all experiments, that were not safe
      * @param verified the bytes by the end of the window
      * @param safe the experiments by the end of the window
-     * @param safeAt when all are safe; null: later than two weeks
+     * @param safeAt when all are safe; null: later than a year
      * @param outcome what had become true by the end of the window; null: it is not over
      */
     public record Outlook(
@@ -79,7 +87,7 @@ public class Forecasts {
      * @param bytes that are not safe
      * @param estimated whether they are an estimate, because its source was never read
      * @param probability that it is safe by the end of the window
-     * @param safeAt when it is safe, as probably earlier as later; null: later than two weeks
+     * @param safeAt when it is safe, as probably earlier as later; null: later than a year
      * @param deletedAt when its scanner deletes it; null: not known to
      * @param deletedProbability that it is deleted before it is safe
      * @param safe whether it was safe by the end of the window; null: that is not over
@@ -111,9 +119,10 @@ public class Forecasts {
     /**
      * A forecast with its experiments.
      *
-     * @param lines for the experiments that the user may see, in the order of sending
+     * @param lines for the first 10,000 experiments in the order of sending, if the user may see them
+     * @param nights until everything is safe, of a forecast that is made now, for users who see everything
      */
-    public record Made(Outlook outlook, List<Line> lines) {
+    public record Made(Outlook outlook, List<Line> lines, List<Night> nights) {
 
         /** Returns the experiments that may well be deleted before they are safe. */
         public List<Line> atRisk() {
@@ -140,7 +149,10 @@ public class Forecasts {
     public Made now(Sight sight, int siteId) {
         Plan plan = agenda.of(siteId);
         NightForecast forecast = forecast(siteId, plan);
-        return new Made(outlook(plan, forecast), lines(sight, forecast.experiments()));
+        return new Made(
+                outlook(plan, forecast),
+                lines(sight, first(forecast)),
+                sight.ofEverything() ? nights(siteId, plan) : List.of());
     }
 
     /**
@@ -197,7 +209,7 @@ public class Forecasts {
         if (outlook.experiments == 0 || !insert(runId, outlook)) {
             return;
         }
-        List<Expected> all = forecast.experiments();
+        List<Expected> all = first(forecast);
         var _ = template.batchUpdate("""
                 insert into run_forecast_experiment (run_id, experiment_id, position, bytes, estimated, probability, safe_at,
                                                      deleted_at, deleted_probability)
@@ -213,6 +225,10 @@ public class Forecasts {
                 return all.size();
             }
         });
+    }
+
+    private static List<Expected> first(NightForecast forecast) {
+        return forecast.experiments().stream().limit(LINES_MAX).toList();
     }
 
     private static void set(PreparedStatement row, long runId, int position, Expected expected) throws SQLException {
@@ -285,7 +301,7 @@ public class Forecasts {
 
     /** Returns the forecast of a run with its experiments; those are missing after the retention time. */
     public Optional<Made> of(Sight sight, long runId) {
-        return of(runId).map(outlook -> new Made(outlook, lines(sight, runId)));
+        return of(runId).map(outlook -> new Made(outlook, lines(sight, runId), List.of()));
     }
 
     private List<Line> lines(Sight sight, long runId) {
@@ -362,8 +378,8 @@ public class Forecasts {
     }
 
     /**
-     * Returns when a window that begins now, or at the next opening, ends: when the timetable closes the site or lowers its limit,
-     * or the next night begins, or after a day.
+     * Returns when a window that begins at this moment, or at the next opening, ends: when the timetable closes the site or lowers
+     * its limit, or the next night begins, or after a day.
      */
     private Instant windowEnd(int siteId, Instant begin) {
         List<Step> steps = hours.ahead(siteId, begin, begin.plus(WINDOW_MAX));
@@ -373,6 +389,12 @@ public class Forecasts {
                 .findFirst()
                 .or(() -> nights.next(begin).filter(next -> next.isBefore(begin.plus(WINDOW_MAX))))
                 .orElse(begin.plus(WINDOW_MAX));
+    }
+
+    private List<Night> nights(int siteId, Plan plan) {
+        Stream<Instant> ends = Stream.iterate(windowEnd(siteId, plan.hours().begin()), end -> windowEnd(siteId, end))
+                .limit(NIGHTS_MAX);
+        return NightForecast.nights(plan.ordered(), plan.speed(), plan.hours(), ends);
     }
 
     private static @Nullable Timestamp timestamp(@Nullable Instant moment) {

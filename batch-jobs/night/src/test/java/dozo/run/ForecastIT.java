@@ -8,6 +8,7 @@ import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import dozo.registry.SiteTimetables;
 import dozo.run.Forecasts.Line;
+import dozo.run.Forecasts.Made;
 import dozo.run.Forecasts.Outcome;
 import dozo.run.Forecasts.Outlook;
 import dozo.run.Headlines.Headline;
@@ -122,6 +123,32 @@ class ForecastIT extends NightAtSite {
                         .query(String.class)
                         .list())
                 .containsExactly("E4", "E5", "E2", "E3");
+    }
+
+    @Test
+    void aFirstCopyIsForecastNightByNight() throws Exception {
+        register("E1", "f", "1");
+        night.complete();
+        register("E2", "f", "2");
+        register("E3", "f", "3");
+        // An estimate of 864 kB each at 10 B/s: ten days each.
+        assertThat(night.jdbc()
+                        .sql("update protection set bytes = 8640000, bytes_safe = 8640000")
+                        .update())
+                .isEqualTo(1);
+        night.get(SiteTimetables.class).set("dr", List.of("daily 00:00-24:00 10 B/s"), "test");
+
+        Made made = forecasts().now(Sight.EVERYTHING, SITE);
+
+        assertThat(made.outlook().safe().middle()).isZero();
+        assertThat(Duration.between(
+                        made.outlook().madeAt(), made.outlook().safeAt().middle()))
+                .isBetween(Duration.ofDays(19), Duration.ofDays(21));
+        assertThat(made.outlook().safeAt().high()).isNotNull();
+        assertThat(made.nights()).hasSizeGreaterThan(30);
+        assertThat(made.nights().get(10).experiments().middle()).isEqualTo(1);
+        assertThat(made.nights().get(20).experiments().middle()).isEqualTo(2);
+        assertThat(forecasts().now(Sight.of(Set.of("p")), SITE).nights()).isEmpty();
     }
 
     @Test

@@ -1,0 +1,48 @@
+package dozo.ui;
+
+import dozo.plan.NightForecast.Night;
+import dozo.plan.NightForecast.Range;
+import dozo.ui.Plot.Mark;
+import dozo.ui.Plot.Point;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * What will be verified after each night to come.
+ *
+ * @param from when the first one begins
+ * @param bytes of everything that is to be sent
+ * @param nights at least one
+ */
+record NightsChart(Instant from, long bytes, int experiments, List<Night> nights) {
+
+    public Instant until() {
+        return nights.getLast().until();
+    }
+
+    /** Returns after how many nights everything is probably safe; 0: after more than are shown. */
+    public int enough() {
+        return IntStream.rangeClosed(1, nights.size())
+                .filter(night -> nights.get(night - 1).experiments().middle() == experiments)
+                .findFirst()
+                .orElse(0);
+    }
+
+    public List<Mark> drawn() {
+        Plot plot = new Plot(from, until(), bytes);
+        return List.of(
+                Mark.of("forecast", line(plot, Range::low)),
+                Mark.of("forecast", line(plot, Range::high)),
+                Mark.of("line", line(plot, Range::middle)));
+    }
+
+    private String line(Plot plot, ToLongFunction<Range<Long>> value) {
+        return plot.line(Stream.concat(
+                        Stream.of(new Point(from, 0)),
+                        nights.stream().map(night -> new Point(night.until(), value.applyAsLong(night.bytes()))))
+                .toList());
+    }
+}

@@ -109,7 +109,7 @@ public class ForecastApi {
      */
     public record ShownNight(Instant untilAt, Amount verified, Amount safe) {
 
-        static ShownNight of(Night night) {
+        public static ShownNight of(Night night) {
             return new ShownNight(night.until(), Amount.of(night.bytes()), Amount.of(night.experiments()));
         }
     }

@@ -126,7 +126,7 @@ final class ForecastCommand implements Callable<Integer> {
         }
     }
 
-    private static Table nights(List<ShownNight> nights) {
+    static Table nights(List<ShownNight> nights) {
         Table table = new Table(">NIGHT", "UNTIL", ">VERIFIED", ">AT LEAST", ">AT MOST", ">EXPERIMENTS");
         for (int i = 0; i < nights.size(); i++) {
             ShownNight night = nights.get(i);

@@ -1,12 +1,32 @@
 package dozo.command;
 
+import dozo.api.ForecastApi.ShownNight;
 import dozo.api.PlanApi.ShownPlan;
 import dozo.plan.CostModel;
 import dozo.plan.Forecast;
+import dozo.plan.Hours;
+import dozo.plan.Hours.Step;
+import dozo.plan.Lot;
+import dozo.plan.NightForecast;
+import dozo.plan.NightForecast.Night;
+import dozo.plan.Pending;
+import dozo.plan.SendingOrder;
+import dozo.plan.Speed;
+import dozo.plan.Work;
+import dozo.registry.Refusal;
+import dozo.registry.SiteTimetable;
+import dozo.run.SiteHours;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -29,6 +49,7 @@ import picocli.CommandLine.Option;
 final class PlanCommand implements Callable<Integer> {
 
     private static final int LANES_SHOWN_MAX = 16;
+    private static final Duration AHEAD = Duration.ofDays(366);
 
     @Mixin
     private final Connection service = new Connection();
@@ -62,6 +83,22 @@ final class PlanCommand implements Callable<Integer> {
     @Option(names = "--link", paramLabel = "RATE", description = "The link's total rate; by default unlimited.")
     private @Nullable String link;
 
+    @Option(
+            names = "--hours",
+            paramLabel = "RULE",
+            description = {
+                "With --from-table: also shows what is verified night by night if the site's timetable has this rule, such as",
+                "\"daily 06:00-20:00 closed\"; may be repeated."
+            })
+    private @Nullable List<String> hours;
+
+    /**
+     * A plan with its nights.
+     *
+     * @param nights until everything is safe, for at most a year
+     */
+    record PlannedNights(Forecast forecast, List<Night> nights) {}
+
     @Override
     public Integer call() {
         check();
@@ -77,10 +114,17 @@ final class PlanCommand implements Callable<Integer> {
                 lanes,
                 partitions == null ? 0 : partitions,
                 link == null ? null : Amounts.rate("--link", link));
+        List<Night> nights = hours == null ? List.of() : nights(file, hours);
         if (service.json()) {
-            out.println(Connection.JSON.writeValueAsString(forecast));
+            out.println(
+                    Connection.JSON.writeValueAsString(hours == null ? forecast : new PlannedNights(forecast, nights)));
         } else {
             PlanReport.print(out, forecast, "project");
+            if (!nights.isEmpty()) {
+                out.println();
+                ForecastCommand.nights(nights.stream().map(ShownNight::of).toList())
+                        .print(out);
+            }
         }
         out.flush();
         return Exit.WELL;
@@ -107,6 +151,41 @@ final class PlanCommand implements Callable<Integer> {
         });
     }
 
+    /** Returns the nights until everything is safe, with the highest number of lanes. */
+    private List<Night> nights(Path file, List<String> rules) {
+        List<Lot> lots = SizesTable.read(file);
+        List<Pending> projects = IntStream.range(0, lots.size())
+                .mapToObj(i -> new Pending(i, i, lots.get(i).work(), 0, null))
+                .toList();
+        int most = lanes.stream().mapToInt(Integer::intValue).max().orElseThrow();
+        // A rate that was given was measured somewhere.
+        Speed speed = rate == null ? Speed.UNMEASURED.with(most) : Speed.of(cost(), most, List.of());
+        ZonedDateTime begin = ZonedDateTime.now(ZoneId.systemDefault());
+        Instant end = begin.toInstant().plus(AHEAD);
+        Work work = lots.stream().map(Lot::work).reduce(Work.NONE, Work::plus);
+        double linkMax = link == null ? Double.POSITIVE_INFINITY : (double) Amounts.rate("--link", link);
+        List<Step> steps = SiteHours.ahead(timetable(rules), begin, end).stream()
+                .map(step -> new Step(step.from(), Math.min(linkMax, step.bytesPerSecondMax())))
+                .toList();
+        Hours open = new Hours(steps, end, Math.max(1, work.bytes()) / Math.max(1e-9, speed.seconds(work)));
+        return NightForecast.nights(
+                SendingOrder.of(projects, speed, open),
+                speed,
+                open,
+                Stream.iterate(
+                                open.windowEnd(begin.toInstant(), Optional.empty()),
+                                each -> open.windowEnd(each, Optional.empty()))
+                        .limit(AHEAD.toDays()));
+    }
+
+    private static SiteTimetable timetable(List<String> rules) {
+        try {
+            return SiteTimetable.of(rules);
+        } catch (Refusal wrong) {
+            throw new Failure(Exit.USAGE, "--hours: " + wrong.getMessage());
+        }
+    }
+
     private CostModel cost() {
         if (rate == null) {
             return CostModel.DEFAULT;
@@ -127,6 +206,9 @@ final class PlanCommand implements Callable<Integer> {
         }
         if (partitions != null && !isCount(partitions)) {
             throw new Failure(Exit.USAGE, "--partitions: expected a number from 1 to %d".formatted(Forecast.LANES_MAX));
+        }
+        if (table == null && hours != null) {
+            throw new Failure(Exit.USAGE, "--hours needs --from-table; dozo forecast shows the nights of a site");
         }
         if (table != null && site != null) {
             throw new Failure(Exit.USAGE, "expected either --site or --from-table");

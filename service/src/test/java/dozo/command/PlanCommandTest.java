@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.Ended;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +62,30 @@ class PlanCommandTest {
     }
 
     @Test
+    void aFirstCopyIsPlannedNightByNight() throws Exception {
+        String[] options = {
+            "--rate", "600Mbit", "--link", "7.62Gbit", "--lanes", "13", "--hours", "daily 06:00-20:00 closed"
+        };
+
+        assertThat(plan(CENTRE, options).out())
+                .containsPattern("NIGHT +UNTIL +VERIFIED +AT LEAST +AT MOST +EXPERIMENTS\n +1 ")
+                .containsPattern("\n +27 +20..-..-.. 06:00:00 .* TB ");
+        JsonNode json =
+                Connection.JSON.readTree(plan(CENTRE, with(options, "--json")).out());
+        assertThat(json.at("/forecast/work/bytes").asLong()).isEqualTo(925_380_715_000_000L);
+        JsonNode nights = json.at("/nights");
+        // 11.2 days of the link, ten hours a night; the first night may have begun.
+        assertThat(nights.at("/25/bytes/middle").asLong()).isLessThan(925_380_715_000_000L);
+        assertThat(nights.at("/28/bytes/middle").asLong()).isEqualTo(925_380_715_000_000L);
+        assertThat(nights.at("/28/bytes/low").asLong()).isLessThan(925_380_715_000_000L);
+        assertThat(plan("a,1\n", "--hours", "daily 06:00-20:00 closed").out()).containsPattern("\n +1 +20");
+    }
+
+    private static String[] with(String[] options, String another) {
+        return Stream.concat(Stream.of(options), Stream.of(another)).toArray(String[]::new);
+    }
+
+    @Test
     void filesCostTime() throws Exception {
         assertThat(plan("a,0,2500000\n", "--lanes", "1").out())
                 .contains("1 project, 0 B in 2,500,000 files")
@@ -77,6 +102,7 @@ class PlanCommandTest {
             --rate 7B                 | 2 | --rate 7B: expected 1kB to 1TB per second
             --link -1Gbit             | 2 | --link
             --site dr                 | 2 | either --site or --from-table
+            --hours never             | 2 | --hours: "never": expected days, hours and a limit
             """)
     void whatCannotBeUnderstoodIsSaid(String options, int code, String message) throws Exception {
         Ended ended = plan("a,1\n", options.split(" "));

@@ -4,11 +4,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** When a site may be used in the time to come, and how fast. Immutable. */
 public final class Hours {
 
     private static final double NANOS = 1e9;
+    private static final Duration WINDOW_MAX = Duration.ofDays(1);
 
     private final List<Step> steps;
     private final Instant end;
@@ -65,6 +67,23 @@ public final class Hours {
             left -= here;
         }
         return Optional.empty();
+    }
+
+    /**
+     * Returns when a window that begins at a moment, or at the next opening, ends: when the site closes or slows down, or the next
+     * night begins, or after a day.
+     *
+     * @param nextNight after the moment; empty: none is planned
+     */
+    public Instant windowEnd(Instant begin, Optional<Instant> nextNight) {
+        Instant latest = begin.plus(WINDOW_MAX);
+        return IntStream.range(1, steps.size())
+                .filter(i -> steps.get(i).bytesPerSecondMax < steps.get(i - 1).bytesPerSecondMax)
+                .mapToObj(i -> steps.get(i).from)
+                .filter(end -> end.isAfter(begin) && end.isBefore(latest))
+                .findFirst()
+                .or(() -> nextNight.filter(latest::isAfter))
+                .orElse(latest);
     }
 
     private Instant endOf(int step) {

@@ -202,8 +202,9 @@ public record NightForecast(
                     bytes += part * ordered.get(i).work().bytes();
                     begin = ends[i];
                 }
-                // If there is time for everything, only the sizes are uncertain.
-                return Math.round(begin <= usable ? bytes * Math.exp(-deviationsLate * unknown) : bytes);
+                // There may be less to send than was estimated; if there is time for everything, also more.
+                double all = Line.this.bytes() * Math.exp(-deviationsLate * unknown);
+                return Math.round(begin <= usable ? all : Math.min(bytes, all));
             }
 
             int experiments(double usable) {

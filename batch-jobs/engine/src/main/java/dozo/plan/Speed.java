@@ -44,6 +44,11 @@ public record Speed(CostModel cost, int lanes, double deviation, double freedom,
         return new Speed(cost, lanes, Math.sqrt(squares / freedom), freedom, factors.size() + 1);
     }
 
+    /** Returns the same with another number of lanes. */
+    public Speed with(int otherLanes) {
+        return new Speed(cost, otherLanes, deviation, freedom, nights);
+    }
+
     /** Returns the seconds that all lanes together need. */
     public double seconds(Work work) {
         return cost.seconds(work) / lanes;

@@ -8,6 +8,7 @@ import dozo.plan.Hours.Step;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** A slower time leaves less, a closed one nothing. */
@@ -54,6 +55,17 @@ class HoursTest {
         assertThat(closed.begin()).isEqualTo(BEGIN);
         assertThat(closed.after(1)).contains(at(1).plusSeconds(1));
         assertThat(closed.after(3_601)).isEmpty();
+    }
+
+    @Test
+    void aWindowEndsWhenTheSiteSlowsDownOrTheNextNightBeginsOrAfterADay() {
+        Optional<Instant> night = Optional.of(at(20));
+
+        assertThat(hours.windowEnd(BEGIN, night)).isEqualTo(at(1));
+        assertThat(hours.windowEnd(at(1), night)).isEqualTo(at(2));
+        assertThat(hours.windowEnd(at(2), night)).isEqualTo(at(20));
+        assertThat(hours.windowEnd(at(2), Optional.of(at(27)))).isEqualTo(at(26));
+        assertThat(hours.windowEnd(at(2), Optional.empty())).isEqualTo(at(26));
     }
 
     @Test

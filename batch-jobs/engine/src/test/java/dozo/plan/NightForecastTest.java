@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What will be safe by the morning, and how sure that is. */
@@ -87,6 +88,22 @@ class NightForecastTest {
         assertThat(nights.get(nights.size() - 2).experiments().low()).isLessThan(2);
         assertThat(NightForecast.nights(hours(250), speed(), nightly, ends.stream()))
                 .hasSize(14);
+    }
+
+    @Test
+    void afterMoreNightsNeverLessIsVerified() {
+        List<Pending> unseen = List.of(
+                new Pending(1, 1, new Work(8 * HOUR_BYTES, 1), 1, null),
+                new Pending(2, 1, new Work(30 * HOUR_BYTES, 1), 0.5, null));
+
+        List<Night> nights = NightForecast.nights(
+                unseen, speed(), ALWAYS, Stream.iterate(MORNING, end -> end.plus(Duration.ofHours(5))));
+
+        assertThat(nights).extracting(night -> night.bytes().low()).isSorted();
+        assertThat(nights).extracting(night -> night.bytes().middle()).isSorted();
+        assertThat(nights).extracting(night -> night.bytes().high()).isSorted();
+        assertThat(nights.getLast().bytes().middle()).isEqualTo(38 * HOUR_BYTES);
+        assertThat(nights.getLast().bytes().low()).isLessThan(30 * HOUR_BYTES);
     }
 
     @Test

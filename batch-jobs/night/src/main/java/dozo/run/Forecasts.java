@@ -2,7 +2,6 @@ package dozo.run;
 
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
-import dozo.plan.Hours.Step;
 import dozo.plan.NightForecast;
 import dozo.plan.NightForecast.Expected;
 import dozo.plan.NightForecast.Night;
@@ -13,12 +12,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.BatchPreparedStatementSetter;
@@ -31,9 +28,6 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Forecasts {
 
-    /** If neither the timetable nor the next night ends the window. */
-    private static final Duration WINDOW_MAX = Duration.ofDays(1);
-
     /** A first copy that takes longer than a year needs another link. */
     private static final int NIGHTS_MAX = 366;
 
@@ -41,7 +35,6 @@ public class Forecasts {
     private static final int LINES_MAX = 10_000;
 
     private final Agenda agenda;
-    private final SiteHours hours;
     private final Timetable nights;
     private final JdbcClient jdbc;
     private final JdbcTemplate template;
@@ -130,15 +123,8 @@ public class Forecasts {
         }
     }
 
-    Forecasts(
-            Agenda agenda,
-            SiteHours hours,
-            Timetable nights,
-            JdbcClient jdbc,
-            JdbcTemplate template,
-            InstantSource clock) {
+    Forecasts(Agenda agenda, Timetable nights, JdbcClient jdbc, JdbcTemplate template, InstantSource clock) {
         this.agenda = agenda;
-        this.hours = hours;
         this.nights = nights;
         this.jdbc = jdbc;
         this.template = template;
@@ -148,11 +134,11 @@ public class Forecasts {
     /** Returns the forecast of a night that begins at a site now. */
     public Made now(Sight sight, int siteId) {
         Plan plan = agenda.of(siteId);
-        NightForecast forecast = forecast(siteId, plan);
+        NightForecast forecast = forecast(plan);
         return new Made(
                 outlook(plan, forecast),
                 lines(sight, first(forecast)),
-                sight.ofEverything() ? nights(siteId, plan) : List.of());
+                sight.ofEverything() ? nights(plan) : List.of());
     }
 
     /**
@@ -164,9 +150,8 @@ public class Forecasts {
             return List.of();
         }
         Plan urgent = agenda.urgent(siteId);
-        List<Expected> endangered = forecast(siteId, urgent).experiments().stream()
-                .filter(Expected::atRisk)
-                .toList();
+        List<Expected> endangered =
+                forecast(urgent).experiments().stream().filter(Expected::atRisk).toList();
         return lines(sight, endangered);
     }
 
@@ -203,8 +188,8 @@ public class Forecasts {
 
     /** Stores the forecast of a run, unless it has one. Nothing is stored if there is nothing to send. */
     @Transactional
-    public void keep(long runId, int siteId, Plan plan) {
-        NightForecast forecast = forecast(siteId, plan);
+    public void keep(long runId, Plan plan) {
+        NightForecast forecast = forecast(plan);
         Outlook outlook = outlook(plan, forecast);
         if (outlook.experiments == 0 || !insert(runId, outlook)) {
             return;
@@ -355,12 +340,12 @@ public class Forecasts {
                         """).param("run", runId).update();
     }
 
-    private NightForecast forecast(int siteId, Plan plan) {
+    private NightForecast forecast(Plan plan) {
         return NightForecast.of(
                 plan.ordered(),
                 plan.speed(),
                 plan.hours(),
-                windowEnd(siteId, plan.hours().begin()));
+                windowEnd(plan, plan.hours().begin()));
     }
 
     private Outlook outlook(Plan plan, NightForecast forecast) {
@@ -377,22 +362,12 @@ public class Forecasts {
                 null);
     }
 
-    /**
-     * Returns when a window that begins at this moment, or at the next opening, ends: when the timetable closes the site or lowers
-     * its limit, or the next night begins, or after a day.
-     */
-    private Instant windowEnd(int siteId, Instant begin) {
-        List<Step> steps = hours.ahead(siteId, begin, begin.plus(WINDOW_MAX));
-        return IntStream.range(1, steps.size())
-                .filter(i -> steps.get(i).bytesPerSecondMax() < steps.get(i - 1).bytesPerSecondMax())
-                .mapToObj(i -> steps.get(i).from())
-                .findFirst()
-                .or(() -> nights.next(begin).filter(next -> next.isBefore(begin.plus(WINDOW_MAX))))
-                .orElse(begin.plus(WINDOW_MAX));
+    private Instant windowEnd(Plan plan, Instant begin) {
+        return plan.hours().windowEnd(begin, nights.next(begin));
     }
 
-    private List<Night> nights(int siteId, Plan plan) {
-        Stream<Instant> ends = Stream.iterate(windowEnd(siteId, plan.hours().begin()), end -> windowEnd(siteId, end))
+    private List<Night> nights(Plan plan) {
+        Stream<Instant> ends = Stream.iterate(windowEnd(plan, plan.hours().begin()), end -> windowEnd(plan, end))
                 .limit(NIGHTS_MAX);
         return NightForecast.nights(plan.ordered(), plan.speed(), plan.hours(), ends);
     }

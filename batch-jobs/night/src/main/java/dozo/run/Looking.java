@@ -127,7 +127,7 @@ class Looking {
         }
         Plan planned = agenda.of(flow.site());
         if (retries.only(flow.run()).isEmpty()) {
-            forecasts.keep(flow.run(), flow.site(), planned);
+            forecasts.keep(flow.run(), planned);
         }
         Window window = new Window(flow, planned.experiments());
         try {

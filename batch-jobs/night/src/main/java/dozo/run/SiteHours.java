@@ -71,9 +71,13 @@ public class SiteHours {
 
     /** Returns what will hold at a site from a moment until another one. */
     List<Step> ahead(int siteId, Instant from, Instant until) {
-        SiteTimetable timetable = timetables.of(siteId);
+        return ahead(timetables.of(siteId), from.atZone(zone), until);
+    }
+
+    /** Returns what a timetable says about the time from a moment until another one. */
+    public static List<Step> ahead(SiteTimetable timetable, ZonedDateTime from, Instant until) {
         List<Step> steps = new ArrayList<>();
-        Optional<ZonedDateTime> next = Optional.of(from.atZone(zone));
+        Optional<ZonedDateTime> next = Optional.of(from);
         while (next.isPresent() && next.get().toInstant().isBefore(until)) {
             steps.add(step(next.get(), timetable));
             next = timetable.nextChange(next.get());

@@ -1,6 +1,7 @@
 """Commands against a running service: processor time and elapsed time of each, from the shell to its end.
 
-The database is small: the figures are the start of a command, and one or two requests.
+The database is small: the figures are the start of a command, and one or two requests. Commands start with only those libraries that
+they need; some that need others are run once, untimed.
 """
 
 import os
@@ -13,6 +14,7 @@ from made import NO_SCRUB
 from measure import workspace
 from processes import CannotMeasure, timed
 from row import Row, print_rows
+from server import Server
 from service import Service
 from table import spread
 
@@ -33,6 +35,13 @@ COMMANDS = {
     'coverage --json': 1,
     'no-such-word': 2,
 }
+
+
+# Commands that need libraries which most commands do not.
+RARE = (
+    'plan --from-table {sizes} --hours "daily 06:00-20:00 closed"',
+    'copy --limit 10MB -P {port} -i {key} -o UserKnownHostsFile={known} {sizes} {user}@127.0.0.1:{site}/sizes',
+)
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,8 @@ def measure(options):
             for _ in range(rounds):
                 for words, code in COMMANDS.items():
                     once(service, words, code, times[words])
+            with Server(folder / 'sshd') as server:
+                rare(service, server, folder)
     rows = [row for words, each in times.items() for row in rows_of(words, each, options.short, load)]
     print(f'Each command {rounds} times; load average {load:.1f} before, {os.getloadavg()[0]:.1f} after\n')
     print_rows('`./dozo`', rows)
@@ -74,6 +85,15 @@ def fill(service, folder):
         source = folder / 'sources' / f'{number:03}'
         source.mkdir(parents=True)
         service.post('/experiments', {'project': 'P1', 'code': f'E{number:03}', 'source': str(source)})
+
+
+def rare(service, server, folder):
+    sizes = folder / 'sizes.csv'
+    sizes.write_text('P1,1000000\n')
+    (folder / 'site').mkdir()
+    given = {'sizes': sizes, 'port': server.port, 'key': server.key, 'known': server.known_hosts, 'user': server.user, 'site': folder / 'site'}
+    for words in RARE:
+        once(service, words.format(**given), 0, Times([], []))
 
 
 def once(service, words, code, times):

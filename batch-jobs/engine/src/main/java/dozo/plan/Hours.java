@@ -43,25 +43,32 @@ public final class Hours {
         return steps.getFirst().from;
     }
 
-    /** Returns the seconds at the full rate that a moment leaves from the beginning: those of a slower time count less. */
-    public double usableUntil(Instant moment) {
+    /**
+     * Returns the seconds at the full rate that a moment leaves from the beginning: those of a slower time count less.
+     *
+     * @param speed as a multiple of the full rate: what is faster than a limit counts as the limit
+     */
+    public double usableUntil(Instant moment, double speed) {
         double usable = 0;
-        for (int i = 0; i < steps.size(); i++) {
+        for (int i = 0; i < steps.size() && steps.get(i).from.isBefore(moment); i++) {
             Instant to = endOf(i).isBefore(moment) ? endOf(i) : moment;
-            if (to.isAfter(steps.get(i).from)) {
-                usable += seconds(steps.get(i).from, to) * share(i);
-            }
+            usable += Math.max(0, seconds(steps.get(i).from, to)) * share(i, speed);
         }
         return usable;
     }
 
-    /** Returns when so many seconds at the full rate have been used; empty: not before the end. */
-    public Optional<Instant> after(double usable) {
+    /** Returns the same at the full rate. */
+    public double usableUntil(Instant moment) {
+        return usableUntil(moment, 1);
+    }
+
+    /** Returns when so many seconds at the full rate have been used at this speed; empty: not before the end. */
+    public Optional<Instant> after(double usable, double speed) {
         double left = usable;
         for (int i = 0; i < steps.size(); i++) {
-            double here = seconds(steps.get(i).from, endOf(i)) * share(i);
+            double here = seconds(steps.get(i).from, endOf(i)) * share(i, speed);
             if (left <= here) {
-                double seconds = left == 0 ? 0 : left / share(i);
+                double seconds = left == 0 ? 0 : left / share(i, speed);
                 return Optional.of(steps.get(i).from.plusNanos(Math.round(seconds * NANOS)));
             }
             left -= here;
@@ -90,8 +97,8 @@ public final class Hours {
         return step + 1 < steps.size() ? steps.get(step + 1).from : end;
     }
 
-    private double share(int step) {
-        return Math.min(1, steps.get(step).bytesPerSecondMax / bytesPerSecond);
+    private double share(int step, double speed) {
+        return Math.min(speed, steps.get(step).bytesPerSecondMax / bytesPerSecond);
     }
 
     private static double seconds(Instant from, Instant to) {

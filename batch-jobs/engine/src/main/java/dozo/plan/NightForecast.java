@@ -97,7 +97,7 @@ public record NightForecast(
             Instant deadline = ordered.get(i).deadline();
             expected.add(new Expected(
                     ordered.get(i),
-                    hours.after(line.seconds[i]).orElse(null),
+                    hours.after(line.seconds[i], 1).orElse(null),
                     line.probability(i, until),
                     deadline == null ? 1 : line.probability(i, deadline)));
         }
@@ -109,17 +109,23 @@ public record NightForecast(
     /** Experiments one after the other. */
     private static final class Line {
 
+        /** So many steps find a probability to within 0.001. */
+        private static final int HALVINGS = 24;
+
+        private static final double DEVIATIONS_MAX = 50;
+
         private final List<Pending> ordered;
         private final Hours hours;
         private final TDistribution errors;
+        private final double speedDeviation;
 
         /** For each experiment, the seconds at the full rate until it is safe. */
         private final double[] seconds;
 
-        /** The scale of the logarithm of those. */
-        private final double[] deviations;
+        /** What the scale of the logarithm of those has more than that of the speed: sizes are estimates. */
+        private final double[] unknowns;
 
-        /** The part of that which comes from sizes that are estimates, for all together. */
+        /** The part of the scale which comes from sizes, for all together. */
         private final double unknown;
 
         private final Course early;
@@ -130,8 +136,9 @@ public record NightForecast(
             this.ordered = ordered;
             this.hours = hours;
             this.errors = TDistribution.of(speed.freedom());
+            this.speedDeviation = speed.deviation();
             this.seconds = new double[ordered.size()];
-            this.deviations = new double[ordered.size()];
+            this.unknowns = new double[ordered.size()];
             double sum = 0;
             double variance = 0;
             for (int i = 0; i < seconds.length; i++) {
@@ -139,7 +146,7 @@ public record NightForecast(
                 sum += own;
                 variance += Math.pow(own * ordered.get(i).uncertainty(), 2);
                 seconds[i] = sum;
-                deviations[i] = Math.hypot(speed.deviation(), deviation(variance, sum));
+                unknowns[i] = Math.hypot(speedDeviation, deviation(variance, sum)) - speedDeviation;
             }
             double most = errors.inverseCumulativeProbability((1 + RANGE) / 2);
             unknown = deviation(variance, sum);
@@ -153,12 +160,32 @@ public record NightForecast(
             return mean == 0 ? 0 : Math.sqrt(Math.log1p(variance / (mean * mean)));
         }
 
+        /** Returns the probability that an experiment is safe by a moment: it is, if everything is not later than so. */
         double probability(int i, Instant moment) {
-            double usable = hours.usableUntil(moment);
-            if (usable <= 0) {
+            if (hours.usableUntil(moment) <= 0) {
                 return 0;
             }
-            return seconds[i] == 0 ? 1 : errors.cumulativeProbability(Math.log(usable / seconds[i]) / deviations[i]);
+            double inTime = -DEVIATIONS_MAX;
+            double tooLate = DEVIATIONS_MAX;
+            for (int n = 0; n < HALVINGS; n++) {
+                double middle = (inTime + tooLate) / 2;
+                if (end(i, middle) <= hours.usableUntil(moment, speed(middle))) {
+                    inTime = middle;
+                } else {
+                    tooLate = middle;
+                }
+            }
+            return errors.cumulativeProbability(inTime);
+        }
+
+        /** Returns the seconds until an experiment is safe, if there is more to send by so many deviations. */
+        private double end(int i, double late) {
+            return seconds[i] * Math.exp(late * unknowns[i]);
+        }
+
+        /** Returns the speed, if everything takes longer by so many deviations. */
+        private double speed(double late) {
+            return Math.exp(-late * speedDeviation);
         }
 
         long bytes() {
@@ -166,11 +193,10 @@ public record NightForecast(
         }
 
         Night night(Instant moment) {
-            double usable = hours.usableUntil(moment);
             return new Night(
                     moment,
-                    new Range<>(late.bytes(usable), usual.bytes(usable), early.bytes(usable)),
-                    new Range<>(late.experiments(usable), usual.experiments(usable), early.experiments(usable)));
+                    new Range<>(late.bytes(moment), usual.bytes(moment), early.bytes(moment)),
+                    new Range<>(late.experiments(moment), usual.experiments(moment), early.experiments(moment)));
         }
 
         Range<@Nullable Instant> safeAt() {
@@ -181,20 +207,23 @@ public record NightForecast(
         private final class Course {
 
             private final double deviationsLate;
+            private final double speed;
 
             /** The seconds until each experiment is safe; none before the one before it. */
             private final double[] ends = new double[seconds.length];
 
             Course(double deviationsLate) {
                 this.deviationsLate = deviationsLate;
+                this.speed = speed(deviationsLate);
                 double before = 0;
                 for (int i = 0; i < ends.length; i++) {
-                    before = Math.max(before, seconds[i] * Math.exp(deviationsLate * deviations[i]));
+                    before = Math.max(before, end(i, deviationsLate));
                     ends[i] = before;
                 }
             }
 
-            long bytes(double usable) {
+            long bytes(Instant moment) {
+                double usable = hours.usableUntil(moment, speed);
                 double bytes = 0;
                 double begin = 0;
                 for (int i = 0; i < ends.length && begin <= usable; i++) {
@@ -207,13 +236,15 @@ public record NightForecast(
                 return Math.round(begin <= usable ? all : Math.min(bytes, all));
             }
 
-            int experiments(double usable) {
+            int experiments(Instant moment) {
+                double usable = hours.usableUntil(moment, speed);
                 return (int) Arrays.stream(ends).filter(end -> end <= usable).count();
             }
 
             @Nullable
             Instant safeAt() {
-                return hours.after(ends.length == 0 ? 0 : ends[ends.length - 1]).orElse(null);
+                return hours.after(ends.length == 0 ? 0 : ends[ends.length - 1], speed)
+                        .orElse(null);
             }
         }
     }

@@ -40,12 +40,12 @@ class HoursTest {
 
     @Test
     void afterIsItsInverse() {
-        assertThat(hours.after(0)).contains(BEGIN);
-        assertThat(hours.after(1_800)).contains(BEGIN.plus(Duration.ofMinutes(30)));
-        assertThat(hours.after(4_500)).contains(BEGIN.plus(Duration.ofMinutes(90)));
-        assertThat(hours.after(5_401)).contains(at(3).plusSeconds(1));
-        assertThat(hours.after(5_400 + 36_000)).contains(at(13));
-        assertThat(hours.after(5_400 + 36_001)).isEmpty();
+        assertThat(hours.after(0, 1)).contains(BEGIN);
+        assertThat(hours.after(1_800, 1)).contains(BEGIN.plus(Duration.ofMinutes(30)));
+        assertThat(hours.after(4_500, 1)).contains(BEGIN.plus(Duration.ofMinutes(90)));
+        assertThat(hours.after(5_401, 1)).contains(at(3).plusSeconds(1));
+        assertThat(hours.after(5_400 + 36_000, 1)).contains(at(13));
+        assertThat(hours.after(5_400 + 36_001, 1)).isEmpty();
     }
 
     @Test
@@ -53,8 +53,18 @@ class HoursTest {
         Hours closed = new Hours(List.of(new Step(BEGIN, 0), new Step(at(1), Double.POSITIVE_INFINITY)), at(2), FULL);
 
         assertThat(closed.begin()).isEqualTo(BEGIN);
-        assertThat(closed.after(1)).contains(at(1).plusSeconds(1));
-        assertThat(closed.after(3_601)).isEmpty();
+        assertThat(closed.after(1, 1)).contains(at(1).plusSeconds(1));
+        assertThat(closed.after(3_601, 1)).isEmpty();
+    }
+
+    @Test
+    void aLimitHoldsAtAnySpeed() {
+        // Twice as fast: only while there is no limit. Half as fast: the limit of half the rate does not matter.
+        assertThat(hours.usableUntil(at(1), 2)).isCloseTo(7_200, within(1e-6));
+        assertThat(hours.usableUntil(at(2), 2)).isCloseTo(9_000, within(1e-6));
+        assertThat(hours.usableUntil(at(2), 0.5)).isCloseTo(3_600, within(1e-6));
+        assertThat(hours.after(9_000, 2)).contains(at(2));
+        assertThat(hours.after(3_600, 0.5)).contains(at(2));
     }
 
     @Test

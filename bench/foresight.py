@@ -2,7 +2,7 @@
 
 timetable: how exactly a limit is kept, and how soon a change and a closing take effect. A night sends large files to an
 sshd on this machine. What has arrived at the site is looked at twenty times a second. nights and order: simulations,
-without files or a service; see nights.py.
+without files or a service; see nights.py. copy: the first copy of a centre, night by night; see firstcopy.py.
 """
 
 import os
@@ -11,6 +11,7 @@ import threading
 import time
 from datetime import datetime, timedelta
 
+import firstcopy
 import nights
 from data import MB, even
 from measure import workspace
@@ -36,6 +37,8 @@ def add_options(parser):
     parser.add_argument(
         '--short', action='store_true', help='low limits, windows of a second and few seeds: does it all work? not judged'
     )
+    parser.add_argument('--table', metavar='FILE', help='sizes for the part copy, as dozo plan takes them; default: a centre of 925 TB')
+    parser.add_argument('--picture', metavar='FILE', help='where the part copy draws its nights (SVG)')
     parser.add_argument('--only', metavar='PARTS', default=','.join(PARTS), help=f'of {",".join(PARTS)}')
     parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
 
@@ -69,6 +72,7 @@ PARTS = {
     'timetable': timetable,
     'nights': lambda options: nights.forecasts(options.short),
     'order': lambda options: nights.order(options.short),
+    'copy': lambda options: firstcopy.forecast(options.table, options.picture),
 }
 
 

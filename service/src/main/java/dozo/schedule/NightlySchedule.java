@@ -105,7 +105,11 @@ class NightlySchedule {
     /** Compares the forecasts of windows that are over with what had become true. */
     @Scheduled(initialDelay = 60_000, fixedDelay = 60_000)
     void compareForecasts() {
-        forecasts.compare();
+        try {
+            forecasts.compare();
+        } catch (DataAccessException | TransactionException e) {
+            LOG.debug("the forecasts wait for the database", e);
+        }
     }
 
     /** Applies the timetables of the sites. */

@@ -132,6 +132,7 @@ public final class Permissions {
             POST   /administration/projects/new                                     -           -        -       all   -
             GET    /administration/projects/{project}                               own         all      all     all   -
             POST   /administration/projects/{project}/tripwire                      -           all      -       all   -
+            POST   /administration/projects/{project}/priority                      -           all      -       all   -
             POST   /administration/projects/{project}/drill-days                    -           -        -       all   -
             POST   /administration/projects/{project}/roots                         -           -        -       all   -
             POST   /administration/projects/{project}/restore-roots                 -           -        -       all   -
@@ -204,6 +205,7 @@ public final class Permissions {
             GET    /api/v1/projects/{project}/members                              own         all      all     all   read
             PUT    /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
             DELETE /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
+            PUT    /api/v1/projects/{project}/priority                             -           all      -       all   write
             PUT    /api/v1/projects/{project}/roots                                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/restore-roots                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write

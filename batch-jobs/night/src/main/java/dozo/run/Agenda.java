@@ -95,11 +95,12 @@ public class Agenda {
                             group by grouping sets ((), (e.project_id))
                             having count(*) > 0
                         )
-                        select e.experiment_id, e.project_id, e.acquired_on + s.purge_days as deleted_on,
+                        select e.experiment_id, e.project_id, p.priority, e.acquired_on + s.purge_days as deleted_on,
                                coalesce(n.bytes - n.bytes_safe, own.bytes, every.bytes) as bytes,
                                coalesce(n.entries - n.entries_safe, own.entries, every.entries) as entries,
                                case when n.entries is null then coalesce(own.uncertainty, every.uncertainty) end as uncertainty
                         from experiment e
+                        join project p on p.project_id = e.project_id
                         left join protection n on n.experiment_id = e.experiment_id and n.site_id = :site
                         left join scanner s on s.code = e.scanner
                         left join usual own on own.project_id = e.project_id
@@ -119,6 +120,7 @@ public class Agenda {
                             new Pending(
                                     row.getInt("experiment_id"),
                                     row.getInt("project_id"),
+                                    row.getInt("priority"),
                                     work,
                                     row.getDouble("uncertainty"),
                                     deleted.map(day -> day.toLocalDate()

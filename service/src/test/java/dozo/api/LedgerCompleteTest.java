@@ -291,6 +291,10 @@ class LedgerCompleteTest {
                         false,
                         List.of(row("site.removed", "unused", "before", ANY, "after", ""))),
                 change(
+                        "PUT /api/v1/sites/{name}/schedules",
+                        () -> put("/sites/dr/schedules", "{\"schedules\": [\"0 0 20 * * *\"]}"),
+                        row("site.schedule", "dr", "before", "", "after", "0 0 20 * * *")),
+                change(
                         "PUT /api/v1/sites/{name}/timetable",
                         () -> put("/sites/dr/timetable", "{\"rules\": [\"mon 06:00-07:00 1 Gbit/s\"]}"),
                         row("site.timetable", "dr", "before", "", "after", "mon 06:00-07:00 1 Gbit/s")),

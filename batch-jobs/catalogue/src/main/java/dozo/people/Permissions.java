@@ -106,6 +106,8 @@ public final class Permissions {
             GET    /sites/{name}/change                                             -           -        -       all   -
             POST   /sites/{name}/change                                             -           -        -       all   -
             GET    /sites/{name}/forecast                                          own         all      all     all   -
+            GET    /sites/{name}/schedule                                          -           -        -       all   -
+            POST   /sites/{name}/schedule                                          -           -        -       all   -
             GET    /sites/{name}/timetable                                         -           -        -       all   -
             POST   /sites/{name}/timetable                                         -           -        -       all   -
             GET    /sites/{name}/check                                              -           all      -       all   -
@@ -234,6 +236,8 @@ public final class Permissions {
             GET    /api/v1/sites/{name}                                            -           all      all     all   read
             PUT    /api/v1/sites/{name}                                            -           -        -       all   write
             DELETE /api/v1/sites/{name}                                            -           -        -       all   write
+            GET    /api/v1/sites/{name}/schedules                                  -           all      all     all   read
+            PUT    /api/v1/sites/{name}/schedules                                  -           -        -       all   write
             GET    /api/v1/sites/{name}/timetable                                  -           all      all     all   read
             PUT    /api/v1/sites/{name}/timetable                                  -           -        -       all   write
             POST   /api/v1/sites/{name}/check                                      -           all      -       all   write

@@ -28,12 +28,12 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Forecasts {
 
-    /** If neither the timetable nor the next night ends the window. */
+    /** If neither the timetable nor the next night, of all or of a part, ends the window. */
     private static final Duration WINDOW_MAX = Duration.ofDays(1);
 
     private final Agenda agenda;
     private final SiteHours hours;
-    private final Timetable nights;
+    private final NightTimes nights;
     private final JdbcClient jdbc;
     private final JdbcTemplate template;
     private final InstantSource clock;
@@ -118,7 +118,7 @@ public class Forecasts {
     Forecasts(
             Agenda agenda,
             SiteHours hours,
-            Timetable nights,
+            NightTimes nights,
             JdbcClient jdbc,
             JdbcTemplate template,
             InstantSource clock) {
@@ -350,7 +350,7 @@ public class Forecasts {
                 .filter(i -> steps.get(i).bytesPerSecondMax() < steps.get(i - 1).bytesPerSecondMax())
                 .mapToObj(i -> steps.get(i).from())
                 .findFirst()
-                .or(() -> nights.next(begin).filter(next -> next.isBefore(begin.plus(WINDOW_MAX))))
+                .or(() -> nights.next(siteId, begin).filter(next -> next.isBefore(begin.plus(WINDOW_MAX))))
                 .orElse(begin.plus(WINDOW_MAX));
     }
 

@@ -16,7 +16,6 @@ import dozo.registry.RiskSettings;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Promises.Promise;
-import dozo.run.Runs.Run;
 import dozo.verify.Losses;
 import dozo.verify.Losses.AllLost;
 import java.time.Instant;
@@ -48,7 +47,7 @@ public class Headlines {
     private final Promises promises;
     private final DrillPromises drills;
     private final Runs runs;
-    private final Timetable nights;
+    private final NightTimes nights;
     private final RiskSettings settings;
     private final InstantSource clock;
 
@@ -220,7 +219,7 @@ public class Headlines {
             Promises promises,
             DrillPromises drills,
             Runs runs,
-            Timetable nights,
+            NightTimes nights,
             RiskSettings settings,
             InstantSource clock) {
         this.sites = sites;
@@ -260,28 +259,24 @@ public class Headlines {
         Totals all = coverage.all(sight, siteId, null);
         List<Risk> risks = search.risks(sight, siteId, SHOWN);
         Promise promise = promises.at(sight, siteId);
-        Instant nextNight = nights.next(clock.instant()).orElse(null);
+        Instant nextNight = nights.nextNight(siteId, clock.instant()).orElse(null);
         Stream<Kind> ofExperiments = risks.stream().flatMap(risk -> Kind.of(risk.state()));
         List<Reason> reasons = findings.openReasons(sight, siteId);
         Stream<Kind> ofRuns =
                 reasons.stream().flatMap(each -> Kind.of(each.reason())).filter(Kind.OF_RUNS::contains);
         Stream<Kind> ofDrills = everywhere.unkept.stream().map(Kind::of);
         Kind kind = Stream.of(
-                        ofExperiments,
-                        ofRuns,
-                        ofService(sight, all, promise, nextNight),
-                        ofDrills,
-                        Stream.of(ofTotals(all)))
+                        ofExperiments, ofRuns, ofService(all, promise, nextNight), ofDrills, Stream.of(ofTotals(all)))
                 .flatMap(Function.identity())
                 .min(Comparator.naturalOrder())
                 .orElseThrow();
         return new Headline(kind, site, all, everywhere.lost, risks, reasons, promise, everywhere.unkept, nextNight);
     }
 
-    private Stream<Kind> ofService(Sight sight, Totals all, Promise promise, @Nullable Instant nextNight) {
+    private Stream<Kind> ofService(Totals all, Promise promise, @Nullable Instant nextNight) {
         Stream.Builder<Kind> kinds = Stream.builder();
         Instant since = clock.instant().minus(settings.after());
-        Optional<Instant> last = runs.latestBackup(sight).map(Run::startedAt);
+        Optional<Instant> last = runs.lastNight();
         if (all.experiments() > 0
                 && nextNight == null
                 && last.filter(since::isBefore).isEmpty()) {

@@ -139,7 +139,7 @@ final class NightsAhead {
         /** Of what has not been read, the size is that of the others. */
         private Pending pending(Experiment each) {
             if (each.read) {
-                return new Pending(each.number, each.project, each.work, 0, null);
+                return new Pending(each.number, each.project, 10, each.work, 0, null);
             }
             double mean = known.stream().mapToLong(Work::bytes).average().orElseThrow();
             double entries = known.stream().mapToLong(Work::entries).average().orElseThrow();
@@ -148,7 +148,7 @@ final class NightsAhead {
                     .average()
                     .orElseThrow();
             Work estimate = new Work(Math.round(mean), Math.round(entries));
-            return new Pending(each.number, each.project, estimate, Math.sqrt(variance) / mean, null);
+            return new Pending(each.number, each.project, 10, estimate, Math.sqrt(variance) / mean, null);
         }
 
         private static Hours hours(int night, Speed speed, List<Pending> pending) {
@@ -373,7 +373,7 @@ final class NightsAhead {
 
         private Acquired next(List<Acquired> there, double now) {
             List<Pending> pending = there.stream()
-                    .map(each -> new Pending(each.number, 1, each.work, 0, instant(each.purged)))
+                    .map(each -> new Pending(each.number, 1, 10, each.work, 0, instant(each.purged)))
                     .toList();
             Hours hours =
                     new Hours(List.of(new Step(instant(now), Double.POSITIVE_INFINITY)), instant(now + 3 * DAY), 1);

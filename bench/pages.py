@@ -202,6 +202,7 @@ def addresses(run, tokens):
         '/sites/{name}/change': ['/sites/dr/change'],
         '/sites/{name}/check': ['/sites/dr/check'],
         '/sites/{name}/forecast': ['/sites/dr/forecast'],
+        '/sites/{name}/schedule': ['/sites/dr/schedule'],
         '/sites/{name}/timetable': ['/sites/dr/timetable'],
         '/sites/{name}/remove': ['/sites/dr/remove'],
         '/administration/tokens/{id}/revoke': [f'/administration/tokens/{tokens[EVERYBODY]}/revoke'],

@@ -501,6 +501,28 @@ class CommandLineTest {
     }
 
     @Test
+    void thePriorityIsSetByCommandAndByPageAndListed() {
+        assertThat(dozo("project", "add", "P1").code()).isZero();
+        assertThat(dozo("project", "priority", "P1", "20")).isEqualTo(new Ended(0, "P1 has priority 20\n", ""));
+        assertThat(dozo("project", "list").out()).contains("PRIORITY").containsPattern("entries +20\\n");
+
+        Ended refused = dozo("project", "priority", "P1", "101");
+        assertThat(refused.code()).isEqualTo(Exit.REFUSED);
+        assertThat(refused.err()).startsWith("dozo: priority: 101: expected 1 to 100");
+        assertThat(dozo("project", "priority", "nix", "20").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("project", "priority", "P1").code()).isEqualTo(Exit.USAGE);
+
+        String page = "/administration/projects/P1/priority";
+        for (String wrong : List.of("0", "101", "high", "")) {
+            assertThat(service.submit(service.browser(), page, "priority=" + wrong)
+                            .body())
+                    .containsPattern("expected (1 to 100|a whole number)");
+        }
+        service.submit(service.browser(), page, "priority=100");
+        assertThat(dozo("project", "list").out()).containsPattern("entries +100\\n");
+    }
+
+    @Test
     void theTripwireIsSetAndListed() {
         assertThat(dozo("project", "add", "P1").code()).isZero();
         assertThat(dozo("project", "list").out()).contains("TRIPWIRE").contains("20 %, 100 entries");

@@ -6,6 +6,7 @@ import dozo.command.Exit;
 import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Capacities;
+import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.remote.HostKey;
 import dozo.remote.SiteAddress;
@@ -103,6 +104,43 @@ class SiteCommandTest {
                 .contains(", until 20");
 
         assertThat(dozo(Exit.WELL, "timetable", "dr", "--no-limit")).isEqualTo("site dr is open, without a limit\n");
+        assertThat(dozo(Exit.WELL, "remove", "dr")).isEqualTo("site dr removed\n");
+    }
+
+    @Test
+    void aScheduleIsSetByCommandAndByPageAndShown() {
+        service.bean(Projects.class).create("P1", "", "test");
+        assertThat(dozo(Exit.WELL, "schedule", "dr")).isEqualTo("site dr: no night is due, as by the setting\n");
+
+        assertThat(dozo(Exit.WELL, "schedule", "dr", "project P1: 0 0 12 * * *", "0 0 20 * * mon-fri"))
+                .startsWith("0 0 20 * * MON-FRI\nproject P1: 0 0 12 * * *\nsite dr: next night 20");
+        assertThat(dozo(Exit.REFUSED, "schedule", "dr", "every night"))
+                .contains("\"every night\": expected second, minute, hour, day, month and weekday");
+        assertThat(dozo(Exit.REFUSED, "schedule", "dr", "project P2: 0 0 12 * * *"))
+                .contains("project \"P2\" does not exist");
+        assertThat(dozo(Exit.USAGE, "schedule", "dr", "0 0 20 * * *", "--default"))
+                .contains("not both");
+        for (String body :
+                List.of("{}", "{\"schedules\": null}", "{\"schedules\": [null]}", "{\"schedules\": [\" \"]}")) {
+            assertThat(service.put("/api/v1/sites/dr/schedules", body).status())
+                    .as(body)
+                    .isEqualTo(422);
+        }
+        assertThat(dozo(Exit.REFUSED, "schedule", "other")).contains("site \"other\" does not exist");
+        assertThat(dozo(Exit.REFUSED, "schedule", "other", "0 0 20 * * *")).contains("site \"other\" does not exist");
+        assertThat(service.submit(service.browser(), "/sites/dr/schedule", "schedules=0 0 1 30 2 *")
+                        .body())
+                .contains("&quot;0 0 1 30 2 *&quot; never begins");
+        assertThat(service.look(service.browser(), "/sites", "en").body())
+                .contains("next night", "0 0 20 * * MON-FRI", "project P1: 0 0 12 * * *");
+
+        service.submit(service.browser(), "/sites/dr/schedule", "schedules=0 0 21 * * *%0A%0Aproject P1: 0 0 9 * * *");
+        assertThat(dozo(Exit.WELL, "schedule", "dr"))
+                .startsWith("0 0 21 * * *\nproject P1: 0 0 9 * * *\nsite dr: next night 20");
+        assertThat(service.look(service.browser(), "/sites/dr/schedule", "en").body())
+                .contains("0 0 21 * * *\nproject P1: 0 0 9 * * *");
+
+        assertThat(dozo(Exit.WELL, "schedule", "dr", "--default")).contains("as by the setting");
         assertThat(dozo(Exit.WELL, "remove", "dr")).isEqualTo("site dr removed\n");
     }
 

@@ -67,13 +67,6 @@ public class ProjectApi {
         Threshold checked() {
             return new Threshold(given("percent", percent), given("entries", entries));
         }
-
-        private static int given(String field, @Nullable Integer number) {
-            if (number == null) {
-                throw new Refusal(field, "expected a whole number");
-            }
-            return number;
-        }
     }
 
     /**
@@ -82,6 +75,15 @@ public class ProjectApi {
      * @param days 1 to 3,660; missing or null: the number of the setting
      */
     record NewDrillDays(@Nullable Integer days) {}
+
+    /**
+     * The share of the time that a project gets.
+     *
+     * @param priority 1 to 100; twice the number is twice the time
+     */
+    record NewPriority(
+            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
+            Integer priority) {}
 
     /**
      * The complete list of folders.
@@ -111,6 +113,7 @@ public class ProjectApi {
      * @param roots the folders that contain its sources; {@code rootsBytes} are the exact names
      * @param restoreRoots the folders below which its experiments may be restored; {@code restoreRootsBytes} are the exact names
      * @param drillDays the number of days within which it must be rehearsed; missing: that of the setting
+     * @param priority its share of the time that sending takes, compared with the other projects: 1 to 100
      */
     public record ShownProject(
             String code,
@@ -121,6 +124,7 @@ public class ProjectApi {
             List<String> restoreRoots,
             List<byte[]> restoreRootsBytes,
             @Nullable Integer drillDays,
+            int priority,
             Instant createdAt)
             implements Edited {
 
@@ -136,6 +140,7 @@ public class ProjectApi {
                     restoreRoots.stream().map(FilePath::render).toList(),
                     restoreRoots,
                     project.drillDays(),
+                    project.priority(),
                     project.createdAt());
         }
 
@@ -148,6 +153,13 @@ public class ProjectApi {
         this.projects = projects;
         this.restorePlaces = restorePlaces;
         this.editions = editions;
+    }
+
+    private static int given(String field, @Nullable Integer number) {
+        if (number == null) {
+            throw new Refusal(field, "expected a whole number");
+        }
+        return number;
     }
 
     /** Lists the projects by code. */
@@ -193,6 +205,20 @@ public class ProjectApi {
                         () -> projects.lock(project),
                         () -> shown(project),
                         () -> projects.setDrillDays(project, asked.days(), actor.getName()))
+                .map(ShownProject::of)
+                .orElseThrow(Missing.thing("project", project));
+    }
+
+    /** Sets the share of the time that the project gets: one with 20 gets twice the time of one with 10. */
+    @PutMapping("/{project}/priority")
+    ShownProject setPriority(
+            @PathVariable String project, @RequestBody NewPriority asked, IfMatch seen, Principal actor) {
+        int priority = given("priority", asked.priority());
+        return editions.change(
+                        seen,
+                        () -> projects.lock(project),
+                        () -> shown(project),
+                        () -> projects.setPriority(project, priority, actor.getName()))
                 .map(ShownProject::of)
                 .orElseThrow(Missing.thing("project", project));
     }

@@ -1,6 +1,7 @@
 package dozo.api;
 
 import dozo.ledger.Sight;
+import dozo.registry.Part;
 import dozo.run.Limits;
 import dozo.run.Limits.Bottleneck;
 import dozo.run.Operations;
@@ -29,6 +30,9 @@ import org.springframework.stereotype.Component;
  * @param retry the experiments of a retry; missing for users who see only some projects
  * @param from the site that a replication reads; missing: it is not a replication
  * @param replication the experiments of a replication; missing for users who see only some projects
+ * @param project the only project whose experiments a night has; missing: it has those of all, or the user does not see it
+ * @param origin the only origin whose experiments a night has; missing: it has those from anywhere, or the user sees only some
+ *     projects
  * @param bottlenecks what slowed it, the longest first; empty if no units were under way, or for users who see only some
  *     projects
  * @param scrub the options and progress of a scrub; missing for users who see only some projects
@@ -52,6 +56,8 @@ public record ShownRun(
         @Nullable ShownRetry retry,
         @Nullable String from,
         @Nullable ShownReplication replication,
+        @Nullable String project,
+        @Nullable String origin,
         List<Bottleneck> bottlenecks,
         @Nullable ShownScrub scrub) {
 
@@ -72,7 +78,8 @@ public record ShownRun(
                 pausedAt,
                 stoppedBy,
                 retryOf,
-                from);
+                from,
+                new Part(project, origin));
     }
 
     /** The extent of a retry. */
@@ -154,6 +161,8 @@ public record ShownRun(
                     sight.ofEverything() && run.retryOf() != null ? new ShownRetry(retries.count(run.id())) : null,
                     run.from(),
                     sight.ofEverything() && run.from() != null ? new ShownReplication(retries.count(run.id())) : null,
+                    run.part().project(),
+                    run.part().origin(),
                     sight.ofEverything() ? limits.of(run.id()) : List.of(),
                     sight.ofEverything()
                             ? scrubs.find(run.id()).map(ShownScrub::of).orElse(null)

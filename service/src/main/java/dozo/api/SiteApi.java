@@ -10,6 +10,7 @@ import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacities;
 import dozo.registry.Capacity;
 import dozo.registry.SiteKey;
+import dozo.registry.SiteSchedules;
 import dozo.registry.SiteTerms;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
@@ -21,6 +22,7 @@ import dozo.remote.SiteAddress;
 import dozo.remote.SiteCache;
 import dozo.remote.SiteCheck;
 import dozo.remote.Space;
+import dozo.run.NightTimes;
 import dozo.run.SiteHours;
 import dozo.run.SiteHours.Now;
 import jakarta.validation.Valid;
@@ -29,6 +31,7 @@ import jakarta.validation.constraints.NotNull;
 import java.security.Principal;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.Optional;
@@ -59,6 +62,9 @@ public class SiteApi {
     private final Capacities capacities;
     private final SiteTimetables timetables;
     private final SiteHours hours;
+    private final SiteSchedules schedules;
+    private final NightTimes nights;
+    private final InstantSource clock;
     private final Editions editions;
 
     /**
@@ -244,6 +250,34 @@ public class SiteApi {
             @Nullable Long bytesPerSecond,
             @Nullable Instant until) {}
 
+    /**
+     * When nights to a site begin.
+     *
+     * @param schedules second, minute, hour, day, month and weekday in the service's time zone, such as {@code 0 0 20 * * MON-FRI}
+     *     for all experiments, {@code project P001: 0 0 12 * * *} for those of a project, or {@code origin pacs: 0 30 * * * *} for those
+     *     that were collected from an origin; at most 100
+     */
+    record NewSchedules(
+            @NotNull(message = "expected schedules; an empty list for those of the setting")
+            List<@NotBlank(message = "expected a schedule, such as 0 0 20 * * MON-FRI") String> schedules) {}
+
+    /**
+     * When nights to a site begin.
+     *
+     * @param schedules empty: as by the setting (dozo.schedule.cron)
+     * @param nextAt when the next night is due; missing: never
+     */
+    public record ShownSchedules(
+            List<ShownSchedule> schedules, @Nullable Instant nextAt) {}
+
+    /**
+     * One schedule of a site.
+     *
+     * @param schedule as it is kept
+     * @param nextAt when its next night is due; missing: never
+     */
+    public record ShownSchedule(String schedule, @Nullable Instant nextAt) {}
+
     SiteApi(
             Sites sites,
             SiteKey key,
@@ -251,10 +285,16 @@ public class SiteApi {
             Capacities capacities,
             SiteTimetables timetables,
             SiteHours hours,
+            SiteSchedules schedules,
+            NightTimes nights,
+            InstantSource clock,
             Editions editions) {
         this.sites = sites;
         this.timetables = timetables;
         this.hours = hours;
+        this.schedules = schedules;
+        this.nights = nights;
+        this.clock = clock;
         this.key = key;
         this.capabilities = capabilities;
         this.capacities = capacities;
@@ -331,6 +371,30 @@ public class SiteApi {
     ShownTimetable setTimetable(@PathVariable String name, @Valid @RequestBody NewTimetable asked, Principal actor) {
         var _ = timetables.set(name, asked.rules, actor.getName()).orElseThrow(Missing.thing("site", name));
         return timetable(name);
+    }
+
+    /** Shows when nights to a site begin. */
+    @GetMapping("/{name}/schedules")
+    ShownSchedules schedules(@PathVariable String name) {
+        int site = find(name).id();
+        Instant now = clock.instant();
+        return new ShownSchedules(
+                nights.of(site).stream()
+                        .flatMap(time -> Stream.ofNullable(time.schedule())
+                                .map(schedule -> new ShownSchedule(
+                                        schedule.text(), time.times().next(now).orElse(null))))
+                        .toList(),
+                nights.next(site, now).orElse(null));
+    }
+
+    /**
+     * Sets when nights to a site begin: all of its schedules. What they would have started before is not caught up. An empty list:
+     * the site follows the setting.
+     */
+    @PutMapping("/{name}/schedules")
+    ShownSchedules setSchedules(@PathVariable String name, @Valid @RequestBody NewSchedules asked, Principal actor) {
+        var _ = schedules.set(name, asked.schedules, actor.getName()).orElseThrow(Missing.thing("site", name));
+        return schedules(name);
     }
 
     private ShownSite shown(Site site) {

@@ -155,7 +155,7 @@ final class PlanCommand implements Callable<Integer> {
     private List<Night> nights(Path file, List<String> rules) {
         List<Lot> lots = SizesTable.read(file);
         List<Pending> projects = IntStream.range(0, lots.size())
-                .mapToObj(i -> new Pending(i, i, lots.get(i).work(), 0, null))
+                .mapToObj(i -> new Pending(i, i, 1, lots.get(i).work(), 0, null))
                 .toList();
         int most = lanes.stream().mapToInt(Integer::intValue).max().orElseThrow();
         // A rate that was given was measured somewhere.

@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "project",
         mixinStandardHelpOptions = true,
-        description = "Projects: add, drill-days, list, restore-roots, roots, tripwire.")
+        description = "Projects: add, drill-days, list, priority, restore-roots, roots, tripwire.")
 final class ProjectCommand {
 
     @Command(name = "add", mixinStandardHelpOptions = true, description = "Creates a project.")
@@ -32,10 +32,14 @@ final class ProjectCommand {
     @Command(name = "list", mixinStandardHelpOptions = true, description = "Lists the projects.")
     int list(@Mixin Connection service) {
         Answer<List<ShownProject>> projects = service.all("/api/v1/projects", ShownProject.class);
-        Table table = new Table("CODE", "CREATED", "TRIPWIRE", "TITLE");
+        Table table = new Table("CODE", "CREATED", "TRIPWIRE", "PRIORITY", "TITLE");
         projects.value()
                 .forEach(project -> table.row(
-                        project.code(), project.createdAt(), threshold(project), Connection.visible(project.title())));
+                        project.code(),
+                        project.createdAt(),
+                        threshold(project),
+                        project.priority(),
+                        Connection.visible(project.title())));
         service.print(projects, table::print);
         return Exit.WELL;
     }
@@ -90,6 +94,24 @@ final class ProjectCommand {
                 days == null
                         ? "%s must be rehearsed within the days of the setting".formatted(code)
                         : "%s must be rehearsed within %d days".formatted(code, days));
+        return Exit.WELL;
+    }
+
+    @Command(
+            name = "priority",
+            mixinStandardHelpOptions = true,
+            description =
+                    "Sets the share of the time that the project gets: one with 20 gets twice the time of one with 10.")
+    int priority(
+            @Mixin Connection service,
+            @Parameters(index = "0", paramLabel = "CODE", description = "The project's code.") String code,
+            @Parameters(index = "1", paramLabel = "PRIORITY", description = "1 to 100; 10 for a new project.")
+                    int priority) {
+        Answer<ShownProject> project = service.put(
+                "/api/v1/projects/%s/priority".formatted(Connection.encoded(code)),
+                Map.of("priority", priority),
+                ShownProject.class);
+        service.confirm(project, "%s has priority %d".formatted(code, priority));
         return Exit.WELL;
     }
 

@@ -116,6 +116,9 @@ public final class RunReport {
         if (run.retryOf() != null) {
             out.println("  retry of run %d".formatted(run.retryOf()));
         }
+        if (!run.part().isWhole()) {
+            out.println("  only " + run.part().text());
+        }
         if (!run.message().isEmpty()) {
             out.println("  " + Connection.visible(run.message()));
         }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.api.SiteApi.CheckedSite;
 import dozo.api.SiteApi.ShownJump;
+import dozo.api.SiteApi.ShownSchedules;
 import dozo.api.SiteApi.ShownSite;
 import dozo.api.SiteApi.ShownTimetable;
 import dozo.api.SiteKeyApi.ShownHostKey;
@@ -41,7 +42,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "site",
         mixinStandardHelpOptions = true,
-        description = "DR sites: add, change, remove, check, show, key, timetable.")
+        description = "DR sites: add, change, remove, check, show, key, schedule, timetable.")
 public final class SiteCommand {
 
     SiteCommand() {}
@@ -335,6 +336,47 @@ public final class SiteCommand {
                 : service.put(resource, Map.of("rules", rules), ShownTimetable.class);
         service.print(timetable, text(name, timetable.value()));
         return Exit.WELL;
+    }
+
+    @Command(
+            name = "schedule",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Shows or sets when nights to a site begin: for all experiments, for those of a project, or for those that were",
+                "collected from an origin. A site without schedules follows the setting dozo.schedule.cron. A missed night is",
+                "caught up once."
+            })
+    int schedule(
+            @Mixin Connection service,
+            @Parameters(paramLabel = "NAME", description = "The site's name.") String name,
+            @Parameters(
+                            index = "1..*",
+                            arity = "0..*",
+                            paramLabel = "SCHEDULE",
+                            description =
+                                    "All schedules: \"0 0 20 * * MON-FRI\" (second, minute, hour, day, month, weekday), \"project P001: 0 0 12 * * *\", \"origin pacs: 0 30 * * * *\".")
+                    @Nullable
+                    List<String> typed,
+            @Option(names = "--default", description = "Removes all schedules: the site follows the setting.")
+                    boolean none) {
+        List<String> wanted = typed == null ? List.of() : typed;
+        if (none && !wanted.isEmpty()) {
+            throw new ParameterException(service.commandLine(), "expected schedules or --default, not both");
+        }
+        String resource = "/api/v1/sites/" + Connection.encoded(name) + "/schedules";
+        Answer<ShownSchedules> schedules = wanted.isEmpty() && !none
+                ? service.get(resource, ShownSchedules.class)
+                : service.put(resource, Map.of("schedules", wanted), ShownSchedules.class);
+        service.print(schedules, text(name, schedules.value()));
+        return Exit.WELL;
+    }
+
+    private static String text(String name, ShownSchedules schedules) {
+        String next = schedules.nextAt() == null ? "no night is due" : "next night " + Times.text(schedules.nextAt());
+        return schedules.schedules().stream()
+                        .map(each -> each.schedule() + System.lineSeparator())
+                        .collect(Collectors.joining())
+                + "site %s: %s%s".formatted(name, next, schedules.schedules().isEmpty() ? ", as by the setting" : "");
     }
 
     private static String text(String name, ShownTimetable timetable) {

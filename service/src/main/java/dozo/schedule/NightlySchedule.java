@@ -3,19 +3,22 @@ package dozo.schedule;
 import dozo.ledger.Ledger;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Part;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Forecasts;
+import dozo.run.NightTimes;
+import dozo.run.NightTimes.NightTime;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.run.SiteHours;
-import dozo.run.Timetable;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -29,7 +32,7 @@ import org.springframework.transaction.TransactionException;
 
 /**
  * Starts the nightly backup of each site when it is due, one at a time. A backup that is due during another run, or a
- * paused one, starts when that run has ended. A scrub makes way: what it has not read stays due. The schedule keeps no
+ * paused one, starts when that run has ended; if several are due, one after the other. A scrub makes way: what it has not read stays due. The schedule keeps no
  * decisive state in memory, so a missed night is due at the next start. When no night is due, a scrub may start.
  */
 @Component
@@ -37,7 +40,7 @@ class NightlySchedule {
 
     private static final Logger LOG = LoggerFactory.getLogger(NightlySchedule.class);
 
-    private final Timetable timetable;
+    private final NightTimes times;
     private final Operations operations;
     private final Runs runs;
     private final Sites sites;
@@ -50,8 +53,15 @@ class NightlySchedule {
     /** The paused run that was last logged. Guarded by this. */
     private long told;
 
+    /**
+     * A night that is due.
+     *
+     * @param at since when
+     */
+    private record Due(Site site, Part part, Instant at) {}
+
     NightlySchedule(
-            Timetable timetable,
+            NightTimes times,
             Operations operations,
             Runs runs,
             Sites sites,
@@ -60,7 +70,7 @@ class NightlySchedule {
             SiteHours hours,
             Forecasts forecasts,
             InstantSource clock) {
-        this.timetable = timetable;
+        this.times = times;
         this.operations = operations;
         this.runs = runs;
         this.sites = sites;
@@ -76,26 +86,31 @@ class NightlySchedule {
     void ready() {
         operations.recover();
         look();
-        timetable
-                .next(clock.instant())
-                .ifPresent(next -> LOG.info("the next nightly backup is due at {}", next.atZone(timetable.zone())));
+        sites.all().forEach(this::announce);
+    }
+
+    private void announce(Site site) {
+        times.next(site.id(), clock.instant())
+                .ifPresent(next ->
+                        LOG.info("the next nightly backup to {} is due at {}", site.name(), next.atZone(times.zone())));
     }
 
     /**
-     * Starts the backup of the first site for which it is due, unless a night is in progress. Recovers a run that no
+     * Starts the backup that has been due for the longest time, unless a night is in progress. Recovers a run that no
      * process works on.
      */
     @Scheduled(initialDelay = 15_000, fixedDelay = 15_000)
     synchronized void look() {
         Optional<Run> goingOn = runs.goingOn();
-        Optional<Site> night = sites.all().stream()
-                .filter(site -> due(site) && hours.isOpen(site.id()))
-                .findFirst();
+        Optional<Due> night = sites.all().stream()
+                .flatMap(site -> due(site).stream())
+                .filter(due -> hours.isOpen(due.site.id()))
+                .min(Comparator.comparing(Due::at));
         boolean free = goingOn.filter(run -> run.kind() != RunKind.SCRUB).isEmpty();
         if (free && night.isPresent()) {
             start(night.get());
         } else if (goingOn.isPresent()) {
-            night.ifPresent(site -> tell(site, goingOn.get()));
+            night.ifPresent(due -> tell(due.site, goingOn.get()));
             operations.recover();
         } else {
             scrubs.look();
@@ -137,11 +152,23 @@ class NightlySchedule {
         }
     }
 
-    private boolean due(Site site) {
-        Optional<Instant> last = runs.latest(RunKind.NIGHTLY_BACKUP, site.id()).map(Run::startedAt);
-        return last.or(() -> firstRegistration().map(first -> later(first, site.changedAt())))
-                .filter(since -> timetable.due(since, clock.instant()))
-                .isPresent();
+    /**
+     * Returns what is due at a site: a night of all experiments, or else the part that has been due for the longest time. A night
+     * of all has those of the parts, too, so it is the last start of them.
+     */
+    private Optional<Due> due(Site site) {
+        Instant now = clock.instant();
+        return times.of(site.id()).stream()
+                .flatMap(time -> dueAt(site, time).map(at -> new Due(site, time.part(), at)).stream())
+                .filter(due -> !due.at.isAfter(now))
+                .min(Comparator.comparing((Due due) -> !due.part.isWhole()).thenComparing(Due::at));
+    }
+
+    /** Returns the first time after the last start: it was missed, if it is in the past. */
+    private Optional<Instant> dueAt(Site site, NightTime time) {
+        return runs.lastNight(site.id(), time.part())
+                .or(() -> firstRegistration().map(first -> later(first, site.changedAt())))
+                .flatMap(last -> time.times().next(later(last, time.since())));
     }
 
     /**
@@ -157,12 +184,12 @@ class NightlySchedule {
         return first.stream().map(Experiment::registeredAt).findFirst();
     }
 
-    private void start(Site site) {
+    private void start(Due due) {
         try {
-            Run run = operations.start(site.name(), Ledger.SYSTEM);
+            Run run = operations.start(due.site.name(), due.part, Ledger.SYSTEM);
             LOG.info("run {} started by the schedule", run.id());
         } catch (Refusal refused) {
-            LOG.info("the nightly backup to {} was not started: {}", site.name(), refused.getMessage());
+            LOG.info("the nightly backup to {} was not started: {}", due.site.name(), refused.getMessage());
         }
     }
 }

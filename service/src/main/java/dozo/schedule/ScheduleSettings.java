@@ -8,11 +8,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** When the nightly backup starts, and the local time zone. */
+/** When the nightly backup starts at sites without schedules of their own, and the local time zone. */
 @ConfigurationProperties("dozo.schedule")
 public record ScheduleSettings(
         @Setting(
-                value = "when the nightly backup starts",
+                value = "when the nightly backup starts, at sites without schedules of their own",
                 allowed = "second, minute, hour, day, month and weekday, such as 0 0 1 * * * for one o'clock every"
                         + " night, or - for never,")
         @DefaultValue("0 0 1 * * *")

@@ -142,6 +142,24 @@ class ApiTest {
     }
 
     @Test
+    void aPriorityTakesTheLeastAndTheMostOfANumberAndNoOther() {
+        String priority = "/api/v1/projects/" + project + "/priority";
+
+        for (String wrong : List.of("{}", "{\"priority\": null}", "{\"priority\": 0}", "{\"priority\": 101}")) {
+            assertRefused(service.put(priority, wrong), 422, "priority");
+        }
+        assertThat(service.put(priority, "{\"priority\": 20.5}").status()).isEqualTo(400);
+        assertThat(service.get("/api/v1/projects/" + project).at("/priority").asInt())
+                .isEqualTo(10);
+        for (int taken : List.of(1, 100)) {
+            assertThat(service.put(priority, "{\"priority\": %d}".formatted(taken))
+                            .at("/priority")
+                            .asInt())
+                    .isEqualTo(taken);
+        }
+    }
+
+    @Test
     void theLedgerIsListedBySubjectActionAndTime() {
         Answer created = service.get("/api/v1/ledger?subject=" + project);
 

@@ -207,6 +207,10 @@ class LedgerCompleteTest {
                         () -> put("/projects/P1/tripwire", "{\"percent\": 7, \"entries\": 70}"),
                         row("project.changed", "P1", "before", ANY, "after", "tripwire at 7 %, 70 entries")),
                 change(
+                        "PUT /api/v1/projects/{project}/priority",
+                        () -> put("/projects/P1/priority", "{\"priority\": 20}"),
+                        row("project.changed", "P1", "before", "priority 10", "after", "priority 20")),
+                change(
                         "PUT /api/v1/projects/{project}/drill-days",
                         () -> put("/projects/P1/drill-days", "{\"days\": 30}"),
                         row(
@@ -286,6 +290,10 @@ class LedgerCompleteTest {
                         () -> ask("DELETE", "/sites/unused", null),
                         false,
                         List.of(row("site.removed", "unused", "before", ANY, "after", ""))),
+                change(
+                        "PUT /api/v1/sites/{name}/schedules",
+                        () -> put("/sites/dr/schedules", "{\"schedules\": [\"0 0 20 * * *\"]}"),
+                        row("site.schedule", "dr", "before", "", "after", "0 0 20 * * *")),
                 change(
                         "PUT /api/v1/sites/{name}/timetable",
                         () -> put("/sites/dr/timetable", "{\"rules\": [\"mon 06:00-07:00 1 Gbit/s\"]}"),

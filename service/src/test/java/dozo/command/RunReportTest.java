@@ -2,6 +2,7 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.registry.Part;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
@@ -26,7 +27,8 @@ class RunReportTest {
             null,
             null,
             null,
-            null);
+            null,
+            Part.WHOLE);
     private static final Progress LARGE_FILE_UNDER_WAY = new Progress(4, 1, 0, 7, 400L << 20, 100L << 20, 250L << 20);
 
     @Test

@@ -6,9 +6,13 @@ import static org.awaitility.Awaitility.await;
 import dozo.RunningService;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
+import dozo.registry.Part;
 import dozo.registry.Projects;
+import dozo.registry.SiteSchedules;
+import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
 import dozo.run.Forecasts;
+import dozo.run.NightTimes;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
@@ -18,9 +22,13 @@ import dozo.run.SiteHours;
 import dozo.run.Timetable;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -168,6 +176,278 @@ class NightlyScheduleTest {
         await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
     }
 
+    @Test
+    void aSiteHasItsOwnNightsAndNotThoseOfTheSetting() throws Exception {
+        register();
+        schedule("0 0 20 * * *");
+        setSince("2036-01-05T12:00:00Z");
+
+        lookAt("2036-01-05T19:59:59Z");
+        assertThat(runs().latest()).as("not before eight").isEmpty();
+        lookAt("2036-01-05T20:00:00Z");
+        assertThat(ended().part()).isEqualTo(Part.WHOLE);
+
+        startedAt("2036-01-05T20:00:00Z");
+        lookAt("2036-01-06T01:00:00Z");
+        assertThat(count()).as("one o'clock is the setting's").isEqualTo(1);
+    }
+
+    @Test
+    void missedNightsAreCaughtUpOnceHoweverManyTheyWere() throws Exception {
+        register();
+        schedule("0 0 20 * * *", "0 0 8 * * *");
+        setSince("2036-01-05T12:00:00Z");
+
+        lookAt("2036-01-09T03:00:00Z");
+        ended();
+        startedAt("2036-01-09T03:00:00Z");
+        lookAt("2036-01-09T03:00:15Z");
+        assertThat(count()).isEqualTo(1);
+
+        lookAt("2036-01-09T08:00:00Z");
+        ended();
+        assertThat(count()).isEqualTo(2);
+    }
+
+    @Test
+    void whatWasDueBeforeAScheduleWasSetWasNotMissed() throws Exception {
+        register();
+        nightAt("2036-01-05T20:00:00Z", RunState.COMPLETE);
+        schedule("0 0 9 * * *");
+        setSince("2036-01-06T12:00:00Z");
+
+        lookAt("2036-01-06T12:00:15Z");
+        assertThat(count()).isEqualTo(1);
+        lookAt("2036-01-07T09:00:00Z");
+        ended();
+        assertThat(count()).isEqualTo(2);
+    }
+
+    @Test
+    void aProjectsRunSendsOnlyItsExperimentsAndStandsForNoNight() throws Exception {
+        register();
+        registerOther();
+        schedule("project P2: 0 0 12 * * *", "0 0 20 * * *");
+        setSince("2036-01-05T09:00:00Z");
+
+        lookAt("2036-01-05T12:00:00Z");
+        assertThat(ended().part()).isEqualTo(Part.ofProject("P2"));
+        assertThat(folder.resolve("dr/P2/S2/data/a.txt")).exists();
+        assertThat(folder.resolve("dr/P1")).doesNotExist();
+
+        startedAt("2036-01-05T12:00:00Z");
+        lookAt("2036-01-05T20:00:00Z");
+        assertThat(ended().part()).isEqualTo(Part.WHOLE);
+        assertThat(folder.resolve("dr/P1/S1/data/a.txt")).exists();
+    }
+
+    @Test
+    void twoThatAreDueAtOnceRunOneAfterTheOther() throws Exception {
+        register();
+        registerOther();
+        schedule("project P1: 0 0 12 * * *", "project P2: 0 0 11 * * *");
+        setSince("2036-01-05T09:00:00Z");
+
+        Instant noon = Instant.parse("2036-01-05T12:00:00Z");
+        lookAt(noon);
+        assertThat(ended().part()).as("due for longer").isEqualTo(Part.ofProject("P2"));
+        startedAt("2036-01-05T12:00:00Z");
+        lookAt(noon);
+        assertThat(ended().part()).isEqualTo(Part.ofProject("P1"));
+        startedAt("2036-01-05T12:00:00Z");
+        lookAt(noon.plusSeconds(15));
+        assertThat(count()).isEqualTo(2);
+    }
+
+    @Test
+    void aNightOfAllHasThePartsToo() throws Exception {
+        register();
+        schedule("project P1: 0 0 12 * * *", "0 0 20 * * *");
+        setSince("2036-01-05T09:00:00Z");
+
+        lookAt("2036-01-05T21:00:00Z");
+        assertThat(ended().part()).isEqualTo(Part.WHOLE);
+        startedAt("2036-01-05T21:00:00Z");
+        lookAt("2036-01-05T21:10:00Z");
+        assertThat(count()).isEqualTo(1);
+    }
+
+    @Test
+    void aClockThatIsSetBackStartsNothingTwice() throws Exception {
+        register();
+        schedule("0 0 20 * * *", "project P1: 0 0 12 * * *");
+        setSince("2036-01-05T09:00:00Z");
+        lookAt("2036-01-05T20:00:00Z");
+        ended();
+        startedAt("2036-01-05T20:00:00Z");
+
+        for (String earlier : List.of(
+                "2036-01-05T19:00:00Z", "2036-01-05T19:59:59Z", "2036-01-05T20:00:00Z", "2036-01-04T21:00:00Z")) {
+            lookAt(earlier);
+        }
+
+        assertThat(count()).isEqualTo(1);
+    }
+
+    @Test
+    void theChangeToDaylightSavingTimeLosesNoNightAndRepeatsNone() throws Exception {
+        register();
+        schedule("0 30 2 * * *");
+        // Half past two does not exist on 30 March, and is there twice on 26 October.
+        nightAt("2036-03-29T01:30:00Z", RunState.COMPLETE);
+        setSince("2036-01-01T00:00:00Z");
+        assertThat(startsIn("Europe/Zurich", "2036-03-30T00:59:59Z")).isFalse();
+        assertThat(startsIn("Europe/Zurich", "2036-03-31T00:30:00Z")).isTrue();
+
+        startedAt("2036-10-26T00:30:00Z");
+        assertThat(startsIn("Europe/Zurich", "2036-10-26T01:30:15Z")).isFalse();
+        assertThat(startsIn("Europe/Zurich", "2036-10-27T01:30:00Z")).isTrue();
+    }
+
+    @Test
+    void aSiteThatIsAwayForThreeNightsGetsOneRunWhenItIsBack() throws Exception {
+        register();
+        schedule("0 0 20 * * *");
+        setSince("2036-01-05T09:00:00Z");
+        for (String night : List.of("2036-01-05", "2036-01-06", "2036-01-07")) {
+            nightAt(night + "T20:00:00Z", RunState.FAILED);
+            lookAt(night + "T23:00:00Z");
+        }
+        assertThat(count())
+                .as("a night that failed is not repeated before the next")
+                .isEqualTo(3);
+
+        lookAt("2036-01-08T20:00:00Z");
+        assertThat(ended().state()).isEqualTo(RunState.COMPLETE);
+        startedAt("2036-01-08T20:00:00Z");
+        lookAt("2036-01-08T20:30:00Z");
+        assertThat(count()).isEqualTo(4);
+    }
+
+    @Test
+    void aSiteThatIsClosedGetsItsNightWhenItOpens() throws Exception {
+        register();
+        String today = LocalDate.now(ZoneOffset.UTC).getDayOfWeek().name().substring(0, 3);
+        String yesterday =
+                LocalDate.now(ZoneOffset.UTC).minusDays(1).getDayOfWeek().name().substring(0, 3);
+        String tomorrow =
+                LocalDate.now(ZoneOffset.UTC).plusDays(1).getDayOfWeek().name().substring(0, 3);
+        service.bean(SiteTimetables.class)
+                .set("dr", List.of("%s,%s,%s 00:00-24:00 closed".formatted(yesterday, today, tomorrow)), "test");
+        schedule("0 0 20 * * *");
+        setSince("2036-01-05T09:00:00Z");
+
+        lookAt("2036-01-08T20:00:00Z");
+        assertThat(runs().latest()).isEmpty();
+
+        service.bean(SiteTimetables.class).set("dr", List.of(), "test");
+        lookAt("2036-01-08T20:00:15Z");
+        ended();
+        assertThat(count()).isEqualTo(1);
+    }
+
+    @Test
+    void aNightThatNeverEndsDelaysTheOthersWhichThenComeOnce() throws Exception {
+        register();
+        registerOther();
+        schedule("project P1: 0 0 11 * * *", "project P2: 0 0 12 * * *");
+        setSince("2036-01-05T09:00:00Z");
+        Run endless = openNight();
+        service.bean(Operations.class).pause(endless.id(), "test");
+        startedAt("2036-01-05T10:00:00Z");
+        jdbc("update run set part_project_id = (select project_id from project where code = 'P1')");
+
+        for (String later : List.of("2036-01-05T12:00:00Z", "2036-01-06T12:00:00Z", "2036-01-07T13:00:00Z")) {
+            lookAt(later);
+        }
+        assertThat(count()).isEqualTo(1);
+
+        runs().close(endless.id(), RunState.STOPPED, "");
+        lookAt("2036-01-07T13:00:00Z");
+        assertThat(ended().part()).isEqualTo(Part.ofProject("P1"));
+        startedAt("2036-01-07T13:00:00Z");
+        lookAt("2036-01-07T13:00:15Z");
+        assertThat(ended().part()).isEqualTo(Part.ofProject("P2"));
+        startedAt("2036-01-07T13:00:15Z");
+        lookAt("2036-01-07T13:00:30Z");
+        assertThat(count()).isEqualTo(3);
+    }
+
+    @Test
+    void aSiteWithManyRunsStarvesNoOther() throws Exception {
+        register();
+        service.bean(Sites.class).save("other", site.address(), "test");
+        schedule("0 0 20 * * *");
+        setSince("2036-01-05T09:00:00Z");
+        jdbc("update site_schedule set cron = '* * * * * *'");
+        jdbc("update site set updated_at = '2036-01-04T09:00:00Z'");
+        jdbc("update experiment set registered_at = '2036-01-04T09:00:00Z'");
+
+        lookAt("2036-01-05T12:00:00Z");
+
+        assertThat(ended().site()).as("due since one o'clock").isEqualTo("other");
+    }
+
+    private void schedule(String... schedules) {
+        assertThat(service.bean(SiteSchedules.class).set("dr", List.of(schedules), "test"))
+                .isPresent();
+    }
+
+    /**
+     * Moves the beginning: the site, its schedules and the experiments are there since then. It is in the future, because the
+     * service has a schedule of its own, for which nothing is due now.
+     */
+    private void setSince(String moment) {
+        for (String column :
+                List.of("site_schedule set since", "experiment set registered_at", "site set updated_at")) {
+            service.bean(JdbcClient.class)
+                    .sql("update %s = :at".formatted(column))
+                    .param("at", Timestamp.from(Instant.parse(moment)))
+                    .update();
+        }
+    }
+
+    /** A night of the past. */
+    private void nightAt(String moment, RunState state) {
+        runs().close(openNight().id(), state, "");
+        startedAt(moment);
+    }
+
+    /** Moves the start of the last run, which the service's own clock has dated. */
+    private void startedAt(String moment) {
+        service.bean(JdbcClient.class)
+                .sql("update run set started_at = :at where run_id = (select max(run_id) from run)")
+                .param("at", Timestamp.from(Instant.parse(moment)))
+                .update();
+    }
+
+    private boolean startsIn(String zone, String moment) {
+        long before = count();
+        lookAt(Instant.parse(moment), zone);
+        ended();
+        return count() > before;
+    }
+
+    /** Returns the last run when it has ended. */
+    private Run ended() {
+        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+        return runs().latest().orElseThrow();
+    }
+
+    private long count() {
+        return service.bean(JdbcClient.class)
+                .sql("select count(*) from run where kind = 'nightlyBackup'")
+                .query(Long.class)
+                .single();
+    }
+
+    private void registerOther() throws Exception {
+        service.bean(Projects.class).create("P2", "", "test");
+        Path source = Files.createDirectories(folder.resolve("other"));
+        Files.writeString(source.resolve("a.txt"), "other");
+        service.bean(Experiments.class).register("P2", "S2", "", source, "test");
+    }
+
     private void jdbc(String sql) {
         service.bean(JdbcClient.class).sql(sql).update();
     }
@@ -180,9 +460,17 @@ class NightlyScheduleTest {
         service.bean(Experiments.class).register("P1", "S1", "", source, "test");
     }
 
+    private void lookAt(String now) {
+        lookAt(Instant.parse(now));
+    }
+
     private void lookAt(Instant now) {
+        lookAt(now, "UTC");
+    }
+
+    private void lookAt(Instant now, String zone) {
         new NightlySchedule(
-                        Timetable.of("0 0 1 * * *", "UTC"),
+                        new NightTimes(Timetable.of("0 0 1 * * *", zone), service.bean(SiteSchedules.class)),
                         service.bean(Operations.class),
                         runs(),
                         service.bean(Sites.class),

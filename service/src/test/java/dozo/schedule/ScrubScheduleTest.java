@@ -11,8 +11,10 @@ import dozo.drill.Rehearsals;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
+import dozo.registry.SiteSchedules;
 import dozo.registry.Sites;
 import dozo.run.Forecasts;
+import dozo.run.NightTimes;
 import dozo.run.Operations;
 import dozo.run.Promises;
 import dozo.run.ReadingCosts;
@@ -73,7 +75,7 @@ class ScrubScheduleTest {
         night();
         schedule = schedule(ALWAYS, Instant.now());
         nights = new NightlySchedule(
-                Timetable.of("0 0 1 * * *", "UTC"),
+                new NightTimes(Timetable.of("0 0 1 * * *", "UTC"), service.bean(SiteSchedules.class)),
                 service.bean(Operations.class),
                 service.bean(Runs.class),
                 service.bean(Sites.class),

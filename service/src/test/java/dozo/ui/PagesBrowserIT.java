@@ -1103,6 +1103,7 @@ class PagesBrowserIT {
         pages.put("changesite", "/sites/dr/change");
         pages.put("forecast", "/sites/dr/forecast");
         pages.put("forecast-run", "/runs/2/forecast");
+        pages.put("schedule", "/sites/dr/schedule");
         pages.put("timetable", "/sites/dr/timetable");
         pages.put("removesite", "/sites/dr/remove");
         pages.put("administration", "/administration");

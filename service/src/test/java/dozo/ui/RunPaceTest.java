@@ -2,6 +2,7 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.registry.Part;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
@@ -101,7 +102,8 @@ class RunPaceTest {
                 null,
                 null,
                 null,
-                null);
+                null,
+                Part.WHOLE);
         return new RunSample(run, 0, 0, 0, entries, 0, 0, 0, List.of(), lanes, null, null);
     }
 }

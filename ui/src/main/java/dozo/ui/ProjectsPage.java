@@ -27,7 +27,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Projects: their members, source roots and restore folders, the tripwire's threshold, and the time between drills. */
+/** Projects: their members, source roots and restore folders, the tripwire's threshold, the time between drills, and the priority. */
 @Controller
 @RequestMapping("/administration/projects")
 class ProjectsPage {
@@ -114,6 +114,22 @@ class ProjectsPage {
         }
     }
 
+    @PostMapping("/{project}/priority")
+    String setPriority(
+            @PathVariable String project,
+            @RequestParam(defaultValue = "") String priority,
+            Principal actor,
+            Model model) {
+        Project before = find(project);
+        try {
+            return to(projects.setPriority(project, Numbers.whole("priority", priority), actor.getName())
+                    .orElseThrow(() -> noProject(project))
+                    .code());
+        } catch (Refusal refused) {
+            return shown(before, Map.of("priority", priority), refused, model);
+        }
+    }
+
     /** Sets the source roots, one folder a line. */
     @PostMapping("/{project}/roots")
     String setRoots(@PathVariable String project, @RequestParam String roots, Principal actor, Model model) {
@@ -179,6 +195,7 @@ class ProjectsPage {
         values.put("percent", String.valueOf(project.tripwire().percent()));
         values.put("entries", String.valueOf(project.tripwire().entries()));
         values.put("days", project.drillDays() == null ? "" : String.valueOf(project.drillDays()));
+        values.put("priority", String.valueOf(project.priority()));
         values.put("roots", String.join("\n", shown(project.roots())));
         values.put("restoreRoots", String.join("\n", shown(project.restoreRoots())));
         values.putAll(typed);

@@ -6,6 +6,7 @@ import dozo.registry.Capacities;
 import dozo.registry.Capacity;
 import dozo.registry.Refusal;
 import dozo.registry.SiteKey;
+import dozo.registry.SiteSchedules;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -14,10 +15,12 @@ import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
+import dozo.run.NightTimes;
 import dozo.run.Promises;
 import dozo.run.SiteHours;
 import dozo.ui.PageProblems.NotThere;
 import java.security.Principal;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +45,8 @@ class SitesPage {
     private final Promises promises;
     private final SiteTimetables timetables;
     private final SiteHours hours;
+    private final SiteSchedules schedules;
+    private final NightTimes nights;
     private final InstantSource clock;
 
     /**
@@ -51,6 +56,8 @@ class SitesPage {
      * @param capability null before the first check
      * @param capacity null before a check has reported its space
      * @param now its timetable, and what holds now
+     * @param schedules of its own
+     * @param nextNight null: none is due
      * @param capacityChart empty if it could not be loaded, or there is no capacity
      * @param ageChart empty if it could not be loaded
      */
@@ -62,6 +69,8 @@ class SitesPage {
             @Nullable Capability capability,
             @Nullable Capacity capacity,
             SiteHours.Now now,
+            List<String> schedules,
+            @Nullable Instant nextNight,
             Optional<CapacityChart> capacityChart,
             Optional<AgeChart> ageChart) {}
 
@@ -73,6 +82,8 @@ class SitesPage {
             Promises promises,
             SiteTimetables timetables,
             SiteHours hours,
+            SiteSchedules schedules,
+            NightTimes nights,
             InstantSource clock) {
         this.sites = sites;
         this.key = key;
@@ -81,6 +92,8 @@ class SitesPage {
         this.promises = promises;
         this.timetables = timetables;
         this.hours = hours;
+        this.schedules = schedules;
+        this.nights = nights;
         this.clock = clock;
     }
 
@@ -217,6 +230,38 @@ class SitesPage {
         return "timetable";
     }
 
+    @GetMapping("/sites/{name}/schedule")
+    String askSchedule(@PathVariable String name, Model model) {
+        Site site = find(name);
+        return schedule(site, new Form(Map.of("schedules", String.join("\n", schedules(site))), Map.of()), model);
+    }
+
+    /** @param typed one schedule a line */
+    @PostMapping("/sites/{name}/schedule")
+    String setSchedule(
+            @PathVariable String name, @RequestParam("schedules") String typed, Principal actor, Model model) {
+        Site site = find(name);
+        try {
+            List<String> lines = typed.lines().filter(line -> !line.isBlank()).toList();
+            schedules.set(name, lines, actor.getName());
+            return "redirect:/sites";
+        } catch (Refusal refused) {
+            return schedule(site, Form.refused(Map.of("schedules", typed), refused), model);
+        }
+    }
+
+    private String schedule(Site site, Form form, Model model) {
+        model.addAttribute("site", site);
+        model.addAttribute("form", form);
+        return "schedule";
+    }
+
+    private List<String> schedules(Site site) {
+        return schedules.of(site.id()).stream()
+                .map(each -> each.schedule().text())
+                .toList();
+    }
+
     @GetMapping("/sites/{name}/remove")
     String askRemoval(@PathVariable String name, Model model) {
         return removal(find(name), Form.EMPTY, model);
@@ -256,6 +301,8 @@ class SitesPage {
                 capabilities.of(site.id()).orElse(null),
                 capacity.orElse(null),
                 hours.now(site.id()),
+                schedules(site),
+                nights.next(site.id(), clock.instant()).orElse(null),
                 capacity.flatMap(present -> Plot.tried(() ->
                                 capacities.history(site.id(), clock.instant().minus(CapacityChart.PAST)))
                         // The last check may be older than the picture goes back.

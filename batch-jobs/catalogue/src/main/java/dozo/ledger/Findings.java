@@ -502,7 +502,8 @@ public class Findings {
      * Marks findings of earlier runs as superseded, after a run to the same site has ended and has checked their items
      * again. Problems that it found again have it as their last run, and stand. Findings whose items it has not checked
      * stay open, as do those that are reported only once (ADR 0030). A replication looks at no source, and no other run
-     * looks at the site that a replication has read (ADR 0073).
+     * looks at the site that a replication has read (ADR 0073). A night of a part checks again what concerns no experiment only for
+     * an earlier night of the same part (ADR 0078).
      */
     public void supersede(long runId) {
         jdbc.sql("""
@@ -523,9 +524,12 @@ public class Findings {
                                   and exists (select from run_experiment c
                                               where c.run_id = now.run_id and c.experiment_id = f.experiment_id)
                               when now.kind <> 'scrub' and earlier.kind <> 'scrub' then
-                                  now.kind = 'nightlyBackup'
-                                  or exists (select from run_experiment c
-                                             where c.run_id = now.run_id and c.experiment_id = f.experiment_id)
+                                  exists (select from run_included i
+                                          where i.run_id = now.run_id and i.experiment_id = f.experiment_id)
+                                  or f.experiment_id is null and now.kind = 'nightlyBackup'
+                                     and (num_nonnulls(now.part_project_id, now.part_origin_id) = 0
+                                          or (now.part_project_id, now.part_origin_id)
+                                              is not distinct from (earlier.part_project_id, earlier.part_origin_id))
                               when now.kind <> 'scrub' then
                                   f.reason in ('DAMAGED', 'MISSING')
                                   and not exists (select from open_damage d

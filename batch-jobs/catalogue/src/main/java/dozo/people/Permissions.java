@@ -106,6 +106,8 @@ public final class Permissions {
             GET    /sites/{name}/change                                             -           -        -       all   -
             POST   /sites/{name}/change                                             -           -        -       all   -
             GET    /sites/{name}/forecast                                          own         all      all     all   -
+            GET    /sites/{name}/schedule                                          -           -        -       all   -
+            POST   /sites/{name}/schedule                                          -           -        -       all   -
             GET    /sites/{name}/timetable                                         -           -        -       all   -
             POST   /sites/{name}/timetable                                         -           -        -       all   -
             GET    /sites/{name}/check                                              -           all      -       all   -
@@ -132,6 +134,7 @@ public final class Permissions {
             POST   /administration/projects/new                                     -           -        -       all   -
             GET    /administration/projects/{project}                               own         all      all     all   -
             POST   /administration/projects/{project}/tripwire                      -           all      -       all   -
+            POST   /administration/projects/{project}/priority                      -           all      -       all   -
             POST   /administration/projects/{project}/drill-days                    -           -        -       all   -
             POST   /administration/projects/{project}/roots                         -           -        -       all   -
             POST   /administration/projects/{project}/restore-roots                 -           -        -       all   -
@@ -204,6 +207,7 @@ public final class Permissions {
             GET    /api/v1/projects/{project}/members                              own         all      all     all   read
             PUT    /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
             DELETE /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
+            PUT    /api/v1/projects/{project}/priority                             -           all      -       all   write
             PUT    /api/v1/projects/{project}/roots                                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/restore-roots                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
@@ -232,6 +236,8 @@ public final class Permissions {
             GET    /api/v1/sites/{name}                                            -           all      all     all   read
             PUT    /api/v1/sites/{name}                                            -           -        -       all   write
             DELETE /api/v1/sites/{name}                                            -           -        -       all   write
+            GET    /api/v1/sites/{name}/schedules                                  -           all      all     all   read
+            PUT    /api/v1/sites/{name}/schedules                                  -           -        -       all   write
             GET    /api/v1/sites/{name}/timetable                                  -           all      all     all   read
             PUT    /api/v1/sites/{name}/timetable                                  -           -        -       all   write
             POST   /api/v1/sites/{name}/check                                      -           all      -       all   write

@@ -34,9 +34,11 @@ public class Projects {
             paths(row.getArray("source_roots")),
             paths(row.getArray("restore_roots")),
             row.getObject("drill_days", Integer.class),
+            row.getInt("priority"),
             row.getTimestamp("created_at").toInstant());
 
     private static final int DRILL_DAYS_MAX = 3_660;
+    private static final int PRIORITY_MAX = 100;
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
@@ -74,6 +76,7 @@ public class Projects {
      * @param roots the folders below which its sources are, as they were entered
      * @param restoreRoots the folders below which its experiments may be restored, as they were entered
      * @param drillDays the number of days within which it must be rehearsed; null: that of the setting
+     * @param priority its share of the time that sending takes, compared with the other projects: 1 to 100
      */
     public record Project(
             int id,
@@ -83,6 +86,7 @@ public class Projects {
             List<Path> roots,
             List<Path> restoreRoots,
             @Nullable Integer drillDays,
+            int priority,
             Instant createdAt) {}
 
     public Projects(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
@@ -185,6 +189,29 @@ public class Projects {
 
     private static String drillText(@Nullable Integer days) {
         return days == null ? "drills as by the setting" : "drills within %d days".formatted(days);
+    }
+
+    /**
+     * Sets the share of the time that a project gets, from the next night on: a project with twice the priority of another one
+     * gets twice the time. Experiments that their scanner deletes come first, whatever the priority (ADR 0076).
+     *
+     * @param priority 1 to 100; 10 unless it was changed
+     * @return the changed project; empty if there is none with this code
+     * @throws Refusal if the number is outside these limits
+     */
+    @Transactional
+    public Optional<Project> setPriority(String code, int priority, String actor) {
+        if (priority < 1 || priority > PRIORITY_MAX) {
+            throw new Refusal("priority", "%d: expected 1 to %d", priority, PRIORITY_MAX);
+        }
+        return change(
+                code,
+                Project::priority,
+                priority,
+                "priority %d"::formatted,
+                jdbc.sql("update project set priority = :priority where code = :code returning *")
+                        .param("priority", priority),
+                actor);
     }
 
     /**

@@ -17,7 +17,7 @@ import java.util.Set;
  * The order in which experiments are sent. First come those that their source deletes, so that as many as possible are safe
  * before that: in the order of their deadlines, but while one would be late, the longest of those before it gives way (Moore,
  * Management Science 15, 1968, with Hodgson's rule). Those that gave way follow, the shortest first. The others share what is
- * left: the project that would have got least comes next, and its oldest experiment.
+ * left: the project that would have got least for its priority comes next, and its oldest experiment.
  */
 public final class SendingOrder {
 
@@ -61,26 +61,26 @@ public final class SendingOrder {
                 .forEach(each -> projects.computeIfAbsent(each.project(), _ -> new ArrayDeque<>())
                         .add(each));
         PriorityQueue<Share> next = new PriorityQueue<>(
-                Comparator.comparingDouble(Share::secondsAfter).thenComparingInt(share -> share.next.experiment()));
+                Comparator.comparingDouble(Share::weightedAfter).thenComparingInt(share -> share.next.experiment()));
         projects.values().forEach(queue -> Share.next(0, queue, speed, next));
         while (!next.isEmpty()) {
             Share share = requireNonNull(next.poll());
             ordered.add(share.next);
-            Share.next(share.secondsAfter, share.rest, speed, next);
+            Share.next(share.weightedAfter, share.rest, speed, next);
         }
     }
 
     /**
      * A project's next experiment.
      *
-     * @param secondsAfter what the project would have got with it
+     * @param weightedAfter the seconds that the project would have got with it, divided by its priority
      */
-    private record Share(Pending next, double secondsAfter, Queue<Pending> rest) {
+    private record Share(Pending next, double weightedAfter, Queue<Pending> rest) {
 
-        static void next(double secondsBefore, Queue<Pending> queue, Speed speed, Queue<Share> shares) {
+        static void next(double weightedBefore, Queue<Pending> queue, Speed speed, Queue<Share> shares) {
             Pending first = queue.poll();
             if (first != null) {
-                shares.add(new Share(first, secondsBefore + speed.seconds(first.work()), queue));
+                shares.add(new Share(first, weightedBefore + speed.seconds(first.work()) / first.priority(), queue));
             }
         }
     }

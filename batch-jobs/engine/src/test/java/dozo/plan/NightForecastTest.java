@@ -93,8 +93,8 @@ class NightForecastTest {
     @Test
     void afterMoreNightsNeverLessIsVerified() {
         List<Pending> unseen = List.of(
-                new Pending(1, 1, new Work(8 * HOUR_BYTES, 1), 1, null),
-                new Pending(2, 1, new Work(30 * HOUR_BYTES, 1), 0.5, null));
+                new Pending(1, 1, 10, new Work(8 * HOUR_BYTES, 1), 1, null),
+                new Pending(2, 1, 10, new Work(30 * HOUR_BYTES, 1), 0.5, null));
 
         List<Night> nights = NightForecast.nights(
                 unseen, speed(), ALWAYS, Stream.iterate(MORNING, end -> end.plus(Duration.ofHours(5))));
@@ -118,7 +118,7 @@ class NightForecastTest {
 
     @Test
     void sizesThatAreEstimatesMakeItWider() {
-        List<Pending> unseen = List.of(new Pending(1, 1, new Work(8 * HOUR_BYTES, 1), 1, null));
+        List<Pending> unseen = List.of(new Pending(1, 1, 10, new Work(8 * HOUR_BYTES, 1), 1, null));
         NightForecast sure = NightForecast.of(hours(8), speed(), ALWAYS, MORNING.plus(Duration.ofDays(9)));
         NightForecast unsure = NightForecast.of(unseen, speed(), ALWAYS, MORNING.plus(Duration.ofDays(9)));
 
@@ -132,8 +132,8 @@ class NightForecastTest {
     @Test
     void anExperimentThatIsDeletedTooSoonIsAtRisk() {
         List<Pending> two = List.of(
-                new Pending(1, 1, new Work(HOUR_BYTES, 1), 0, BEGIN.plus(Duration.ofHours(9))),
-                new Pending(2, 1, new Work(8 * HOUR_BYTES, 1), 0, BEGIN.plus(Duration.ofHours(9))));
+                new Pending(1, 1, 10, new Work(HOUR_BYTES, 1), 0, BEGIN.plus(Duration.ofHours(9))),
+                new Pending(2, 1, 10, new Work(8 * HOUR_BYTES, 1), 0, BEGIN.plus(Duration.ofHours(9))));
         List<Expected> experiments =
                 NightForecast.of(two, speed(), ALWAYS, MORNING).experiments();
 
@@ -181,7 +181,8 @@ class NightForecastTest {
 
     @Test
     void anUncertaintyIsANumber() {
-        assertThatThrownBy(() -> new Pending(1, 1, Work.NONE, Double.NaN, null))
+        assertThatThrownBy(() -> new Pending(1, 1, 0, Work.NONE, 0, null)).hasMessage("invalid priority: 0");
+        assertThatThrownBy(() -> new Pending(1, 1, 10, Work.NONE, Double.NaN, null))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -197,7 +198,7 @@ class NightForecastTest {
     private static List<Pending> hours(int... hours) {
         List<Pending> all = new ArrayList<>();
         for (int i = 0; i < hours.length; i++) {
-            all.add(new Pending(i + 1, 1, new Work(hours[i] * HOUR_BYTES, 1), 0, null));
+            all.add(new Pending(i + 1, 1, 10, new Work(hours[i] * HOUR_BYTES, 1), 0, null));
         }
         return all;
     }

@@ -78,6 +78,34 @@ class SendingOrderTest {
                 .containsExactly(4, 1, 5, 2, 3, 6);
     }
 
+    @Test
+    void aProjectWithTwiceThePriorityGetsTwiceTheTime() {
+        assertThat(order(
+                        of(1, 1, 10, null),
+                        of(2, 1, 10, null),
+                        of(3, 1, 10, null),
+                        weighted(4, 2, 10, 20),
+                        weighted(5, 2, 10, 20),
+                        weighted(6, 2, 10, 20),
+                        weighted(7, 2, 10, 20)))
+                .containsExactly(4, 1, 5, 6, 2, 7, 3);
+    }
+
+    @Test
+    void aDeadlineComesBeforeAnyPriority() {
+        assertThat(order(weighted(1, 1, 10, 100), of(2, 2, 50, 60))).containsExactly(2, 1);
+    }
+
+    @Test
+    void theLeastPriorityStillGetsItsShare() {
+        List<Pending> all = new ArrayList<>(List.of(weighted(1, 1, 1, 1)));
+        for (int i = 2; i <= 300; i++) {
+            all.add(weighted(i, 2, 1, 100));
+        }
+
+        assertThat(ids(SendingOrder.of(all, SPEED, ALWAYS)).indexOf(1)).isEqualTo(99);
+    }
+
     private static List<Integer> order(Pending... all) {
         List<Pending> shuffled = new ArrayList<>(List.of(all));
         Collections.shuffle(shuffled, new Random(7));
@@ -115,10 +143,15 @@ class SendingOrderTest {
         return inTime;
     }
 
+    private static Pending weighted(int experiment, int project, int seconds, int priority) {
+        return new Pending(experiment, project, priority, new Work(seconds * 1_000L, 1), 0, null);
+    }
+
     private static Pending of(int experiment, int project, int seconds, @Nullable Integer deadlineSeconds) {
         return new Pending(
                 experiment,
                 project,
+                10,
                 new Work(seconds * 1_000L, 1),
                 0,
                 deadlineSeconds == null ? null : BEGIN.plusSeconds(deadlineSeconds));

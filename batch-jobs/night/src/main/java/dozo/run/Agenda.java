@@ -44,7 +44,7 @@ public class Agenda {
      * @param ordered in the order of sending
      * @param unknown the numbers of experiments of which not even an estimate is possible; they come first
      */
-    record Plan(List<Pending> ordered, List<Integer> unknown, Speed speed, Hours hours) {
+    record Plan(int site, List<Pending> ordered, List<Integer> unknown, Speed speed, Hours hours) {
 
         /** Returns the numbers of all experiments in the order of reading and sending. */
         List<Integer> experiments() {
@@ -93,7 +93,7 @@ public class Agenda {
         if (ahead.usableUntil(ahead.begin().plus(AHEAD)) < LATE * speed.seconds(work)) {
             ahead = ahead(siteId, FAR_AHEAD, work, speed);
         }
-        return new Plan(SendingOrder.of(known, speed, ahead), unknown, speed, ahead);
+        return new Plan(siteId, SendingOrder.of(known, speed, ahead), unknown, speed, ahead);
     }
 
     private Hours ahead(int siteId, Duration ahead, Work work, Speed speed) {
@@ -111,9 +111,10 @@ public class Agenda {
     private List<Unsafe> unsafe(int siteId, String which) {
         return jdbc.sql("""
                         with unsafe as materialized (
-                            select e.experiment_id, e.project_id, e.acquired_on + s.purge_days as deleted_on,
+                            select e.experiment_id, e.project_id, p.priority, e.acquired_on + s.purge_days as deleted_on,
                                    n.entries is null as unread, n.bytes - n.bytes_safe as bytes, n.entries - n.entries_safe as entries
                             from experiment e
+                            join project p on p.project_id = e.project_id
                             left join protection n on n.experiment_id = e.experiment_id and n.site_id = :site
                             left join scanner s on s.code = e.scanner
                             where n.entries_safe = n.entries is not true
@@ -130,7 +131,7 @@ public class Agenda {
                             group by grouping sets ((), (e.project_id))
                             having count(*) > 0
                         )
-                        select u.experiment_id, u.project_id, u.deleted_on,
+                        select u.experiment_id, u.project_id, u.priority, u.deleted_on,
                                coalesce(u.bytes, own.bytes, every.bytes) as bytes,
                                coalesce(u.entries, own.entries, every.entries) as entries,
                                case when u.unread then coalesce(own.uncertainty, every.uncertainty) end as uncertainty
@@ -149,6 +150,7 @@ public class Agenda {
                             new Pending(
                                     row.getInt("experiment_id"),
                                     row.getInt("project_id"),
+                                    row.getInt("priority"),
                                     work,
                                     row.getDouble("uncertainty"),
                                     deleted.map(day -> day.toLocalDate()

@@ -35,7 +35,7 @@ public class Forecasts {
     private static final int LINES_MAX = 10_000;
 
     private final Agenda agenda;
-    private final Timetable nights;
+    private final NightTimes nights;
     private final JdbcClient jdbc;
     private final JdbcTemplate template;
     private final InstantSource clock;
@@ -123,7 +123,7 @@ public class Forecasts {
         }
     }
 
-    Forecasts(Agenda agenda, Timetable nights, JdbcClient jdbc, JdbcTemplate template, InstantSource clock) {
+    Forecasts(Agenda agenda, NightTimes nights, JdbcClient jdbc, JdbcTemplate template, InstantSource clock) {
         this.agenda = agenda;
         this.nights = nights;
         this.jdbc = jdbc;
@@ -363,7 +363,7 @@ public class Forecasts {
     }
 
     private Instant windowEnd(Plan plan, Instant begin) {
-        return plan.hours().windowEnd(begin, nights.next(begin));
+        return plan.hours().windowEnd(begin, nights.next(plan.site(), begin));
     }
 
     private List<Night> nights(Plan plan) {

@@ -17,7 +17,6 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Forecasts.Line;
 import dozo.run.Promises.Promise;
-import dozo.run.Runs.Run;
 import dozo.verify.Losses;
 import dozo.verify.Losses.AllLost;
 import java.time.Instant;
@@ -50,7 +49,7 @@ public class Headlines {
     private final DrillPromises drills;
     private final Runs runs;
     private final Forecasts forecasts;
-    private final Timetable nights;
+    private final NightTimes nights;
     private final RiskSettings settings;
     private final InstantSource clock;
 
@@ -235,7 +234,7 @@ public class Headlines {
             DrillPromises drills,
             Runs runs,
             Forecasts forecasts,
-            Timetable nights,
+            NightTimes nights,
             RiskSettings settings,
             InstantSource clock) {
         this.sites = sites;
@@ -276,7 +275,7 @@ public class Headlines {
         Totals all = coverage.all(sight, siteId, null);
         List<Risk> risks = search.risks(sight, siteId, SHOWN);
         Promise promise = promises.at(sight, siteId);
-        Instant nextNight = nights.next(clock.instant()).orElse(null);
+        Instant nextNight = nights.nextNight(siteId, clock.instant()).orElse(null);
         Stream<Kind> ofExperiments = risks.stream().flatMap(risk -> Kind.of(risk.state()));
         List<Reason> reasons = findings.openReasons(sight, siteId);
         Stream<Kind> ofRuns =
@@ -287,7 +286,7 @@ public class Headlines {
                         ofExperiments,
                         endangered.stream().map(_ -> Kind.DELETED_SOON),
                         ofRuns,
-                        ofService(sight, all, promise, nextNight),
+                        ofService(all, promise, nextNight),
                         ofDrills,
                         Stream.of(ofTotals(all)))
                 .flatMap(Function.identity())
@@ -297,10 +296,10 @@ public class Headlines {
                 kind, site, all, everywhere.lost, risks, reasons, promise, everywhere.unkept, endangered, nextNight);
     }
 
-    private Stream<Kind> ofService(Sight sight, Totals all, Promise promise, @Nullable Instant nextNight) {
+    private Stream<Kind> ofService(Totals all, Promise promise, @Nullable Instant nextNight) {
         Stream.Builder<Kind> kinds = Stream.builder();
         Instant since = clock.instant().minus(settings.after());
-        Optional<Instant> last = runs.latestBackup(sight).map(Run::startedAt);
+        Optional<Instant> last = runs.lastNight();
         if (all.experiments() > 0
                 && nextNight == null
                 && last.filter(since::isBefore).isEmpty()) {

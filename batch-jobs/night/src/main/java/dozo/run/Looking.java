@@ -126,15 +126,21 @@ class Looking {
             return planAll(flow);
         }
         Plan planned = agenda.of(flow.site());
-        if (retries.only(flow.run()).isEmpty()) {
+        Optional<List<Integer>> only = retries.only(flow.run());
+        if (only.isEmpty()) {
             forecasts.keep(flow.run(), planned);
         }
-        Window window = new Window(flow, planned.experiments());
+        Window window = new Window(
+                flow, only.map(ids -> included(planned, Set.copyOf(ids))).orElse(planned.experiments()));
         try {
             return window.run();
         } finally {
             window.leave();
         }
+    }
+
+    private static List<Integer> included(Plan planned, Set<Integer> experiments) {
+        return planned.experiments().stream().filter(experiments::contains).toList();
     }
 
     /** Plans frozen experiments too: what their sources have lost is not looked at. */

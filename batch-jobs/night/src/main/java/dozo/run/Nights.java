@@ -20,7 +20,9 @@ public class Nights {
 
     private final JdbcClient jdbc;
 
-    /** A backup of all experiments to a site, whoever started it. */
+    /**
+     * A backup of all experiments to a site, whoever started it. One of a part counts only if its site has no others (ADR 0078).
+     */
     public record Night(long run, String site, RunState state, Instant startedAt) {}
 
     /**
@@ -56,8 +58,8 @@ public class Nights {
     public List<Night> since(Instant from) {
         return jdbc.sql("""
                         select r.run_id as run, s.name as site, r.state, r.started_at
-                        from run r join site s using (site_id)
-                        where r.kind = 'nightlyBackup' and r.started_at >= :from
+                        from night r join site s using (site_id)
+                        where r.started_at >= :from
                         order by r.run_id desc
                         limit :limit
                         """)
@@ -72,8 +74,7 @@ public class Nights {
     public List<NightSite> sites() {
         return jdbc.sql("""
                         select s.name as site, min(r.started_at) as first_at, s.removed_at
-                        from run r join site s using (site_id)
-                        where r.kind = 'nightlyBackup'
+                        from night r join site s using (site_id)
                         group by s.site_id
                         order by s.name
                         """).query(Rows.of(NightSite.class)).list();

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.file.Message;
 import dozo.ledger.Ledger;
+import dozo.registry.Part;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -90,9 +91,22 @@ public class Operations implements SmartLifecycle {
         return start(site, requestedBy, MAKE_WAY_LIMIT);
     }
 
+    /**
+     * Starts a night of a part of the experiments, otherwise like {@link #start(String, String)}.
+     *
+     * @throws Refusal as for a whole night
+     */
+    public Run start(String site, Part part, String requestedBy) {
+        return start(site, part, requestedBy, MAKE_WAY_LIMIT);
+    }
+
     Run start(@Nullable String name, String requestedBy, Duration limit) {
+        return start(name, Part.WHOLE, requestedBy, limit);
+    }
+
+    private Run start(@Nullable String name, Part part, String requestedBy, Duration limit) {
         Site site = open(name);
-        return start(() -> runs.open(RunKind.NIGHTLY_BACKUP, site, requestedBy), requestedBy, limit);
+        return start(() -> runs.openNight(site, part, requestedBy), requestedBy, limit);
     }
 
     /**

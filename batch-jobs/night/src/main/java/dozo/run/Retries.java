@@ -9,18 +9,13 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The experiments of a backup: all, or in a retry those chosen when it was opened. They are stored, so that a retry
- * continues with the same ones after a crash.
+ * The experiments of a backup: all, those of a part, or in a retry those chosen when it was opened. The latter are stored,
+ * so that a retry continues with the same ones after a crash.
  */
 @Component
 public class Retries {
 
     private static final int PAGE = 100;
-
-    private static final String INCLUDED = """
-            not exists (select from run_experiment where run_id = :run)
-            or exists (select from run_experiment c where c.run_id = :run and c.experiment_id = e.experiment_id)
-            """;
 
     private final JdbcClient jdbc;
     private final Experiments experiments;
@@ -71,23 +66,30 @@ public class Retries {
                 .single();
     }
 
-    /** Returns the experiments of a retry, by id; empty: it is not a retry, and includes all. */
+    /** Returns the experiments of a run that has not all of them, by id; empty: it includes all. */
     Optional<List<Integer>> only(long runId) {
-        List<Integer> chosen = jdbc.sql(
-                        "select experiment_id from run_experiment where run_id = :run order by experiment_id")
-                .param("run", runId)
-                .query((row, n) -> row.getInt(1))
-                .list();
-        // A retry without experiments is never opened.
-        return chosen.isEmpty() ? Optional.empty() : Optional.of(chosen);
+        return isWhole(runId)
+                ? Optional.empty()
+                : Optional.of(
+                        jdbc.sql("select experiment_id from run_included where run_id = :run order by experiment_id")
+                                .param("run", runId)
+                                .query((row, n) -> row.getInt(1))
+                                .list());
+    }
+
+    /** Returns whether a run includes all experiments. */
+    private boolean isWhole(long runId) {
+        return jdbc.sql("""
+                        select kind not in ('retry', 'replication') and part_project_id is null and part_origin_id is null
+                        from run where run_id = :run
+                        """).param("run", runId).query(Boolean.class).single();
     }
 
     /** Returns an experiment if it is part of the run. */
     Optional<Experiment> find(long runId, int experimentId) {
         return jdbc.sql("""
-                        select e.experiment_id from experiment e
-                        where e.experiment_id = :experiment and (%s)
-                        """.formatted(INCLUDED))
+                        select experiment_id from run_included where run_id = :run and experiment_id = :experiment
+                        """)
                 .param("experiment", experimentId)
                 .param("run", runId)
                 .query(Integer.class)
@@ -99,10 +101,10 @@ public class Retries {
     List<Experiment> page(long runId, int after) {
         return experiments.of(jdbc
                 .sql("""
-                        select e.experiment_id from experiment e
-                        where e.experiment_id > :after and (%s)
-                        order by e.experiment_id limit :limit
-                        """.formatted(INCLUDED))
+                        select experiment_id from run_included
+                        where run_id = :run and experiment_id > :after
+                        order by experiment_id limit :limit
+                        """)
                 .param("after", after)
                 .param("run", runId)
                 .param("limit", PAGE)

@@ -5,6 +5,7 @@ import dozo.ledger.Findings;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
+import dozo.registry.Part;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lanes.LaneTraffic;
@@ -52,10 +53,13 @@ public class Runs {
             Rows.instant(row, "paused_at"),
             row.getString("stopped_by"),
             row.getObject("retry_of", Long.class),
-            row.getString("from_site"));
+            row.getString("from_site"),
+            new Part(row.getString("part_project"), row.getString("part_origin")));
 
     private static final String SELECT = """
             select r.*, s.name as site, o.name as from_site,
+                   case when in_sight(:seen, of_project.code) then of_project.code end as part_project,
+                   case when :seen::text[] is null then of_origin.name end as part_origin,
                    least(%1$d, (
                        select count(*)
                        from (
@@ -70,6 +74,8 @@ public class Runs {
                        from run_sum k left join project p using (project_id)
                        where k.run_id = r.run_id and in_sight(:seen, p.code))) as findings
             from run r join site s using (site_id) left join site o on o.site_id = r.from_site_id
+            left join project of_project on of_project.project_id = r.part_project_id
+            left join origin of_origin on of_origin.origin_id = r.part_origin_id
             """.formatted(Findings.COUNTED_MAX + 1);
 
     private final JdbcClient jdbc;
@@ -136,6 +142,8 @@ public class Runs {
      * @param stoppedBy who first asked it to stop; null: nobody
      * @param retryOf the run whose findings it retries; null if it is not a retry
      * @param from the name of the site that it reads; null if it is not a replication
+     * @param part the experiments of a night; whole for every other kind of run, and for users who do not see its project, or
+     *     for an origin not everything
      */
     public record Run(
             long id,
@@ -152,7 +160,8 @@ public class Runs {
             @Nullable Instant pausedAt,
             @Nullable String stoppedBy,
             @Nullable Long retryOf,
-            @Nullable String from) {
+            @Nullable String from,
+            Part part) {
 
         /** Returns whether it ends as soon as its current work is finished. */
         public boolean stops() {
@@ -200,17 +209,33 @@ public class Runs {
      */
     @Transactional
     public Run open(RunKind kind, Site site, String requestedBy) {
-        return open(kind, site, requestedBy, null, null);
+        return open(kind, site, Part.WHOLE, requestedBy, null, null);
     }
 
-    private Run open(RunKind kind, Site site, String requestedBy, @Nullable Long retryOf, @Nullable Site from) {
+    /**
+     * Opens a night of a part of the experiments.
+     *
+     * @throws Refusal if a run is active
+     */
+    @Transactional
+    public Run openNight(Site site, Part part, String requestedBy) {
+        return open(RunKind.NIGHTLY_BACKUP, site, part, requestedBy, null, null);
+    }
+
+    private Run open(
+            RunKind kind, Site site, Part part, String requestedBy, @Nullable Long retryOf, @Nullable Site from) {
         try {
             long id = jdbc.sql("""
-                            insert into run (kind, site_id, state, requested_by, started_at, retry_of, from_site_id)
-                            values (:kind, :site, 'RUNNING', :by, :now, :retryOf, :from) returning run_id
+                            insert into run (kind, site_id, state, requested_by, started_at, retry_of, from_site_id, part_project_id, part_origin_id)
+                            values (:kind, :site, 'RUNNING', :by, :now, :retryOf, :from,
+                                    (select project_id from project where code = :project),
+                                    (select origin_id from origin where name = :origin))
+                            returning run_id
                             """)
                     .param("from", from == null ? null : from.id(), Types.INTEGER)
                     .param("retryOf", retryOf, Types.BIGINT)
+                    .param("project", part.project(), Types.VARCHAR)
+                    .param("origin", part.origin(), Types.VARCHAR)
                     .param("kind", kind.code())
                     .param("site", site.id())
                     .param("by", requestedBy)
@@ -223,6 +248,9 @@ public class Runs {
             }
             if (from != null) {
                 detail.put("from", from.name());
+            }
+            if (!part.isWhole()) {
+                detail.put("part", part.text());
             }
             ledger.append(requestedBy, "run.started", String.valueOf(id), detail);
             return find(id).orElseThrow();
@@ -250,7 +278,7 @@ public class Runs {
      */
     @Transactional
     public Run openRetry(Site site, long of, String requestedBy) {
-        Run run = open(RunKind.RETRY, site, requestedBy, of, null);
+        Run run = open(RunKind.RETRY, site, Part.WHOLE, requestedBy, of, null);
         retries.check(of);
         retries.choose(run.id(), of);
         return run;
@@ -264,7 +292,7 @@ public class Runs {
     @Transactional
     public Run openReplication(ReplicationRequest request, String requestedBy) {
         Replications.Asked asked = replications.checked(request);
-        Run run = open(RunKind.REPLICATION, asked.to(), requestedBy, null, asked.from());
+        Run run = open(RunKind.REPLICATION, asked.to(), Part.WHOLE, requestedBy, null, asked.from());
         replications.choose(run.id(), asked);
         return run;
     }
@@ -509,13 +537,32 @@ public class Runs {
                 .optional();
     }
 
-    /** Returns the run of a kind that was started last at a site. */
-    public Optional<Run> latest(RunKind kind, int siteId) {
-        return jdbc.sql(SELECT + "where r.kind = :kind and r.site_id = :site order by run_id desc limit 1")
-                .param("seen", Sight.EVERYTHING.seen())
-                .param("kind", kind.code())
+    /**
+     * Returns when the last night or retry was started. A night of a part counts only if its site has no others (ADR 0078).
+     */
+    public Optional<Instant> lastNight() {
+        return jdbc.sql("""
+                        select r.started_at from run r
+                        where r.kind = 'retry' or exists (select from night n where n.run_id = r.run_id)
+                        order by r.run_id desc limit 1
+                        """).query((row, n) -> row.getTimestamp(1).toInstant()).optional();
+    }
+
+    /** Returns when the last night at a site was started that had the experiments of a part: one of that part, or of all. */
+    public Optional<Instant> lastNight(int siteId, Part part) {
+        return jdbc.sql("""
+                        select r.started_at
+                        from run r
+                        left join project p on p.project_id = r.part_project_id
+                        left join origin o on o.origin_id = r.part_origin_id
+                        where r.kind = 'nightlyBackup' and r.site_id = :site
+                          and (num_nonnulls(r.part_project_id, r.part_origin_id) = 0 or p.code = :project or o.name = :origin)
+                        order by r.run_id desc limit 1
+                        """)
                 .param("site", siteId)
-                .query(RUN)
+                .param("project", part.project(), Types.VARCHAR)
+                .param("origin", part.origin(), Types.VARCHAR)
+                .query((row, n) -> row.getTimestamp(1).toInstant())
                 .optional();
     }
 

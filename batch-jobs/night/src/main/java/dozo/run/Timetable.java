@@ -3,6 +3,7 @@ package dozo.run;
 import dozo.setting.WrongSetting;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -28,11 +29,25 @@ public record Timetable(@Nullable CronExpression cron, ZoneId zone) {
         return new Timetable(OFF.equals(cron.strip()) ? null : cron(cron), zone(zone));
     }
 
-    /** Returns the first time after a moment; empty if there is none. */
+    /**
+     * Returns the first time after a moment; empty if there is none. A time of day that a change of the clock leaves out is an hour
+     * later, and of one that it repeats, the first counts: Spring would return both.
+     */
     public Optional<Instant> next(Instant after) {
-        return Optional.ofNullable(cron)
-                .map(times -> times.next(after.atZone(zone)))
-                .map(java.time.ZonedDateTime::toInstant);
+        Optional<LocalDateTime> next = nextOnWall(after.atZone(zone).toLocalDateTime());
+        while (next.isPresent()) {
+            Instant moment = next.get().atZone(zone).toInstant();
+            if (moment.isAfter(after)) {
+                return Optional.of(moment);
+            }
+            next = nextOnWall(next.get());
+        }
+        return Optional.empty();
+    }
+
+    /** Returns the next time as a clock on the wall shows it. */
+    private Optional<LocalDateTime> nextOnWall(LocalDateTime after) {
+        return Optional.ofNullable(cron).map(times -> times.next(after));
     }
 
     /**

@@ -158,15 +158,14 @@ public class TransferUnits {
 
     /**
      * Cancels the open units of earlier runs, so that they are planned again. The parts of a large file at the site are
-     * found again, because its temporary name is the same in every run. A retry leaves other experiments alone.
+     * found again, because its temporary name is the same in every run. A run that has not all experiments leaves the others alone.
      */
     public void cancelEarlier(long runId, int siteId) {
         jdbc.sql("""
                         update transfer_unit u set state = 'CANCELLED'
                         where site_id = :site and state in ('PLANNED', 'FAILED') and run_id <> :run
-                          and (not exists (select from run_experiment where run_id = :run)
-                               or exists (select from run_experiment c
-                                          where c.run_id = :run and c.experiment_id = u.experiment_id))
+                          and exists (select from run_included i
+                                      where i.run_id = :run and i.experiment_id = u.experiment_id)
                         """).param("run", runId).param("site", siteId).update();
     }
 
@@ -367,9 +366,8 @@ public class TransferUnits {
                                or exists (select from run where run_id = :run and from_site_id is not null))
                           and not exists (select from found_copy f
                                           where f.experiment_id = p.experiment_id and f.site_id = :site)
-                          and (not exists (select from run_experiment where run_id = :run)
-                               or exists (select from run_experiment c
-                                          where c.run_id = :run and c.experiment_id = p.experiment_id))
+                          and exists (select from run_included i
+                                      where i.run_id = :run and i.experiment_id = p.experiment_id)
                         order by p.experiment_id
                         limit :limit
                         ) due

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.ledger.Sight;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
 import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import dozo.registry.SiteTimetables;
@@ -205,6 +207,25 @@ class ForecastIT extends NightAtSite {
                 .isBetween(Duration.ofMinutes(22 * 60 + 58), Duration.ofMinutes(23 * 60 + 1));
         assertThat(Duration.between(Instant.now(), waiting.safeAt().low()))
                 .isBetween(Duration.ofMinutes(178), Duration.ofMinutes(181));
+    }
+
+    @Test
+    void aProjectWithMorePriorityComesMoreOften() throws Exception {
+        night.get(Projects.class).create("q", "", "test");
+        night.get(Projects.class).setPriority("q", 25, "test");
+        register("E0", "f", "12345678");
+        night.complete();
+        for (String code : List.of("E1", "E2", "E3", "E4")) {
+            register(code, "f", "12345678");
+        }
+        for (String code : List.of("F1", "F2", "F3", "F4")) {
+            Night.write(source.resolve(code), Map.of("f", "12345678"));
+            night.get(Experiments.class).register("q", code, "", source.resolve(code), "test");
+        }
+
+        assertThat(forecasts().now(Sight.EVERYTHING, SITE).lines())
+                .extracting(Line::code)
+                .containsExactly("F1", "F2", "E1", "F3", "F4", "E2", "E3", "E4");
     }
 
     @Test

@@ -8,6 +8,7 @@ import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.RiskSettings;
+import dozo.registry.SiteSchedules;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.run.Headlines.Headline;
@@ -17,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,6 +57,33 @@ class HeadlinesTest {
         }
     }
 
+    @Test
+    void aNightOfAPartDoesNotHideThatNightsDoNotStartUnlessTheSiteHasNoOthers() throws Exception {
+        SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
+        try (Night night = Night.on(nowhere)) {
+            night.register("E1", Files.createDirectory(folder.resolve("source")));
+            night.jdbc().sql("""
+                    insert into run (kind, site_id, state, requested_by, started_at, ended_at, part_project_id)
+                    values ('nightlyBackup', 1, 'COMPLETE', 'x', now() + interval '3 days', now() + interval '3 days', 1)
+                    """).update();
+            assertThat(headline(night, EVERY_NIGHT, 4).kind()).isEqualTo(Kind.OLD_NIGHT);
+
+            night.get(SiteSchedules.class).set("dr", List.of("project p: 0 0 12 1 * *"), "test");
+            assertThat(headline(night, EVERY_NIGHT, 4))
+                    .satisfies(only -> assertThat(only.kind()).isEqualTo(Kind.WAITING))
+                    .satisfies(only -> assertThat(
+                                    only.nextNight().atZone(ZoneOffset.UTC).getDayOfMonth())
+                            .isEqualTo(1));
+
+            night.get(SiteSchedules.class).set("dr", List.of("project p: 0 0 12 1 * *", "0 0 12 2 * *"), "test");
+            assertThat(headline(night, EVERY_NIGHT, 4))
+                    .satisfies(late -> assertThat(late.kind()).isEqualTo(Kind.OLD_NIGHT))
+                    .satisfies(late -> assertThat(
+                                    late.nextNight().atZone(ZoneOffset.UTC).getDayOfMonth())
+                            .isEqualTo(2));
+        }
+    }
+
     /** Returns the headline of the only site some days from now. */
     private static Headline headline(Night night, String cron, int days) {
         List<Headline> all = new Headlines(
@@ -67,7 +96,7 @@ class HeadlinesTest {
                         night.get(DrillPromises.class),
                         night.get(Runs.class),
                         night.get(Forecasts.class),
-                        Timetable.of(cron, "UTC"),
+                        new NightTimes(Timetable.of(cron, "UTC"), night.get(SiteSchedules.class)),
                         new RiskSettings(Duration.ofDays(3)),
                         () -> Instant.now().plus(Duration.ofDays(days)))
                 .all(Sight.EVERYTHING);

@@ -50,6 +50,23 @@ class NightsTest {
     }
 
     @Test
+    void aBackupOfAPartIsANightOnlyIfTheSiteHasNoOthers() {
+        register();
+        run(2, "nightlyBackup", 1, "COMPLETE", 1);
+        run(3, "nightlyBackup", 1, "COMPLETE", 2);
+        jdbc.sql("update run set part_project_id = 1 where run_id = 3").update();
+        assertThat(nights.since(at(1))).extracting(Night::run).containsExactly(2L);
+
+        jdbc.sql("insert into site_schedule (site_id, project_id, cron, since) values (1, 1, '0 0 1 * * *', now())")
+                .update();
+        assertThat(nights.since(at(1))).extracting(Night::run).containsExactly(2L, 3L);
+
+        jdbc.sql("insert into site_schedule (site_id, cron, since) values (1, '0 0 2 * * *', now())")
+                .update();
+        assertThat(nights.since(at(1))).extracting(Night::run).containsExactly(2L);
+    }
+
+    @Test
     void aSiteHasNightsFromItsFirstOneUntilItIsRemoved() {
         register();
         jdbc.sql("delete from run").update();

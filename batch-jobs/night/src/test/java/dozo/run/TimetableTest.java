@@ -29,9 +29,15 @@ class TimetableTest {
             0 0 1 * * *  | UTC              | 2026-05-01T16:00:00Z | 2026-05-02T00:59:59Z | false
             0 0 1 * * *  | UTC              | 2026-05-01T16:00:00Z | 2026-05-02T01:00:00Z | true
             # 29 March 2026: half past two does not exist in Zurich, and the night is not lost
+            0 30 2 * * * | Europe/Zurich    | 2026-03-28T01:30:00Z | 2026-03-29T01:29:59Z | false
+            0 30 2 * * * | Europe/Zurich    | 2026-03-28T01:30:00Z | 2026-03-29T01:30:00Z | true
+            0 30 2 * * * | Europe/Zurich    | 2026-03-29T01:30:00Z | 2026-03-30T00:29:59Z | false
             0 30 2 * * * | Europe/Zurich    | 2026-03-28T01:30:00Z | 2026-03-30T00:30:00Z | true
             # 25 October 2026: half past two comes twice, and the night has one run
             0 30 2 * * * | Europe/Zurich    | 2026-10-25T00:30:00Z | 2026-10-25T01:29:59Z | false
+            0 30 2 * * * | Europe/Zurich    | 2026-10-25T00:30:00Z | 2026-10-25T01:30:15Z | false
+            0 30 * * * * | Europe/Zurich    | 2026-10-25T01:10:00Z | 2026-10-25T01:50:00Z | false
+            0 30 * * * * | Europe/Zurich    | 2026-10-25T01:10:00Z | 2026-10-25T02:30:00Z | true
             0 30 2 * * * | Europe/Zurich    | 2026-10-25T00:30:00Z | 2026-10-26T01:30:00Z | true
             # off
             -            | Asia/Tokyo       | 2026-05-01T16:00:00Z | 2036-05-02T16:00:00Z | false

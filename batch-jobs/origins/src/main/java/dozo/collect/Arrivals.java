@@ -425,12 +425,14 @@ public class Arrivals {
                 .list();
     }
 
-    /** Returns the next waiting arrival that a run has not tried; in a retry, only one of its experiments. */
+    /** Returns the next waiting arrival that a run has not tried; only one of its experiments or its project. */
     Optional<Arrival> nextWaiting(long runId, Origin origin) {
         return jdbc.sql(SELECT + """
                         where a.origin_id = :origin and a.waiting and a.tried_run is distinct from :run
                           and (not exists (select from run_experiment where run_id = :run)
                                or a.experiment_id in (select experiment_id from run_experiment where run_id = :run))
+                          and exists (select from run r
+                                      where r.run_id = :run and (r.part_project_id is null or r.part_project_id = a.project_id))
                         order by a.experiment_id nulls last, a.arrival_id limit 1
                         """)
                 .param("origin", origin.id())
@@ -442,8 +444,10 @@ public class Arrivals {
     /** Returns how many waiting arrivals a run has not tried. */
     long waiting(long runId, Origin origin) {
         return jdbc.sql("""
-                        select count(*) from arrival
-                        where origin_id = :origin and waiting and tried_run is distinct from :run
+                        select count(*) from arrival a
+                        where a.origin_id = :origin and a.waiting and a.tried_run is distinct from :run
+                          and exists (select from run r
+                                      where r.run_id = :run and (r.part_project_id is null or r.part_project_id = a.project_id))
                         """)
                 .param("origin", origin.id())
                 .param("run", runId)

@@ -164,7 +164,7 @@ public class Reconciliations {
 
     /**
      * Returns the next active origin that a run has not reached; in a retry, only one with waiting items of its
-     * experiments.
+     * experiments, and in a night of a project, only one that has items of the project.
      */
     Optional<Integer> nextOrigin(long runId) {
         return jdbc.sql("""
@@ -174,6 +174,14 @@ public class Reconciliations {
                           and (not exists (select from run_experiment where run_id = :run)
                                or exists (select from arrival a join run_experiment c using (experiment_id)
                                           where a.origin_id = o.origin_id and c.run_id = :run and a.waiting))
+                          and exists (select from run r
+                                      where r.run_id = :run
+                                        and (r.part_origin_id is null or r.part_origin_id = o.origin_id)
+                                        and (r.part_project_id is null or r.part_project_id = o.project_id
+                                             or exists (select from origin_project m
+                                                        where m.origin_id = o.origin_id and m.project_id = r.part_project_id)
+                                             or exists (select from arrival a
+                                                        where a.origin_id = o.origin_id and a.project_id = r.part_project_id)))
                         order by o.origin_id limit 1
                         """)
                 .param("run", runId)
@@ -181,7 +189,7 @@ public class Reconciliations {
                 .optional();
     }
 
-    /** Returns whether a run is limited to some experiments. */
+    /** Returns whether a run has only experiments that were chosen when it was opened: it asks no origin for new items. */
     boolean isRetry(long runId) {
         return jdbc.sql("select exists (select from run_experiment where run_id = :run)")
                 .param("run", runId)

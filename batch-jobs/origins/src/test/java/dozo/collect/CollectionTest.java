@@ -154,6 +154,40 @@ class CollectionTest {
         assertThat(Files.list(spool)).hasSize(8);
     }
 
+    @Test
+    void aNightOfAPartAsksOnlyTheOriginsOfItsExperiments() throws Exception {
+        begin(DataSize.ofBytes(0));
+        projects.create("q", "", "t");
+        jdbc.sql("""
+                        insert into origin (name, kind, address, spool, active, updated_at)
+                        values ('other', 'dicomweb', 'http://localhost:1', '/other', false, now())
+                        """).update();
+
+        assertThat(reports("part_project_id", "(select project_id from project where code = 'q')"))
+                .as("the origin has nothing of this project")
+                .isEmpty();
+        assertThat(reports("part_origin_id", "(select origin_id from origin where name = 'other')"))
+                .isEmpty();
+        assertThat(reports("part_origin_id", "(select origin_id from origin where name = 'fw')"))
+                .extracting(Report::itemsComplete)
+                .containsExactly(8L);
+    }
+
+    @Test
+    void aNightOfAProjectBringsOnlyItsItems() throws Exception {
+        begin(DataSize.ofBytes(0));
+        projects.create("q", "", "t");
+        night();
+        jdbc.sql("update arrival set waiting = true").update();
+        jdbc.sql(
+                        "update arrival set project_id = (select project_id from project where code = 'q') where arrival_id <= 3")
+                .update();
+
+        assertThat(reports("part_project_id", "(select project_id from project where code = 'q')"))
+                .extracting(Report::itemsTried)
+                .containsExactly(3L);
+    }
+
     /** It does not try 40 files one after the other, with all the waits. */
     @Test
     void aFlywheelThatDiesInTheMiddleOfASessionEndsItsPartSoon() throws Exception {
@@ -194,18 +228,29 @@ class CollectionTest {
                 "fw", new Terms(OriginKind.FLYWHEEL, address, key, List.of(), spool, "p", Map.of(), true, true), "t");
     }
 
+    /** Returns the reports of a night of a part. */
+    private List<Report> reports(String column, String part) throws InterruptedException {
+        return reconciliations.of(night("kind, %s".formatted(column), "'nightlyBackup', %s".formatted(part)));
+    }
+
     private Report night() throws InterruptedException {
+        return reconciliations.of(night("kind", "'nightlyBackup'")).getFirst();
+    }
+
+    private long night(String columns, String values) throws InterruptedException {
         jdbc.sql("update run set state = 'COMPLETE', ended_at = now() where state = 'RUNNING'")
                 .update();
         long run = jdbc.sql("""
-                        insert into run (kind, site_id, state, requested_by, started_at)
-                        select 'nightlyBackup', site_id, 'RUNNING', 't', now() from site returning run_id
-                        """).query((row, n) -> row.getLong(1)).single();
+                        insert into run (site_id, state, requested_by, started_at, %s)
+                        select site_id, 'RUNNING', 't', now(), %s from site returning run_id
+                        """.formatted(columns, values))
+                .query((row, n) -> row.getLong(1))
+                .single();
         boolean more = true;
         while (more) {
             more = collection.next(run);
         }
-        return reconciliations.of(run).getFirst();
+        return run;
     }
 
     private List<String> lines(Report report) {

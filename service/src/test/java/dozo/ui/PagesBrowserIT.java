@@ -229,6 +229,11 @@ class PagesBrowserIT {
                         select run_id, name, seconds
                         from run, (values ('SITE', 61), ('PROCESSORS', 30), ('TIMETABLE', 0.1)) as looked (name, seconds)
                         on conflict do nothing;
+                        delete from run_tuning;
+                        insert into run_tuning (run_id, decided_at, lanes, channels, bytes_per_second, reason)
+                        select run_id, now() - make_interval(secs => 60 - n), lanes, channels, nullif(rate, 0), reason
+                        from run, (values (1, 4, 1, 0, 'ASSUMED_RATE'), (4, 4, 2, 2.1e8, 'WINDOWS'), (6, 4, 2, 4.2e8, 'MORE_FASTER'),
+                                          (9, 4, 4, 4.2e8, 'WINDOWS'), (15, 4, 2, 4.1e8, 'MORE_NO_FASTER')) as made (n, lanes, channels, rate, reason);
                         insert into scanner (code, purge_days) values ('MR7T', 2) on conflict do nothing;
                         delete from run_forecast_experiment where run_id = 2;
                         delete from run_forecast where run_id = 2;

@@ -23,6 +23,9 @@ import dozo.remote.SiteCheck;
 import dozo.remote.Space;
 import dozo.run.SiteHours;
 import dozo.run.SiteHours.Now;
+import dozo.run.SiteMeasuring;
+import dozo.run.SiteTunings;
+import dozo.run.SiteTunings.SiteTuning;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
@@ -59,6 +62,8 @@ public class SiteApi {
     private final Capacities capacities;
     private final SiteTimetables timetables;
     private final SiteHours hours;
+    private final SiteTunings tunings;
+    private final SiteMeasuring measuring;
     private final Editions editions;
 
     /**
@@ -251,10 +256,14 @@ public class SiteApi {
             Capacities capacities,
             SiteTimetables timetables,
             SiteHours hours,
+            SiteTunings tunings,
+            SiteMeasuring measuring,
             Editions editions) {
         this.sites = sites;
         this.timetables = timetables;
         this.hours = hours;
+        this.tunings = tunings;
+        this.measuring = measuring;
         this.key = key;
         this.capabilities = capabilities;
         this.capacities = capacities;
@@ -331,6 +340,22 @@ public class SiteApi {
     ShownTimetable setTimetable(@PathVariable String name, @Valid @RequestBody NewTimetable asked, Principal actor) {
         var _ = timetables.set(name, asked.rules, actor.getName()).orElseThrow(Missing.thing("site", name));
         return timetable(name);
+    }
+
+    /** Shows the last measurement of a site with made-up data. 404: there is none. */
+    @GetMapping("/{name}/tuning")
+    SiteTuning tuning(@PathVariable String name) {
+        return tunings.of(find(name).id()).orElseThrow(Missing.thing("measurement of site", name));
+    }
+
+    /**
+     * Measures with made-up data how many SSH connections to a site, and channels on each, are best, and stores the result: runs
+     * begin with it for 90 days. It takes about a minute. 409: a run or another measurement is active, or the site is closed by its
+     * timetable. 502: the site cannot be reached, or refuses the temporary files.
+     */
+    @PostMapping("/{name}/tuning")
+    SiteTuning tune(@PathVariable String name, Principal actor) throws RemoteException, InterruptedException {
+        return measuring.measure(find(name), actor.getName());
     }
 
     private ShownSite shown(Site site) {

@@ -16,6 +16,8 @@ import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
 import dozo.run.Promises;
 import dozo.run.SiteHours;
+import dozo.run.SiteMeasuring;
+import dozo.run.SiteTunings;
 import dozo.ui.PageProblems.NotThere;
 import java.security.Principal;
 import java.time.InstantSource;
@@ -42,6 +44,8 @@ class SitesPage {
     private final Promises promises;
     private final SiteTimetables timetables;
     private final SiteHours hours;
+    private final SiteTunings tunings;
+    private final SiteMeasuring measuring;
     private final InstantSource clock;
 
     /**
@@ -73,6 +77,8 @@ class SitesPage {
             Promises promises,
             SiteTimetables timetables,
             SiteHours hours,
+            SiteTunings tunings,
+            SiteMeasuring measuring,
             InstantSource clock) {
         this.sites = sites;
         this.key = key;
@@ -81,6 +87,8 @@ class SitesPage {
         this.promises = promises;
         this.timetables = timetables;
         this.hours = hours;
+        this.tunings = tunings;
+        this.measuring = measuring;
         this.clock = clock;
     }
 
@@ -215,6 +223,25 @@ class SitesPage {
         model.addAttribute("site", site);
         model.addAttribute("form", form);
         return "timetable";
+    }
+
+    @GetMapping("/sites/{name}/tuning")
+    String tuning(@PathVariable String name, Model model) {
+        Site site = find(name);
+        model.addAttribute("site", site);
+        model.addAttribute("map", tunings.of(site.id()).map(HeatMap::new));
+        return "sitetuning";
+    }
+
+    /** Measures with made-up data how many lanes and channels are best, and shows the result. */
+    @PostMapping("/sites/{name}/tuning")
+    String tune(@PathVariable String name, Principal actor, Model model) throws InterruptedException {
+        try {
+            measuring.measure(find(name), actor.getName());
+        } catch (RemoteException failed) {
+            model.addAttribute("unreachable", String.valueOf(failed.getMessage()));
+        }
+        return tuning(name, model);
     }
 
     @GetMapping("/sites/{name}/remove")

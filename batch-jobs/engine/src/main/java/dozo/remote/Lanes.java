@@ -389,6 +389,7 @@ public final class Lanes implements AutoCloseable {
         while (open.size() < lanesWanted && !leaving.isEmpty()) {
             Lane back = leaving.keySet().iterator().next();
             leaving.remove(back);
+            back.narrow(channels);
             back.widen(channels);
             open.add(back);
         }
@@ -474,7 +475,12 @@ public final class Lanes implements AutoCloseable {
         Tuning first =
                 new Tuning(lane.roundTripNanos(), lanesMax, Runtime.getRuntime().availableProcessors(), known);
         tuning = first;
-        note(first, first.first(), known instanceof TuningStart.Carried(double carried) ? carried : 0);
+        double rate = switch (known) {
+            case TuningStart.Unknown() -> 0;
+            case TuningStart.Carried(double carried) -> carried;
+            case TuningStart.Chosen(TuningGrid.Cell best) -> best.bytesPerSecond();
+        };
+        note(first, first.first(), rate);
         channels = first.channels();
         lanesWanted = first.lanes();
         while (open.size() + opening < lanesWanted && opening < OPENING_MAX) {
@@ -611,6 +617,11 @@ public final class Lanes implements AutoCloseable {
         }
         step.ifPresent(each -> {
             note(measuring, each.reason(), each.bytesPerSecond());
+            if (measuring.lanes() > open.size()) {
+                // Earlier refusals say nothing about this attempt.
+                failuresInARow = 0;
+                noAttemptBefore = now;
+            }
             want(measuring.lanes(), measuring.channels());
         });
     }

@@ -114,25 +114,32 @@ final class Tuning {
         this.roundTripNanos = Math.max(1, roundTripNanos);
         boolean far = roundTripNanos >= FAR_NANOS;
         int fewest = Math.min(lanesMax, far ? LANES_FAR : Math.clamp(cores, LANES_NEAR_MIN, LANES_NEAR_MAX));
-        double rate;
         switch (start) {
             case TuningStart.Unknown() -> {
                 this.first = TuningReason.ASSUMED_RATE;
-                rate = ASSUMED_BYTES_PER_SECOND;
+                // NB: channels only: logins have their price, and measuring follows.
+                this.shape = shape(fewest, windows(ASSUMED_BYTES_PER_SECOND));
             }
             case TuningStart.Carried(double carried) -> {
                 this.first = TuningReason.EARLIER_RATE;
-                rate = carried;
+                int windows = windows(carried);
+                this.shape = shape(Math.clamp(Math.ceilDiv(windows, CHANNELS_MAX), fewest, lanesMax), windows);
+            }
+            case TuningStart.Chosen(TuningGrid.Cell best) -> {
+                this.first = TuningReason.TUNED;
+                this.shape = new Shape(Math.min(best.lanes(), lanesMax), Math.min(best.channels(), CHANNELS_MAX));
             }
         }
-        int windows = (int) Math.min(
-                (long) lanesMax * CHANNELS_MAX, (long) Math.ceil(rate * seconds(this.roundTripNanos) / WINDOW_BYTES));
-        // The assumed rate adds channels only: logins have their price, and measuring follows.
-        int lanes = start instanceof TuningStart.Unknown
-                ? fewest
-                : Math.clamp(Math.ceilDiv(windows, CHANNELS_MAX), fewest, lanesMax);
-        this.shape = new Shape(lanes, Math.clamp(Math.ceilDiv(windows, lanes), 1, CHANNELS_MAX));
         this.usual = shape;
+    }
+
+    private int windows(double bytesPerSecond) {
+        double windows = Math.ceil(bytesPerSecond * seconds(roundTripNanos) / WINDOW_BYTES);
+        return (int) Math.min((double) lanesMax * CHANNELS_MAX, windows);
+    }
+
+    private static Shape shape(int lanes, int windows) {
+        return new Shape(lanes, Math.clamp(Math.ceilDiv(windows, lanes), 1, CHANNELS_MAX));
     }
 
     int lanes() {

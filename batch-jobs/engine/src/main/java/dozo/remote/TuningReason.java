@@ -8,6 +8,9 @@ public enum TuningReason {
     /** The first choice, by the round trip and the rate that the site carried before. */
     EARLIER_RATE,
 
+    /** The first choice, as {@link TuningGrid} has measured. */
+    TUNED,
+
     /** The channels could carry at least twice the measured rate, so that no more are needed. */
     ENOUGH,
 

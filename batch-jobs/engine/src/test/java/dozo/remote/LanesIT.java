@@ -7,11 +7,18 @@ import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyPair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.apache.sshd.common.config.keys.KeyUtils;
+import org.apache.sshd.common.config.keys.PublicKeyEntry;
+import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.core.CoreModuleProperties;
+import org.apache.sshd.server.SshServer;
+import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -161,6 +168,38 @@ class LanesIT {
         try (Lanes lanes = Lanes.to(site.address(), 1)) {
             var _ = lanes.next();
             assertThat(lanes.decisions()).as("a fixed number").isEmpty();
+        }
+    }
+
+    @Test
+    void aSiteThatRefusesLanesGetsFewer() throws Exception {
+        KeyPair host = KeyUtils.generateKeyPair("ssh-ed25519", 256);
+        try (SshServer few = SshServer.setUpDefaultServer()) {
+            few.setHost("127.0.0.1");
+            few.setKeyPairProvider(KeyPairProvider.wrap(host));
+            few.setPublickeyAuthenticator((_, _, _) -> true);
+            few.setSubsystemFactories(List.of(new SftpSubsystemFactory()));
+            CoreModuleProperties.MAX_CONCURRENT_SESSIONS.set(few, 3);
+            few.start();
+            SiteAddress keys = site.address();
+            SiteAddress address = new SiteAddress(
+                    "127.0.0.1",
+                    few.getPort(),
+                    keys.user(),
+                    keys.root(),
+                    keys.identity(),
+                    PublicKeyEntry.toString(host.getPublic()));
+            try (Lanes lanes = Lanes.tuned(address, new TuningStart.Chosen(new TuningGrid.Cell(8, 1, 1e6)))) {
+                await().atMost(Duration.ofMinutes(3)).until(() -> {
+                    var _ = lanes.next();
+                    return lanes.decisions().size() == 2;
+                });
+                assertThat(lanes.decisions().getLast().reason()).isEqualTo(TuningReason.SITE_LIMIT);
+                assertThat(lanes.decisions().getLast().lanes())
+                        .isEqualTo(lanes.open())
+                        .isLessThan(8);
+                assertThat(lanes.trouble()).isPresent();
+            }
         }
     }
 

@@ -66,6 +66,13 @@ class TuningTest {
     }
 
     @Test
+    void whatWasMeasuredWithMadeUpDataComesFirst() {
+        Tuning tuning = new Tuning(FAR, 64, 4, new TuningStart.Chosen(new TuningGrid.Cell(8, 2, 900 * MB)));
+        assertThat(shape(tuning)).isEqualTo("8 x 2");
+        assertThat(tuning.first()).isEqualTo(TuningReason.TUNED);
+    }
+
+    @Test
     void channelsAreAddedBeforeLanes() {
         Link link = new Link(FAR, 10_000 * MB);
         link.pass(60);

@@ -21,9 +21,11 @@ public class Tunings {
     private static final int LATEST = 5;
 
     private final JdbcClient jdbc;
+    private final SiteTunings measured;
 
-    Tunings(JdbcClient jdbc) {
+    Tunings(JdbcClient jdbc, SiteTunings measured) {
         this.jdbc = jdbc;
+        this.measured = measured;
     }
 
     /** Returns the decisions of a run, the oldest first. */
@@ -66,11 +68,14 @@ public class Tunings {
                         """).param("run", runId).param("most", DECISIONS_MAX).update();
     }
 
-    /** Returns what is known about the link to a site: the highest rate of the latest runs that measured one. */
+    /**
+     * Returns what is known about the link to a site: what was measured with made-up data, or the highest rate of the
+     * latest runs that measured one.
+     */
     TuningStart start(int siteId) {
-        return decided(siteId)
-                .or(() -> learnt(siteId))
-                .<TuningStart>map(TuningStart.Carried::new)
+        return measured.choice(siteId)
+                .<TuningStart>map(TuningStart.Chosen::new)
+                .or(() -> decided(siteId).or(() -> learnt(siteId)).map(TuningStart.Carried::new))
                 .orElseGet(TuningStart.Unknown::new);
     }
 
@@ -79,7 +84,7 @@ public class Tunings {
         return highest("""
                 select max(t.bytes_per_second) as rate
                 from run r join run_tuning t using (run_id)
-                where r.site_id = :site and t.bytes_per_second > 0 and t.reason not in ('ASSUMED_RATE', 'EARLIER_RATE')
+                where r.site_id = :site and t.bytes_per_second > 0 and t.reason not in ('ASSUMED_RATE', 'EARLIER_RATE', 'TUNED')
                 group by run_id order by run_id desc limit :latest
                 """, siteId);
     }

@@ -204,6 +204,7 @@ def addresses(run, tokens):
         '/sites/{name}/forecast': ['/sites/dr/forecast'],
         '/sites/{name}/schedule': ['/sites/dr/schedule'],
         '/sites/{name}/timetable': ['/sites/dr/timetable'],
+        '/sites/{name}/tuning': ['/sites/dr/tuning'],
         '/sites/{name}/remove': ['/sites/dr/remove'],
         '/administration/tokens/{id}/revoke': [f'/administration/tokens/{tokens[EVERYBODY]}/revoke'],
         '/administration/users/{name}': ['/administration/users/lab0'],

@@ -125,8 +125,12 @@ def rows(centre):
 
 
 def difference(before, after):
-    # The number of a run's intervals depends on how long it takes.
-    return {name: after[name] - before[name] for name in after if after[name] != before[name] and name != 'run_pace'}
+    # The number of a run's intervals and decisions depends on how long it takes.
+    return {
+        name: after[name] - before[name]
+        for name in after
+        if after[name] != before[name] and name not in ('run_pace', 'run_tuning')
+    }
 
 
 def same(pattern, found, what):

@@ -12,7 +12,7 @@ begin
     for c in select table_name, column_name from information_schema.columns
              where table_schema = 'public' and data_type like 'timestamp%'
                and table_name in ('manifest', 'run', 'run_worker', 'receipt', 'stored', 'coverage', 'protection', 'experiment',
-                                  'batch_job_execution', 'batch_step_execution', 'run_pace') loop
+                                  'batch_job_execution', 'batch_step_execution', 'run_pace', 'run_tuning') loop
         execute format('update %I set %I = %I - %L::interval where %I <> ''infinity''', c.table_name, c.column_name, c.column_name,
                        current_setting('bench.nights')::integer + 1 || ' days', c.column_name);
     end loop;
@@ -66,6 +66,9 @@ from run_worker w join of_run r using (run_id), generate_series(1, :nights) n;
 insert into run_pace
 select w.run_id + n, w.began_at + n * interval '1 day', w.seconds, w.bytes, w.entries
 from run_pace w join of_run r using (run_id), generate_series(1, :nights) n;
+insert into run_tuning
+select t.run_id + n, t.decided_at + n * interval '1 day', t.lanes, t.channels, t.bytes_per_second, t.reason
+from run_tuning t join of_run r using (run_id), generate_series(1, :nights) n;
 insert into run_total
 select t.run_id + n, t.project_id, t.bytes, t.entries
 from run_total t join of_run r using (run_id), generate_series(1, :nights) n;

@@ -5,11 +5,14 @@ import dozo.api.http.Page;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
+import dozo.remote.TuningDecision;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
+import dozo.run.Tunings;
 import java.net.URI;
 import java.security.Principal;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
@@ -30,6 +33,7 @@ class RunApi {
     private final Runs runs;
     private final Operations operations;
     private final Findings findings;
+    private final Tunings tunings;
     private final ShownRun.View view;
 
     /**
@@ -39,10 +43,11 @@ class RunApi {
      */
     record NewRun(@Nullable String site) {}
 
-    RunApi(Runs runs, Operations operations, Findings findings, ShownRun.View view) {
+    RunApi(Runs runs, Operations operations, Findings findings, Tunings tunings, ShownRun.View view) {
         this.runs = runs;
         this.operations = operations;
         this.findings = findings;
+        this.tunings = tunings;
         this.view = view;
     }
 
@@ -119,6 +124,16 @@ class RunApi {
         find(sight, id);
         return Page.of(limit, most -> findings.of(sight, id, after, most), KeptFinding::id)
                 .map(ShownFinding::of);
+    }
+
+    /**
+     * Lists why the numbers of connections to the site and of channels on each were chosen or changed, the oldest decision first. Empty
+     * if they are fixed, after the retention time, and for users who see only some projects.
+     */
+    @GetMapping("/{id}/tuning")
+    List<TuningDecision> tuning(@PathVariable long id, Sight sight) {
+        find(sight, id);
+        return sight.ofEverything() ? tunings.of(id) : List.of();
     }
 
     private ResponseEntity<ShownRun> accepted(Sight sight, Run started) {

@@ -25,6 +25,9 @@ import dozo.remote.Space;
 import dozo.run.NightTimes;
 import dozo.run.SiteHours;
 import dozo.run.SiteHours.Now;
+import dozo.run.SiteMeasuring;
+import dozo.run.SiteTunings;
+import dozo.run.SiteTunings.SiteTuning;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
@@ -65,6 +68,8 @@ public class SiteApi {
     private final SiteSchedules schedules;
     private final NightTimes nights;
     private final InstantSource clock;
+    private final SiteTunings tunings;
+    private final SiteMeasuring measuring;
     private final Editions editions;
 
     /**
@@ -288,6 +293,8 @@ public class SiteApi {
             SiteSchedules schedules,
             NightTimes nights,
             InstantSource clock,
+            SiteTunings tunings,
+            SiteMeasuring measuring,
             Editions editions) {
         this.sites = sites;
         this.timetables = timetables;
@@ -295,6 +302,8 @@ public class SiteApi {
         this.schedules = schedules;
         this.nights = nights;
         this.clock = clock;
+        this.tunings = tunings;
+        this.measuring = measuring;
         this.key = key;
         this.capabilities = capabilities;
         this.capacities = capacities;
@@ -395,6 +404,22 @@ public class SiteApi {
     ShownSchedules setSchedules(@PathVariable String name, @Valid @RequestBody NewSchedules asked, Principal actor) {
         var _ = schedules.set(name, asked.schedules, actor.getName()).orElseThrow(Missing.thing("site", name));
         return schedules(name);
+    }
+
+    /** Shows the last measurement of a site with made-up data. 404: there is none. */
+    @GetMapping("/{name}/tuning")
+    SiteTuning tuning(@PathVariable String name) {
+        return tunings.of(find(name).id()).orElseThrow(Missing.thing("measurement of site", name));
+    }
+
+    /**
+     * Measures with made-up data how many SSH connections to a site, and channels on each, are best, and stores the result: runs
+     * begin with it for 90 days. It takes about a minute. 409: a run or another measurement is active, or the site is closed by its
+     * timetable. 502: the site cannot be reached, or refuses the temporary files.
+     */
+    @PostMapping("/{name}/tuning")
+    SiteTuning tune(@PathVariable String name, Principal actor) throws RemoteException, InterruptedException {
+        return measuring.measure(find(name), actor.getName());
     }
 
     private ShownSite shown(Site site) {

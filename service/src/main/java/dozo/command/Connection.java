@@ -190,6 +190,10 @@ final class Connection {
         return Answer.of(ask("POST", path, body, ANSWER_LIMIT), JSON.constructType(type));
     }
 
+    <T> Answer<T> post(String path, Map<String, ?> body, Class<T> type, Duration limit) {
+        return Answer.of(ask("POST", path, body, limit), JSON.constructType(type));
+    }
+
     /** Sends a file unchanged. */
     <T> Answer<T> post(String path, String contentType, Path file, Class<T> type, Duration limit) {
         try {

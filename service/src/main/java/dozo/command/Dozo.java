@@ -65,6 +65,7 @@ public final class Dozo {
             ExperimentsCommand.class,
             SourceCommand.class,
             SiteCommand.class,
+            TuneCommand.class,
             CoverageCommand.class,
             ManifestCommand.class,
             ProveCommand.class,

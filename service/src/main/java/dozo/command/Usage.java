@@ -51,6 +51,7 @@ public final class Usage {
                 "Set-up",
                 List.of(
                         "site",
+                        "tune",
                         "recovery-key",
                         "project",
                         "user",

@@ -303,6 +303,10 @@ class LedgerCompleteTest {
                         () -> post("/sites/dr/check", null),
                         row("site.capabilities", "dr", "before", "", "after", ANY)),
                 change(
+                        "POST /api/v1/sites/{name}/tuning",
+                        () -> post("/sites/dr/tuning", null),
+                        row("site.tuned", "dr", "lanes", ANY, "channels", ANY, "bytesPerSecond", ANY)),
+                change(
                         "PUT /api/v1/origins/{name}",
                         () -> put("/origins/fw", """
                                 {"kind": "flywheel", "address": "http://localhost:1", "secretFile": "%s", "spool": "%s",

@@ -229,6 +229,16 @@ class PagesBrowserIT {
                         select run_id, name, seconds
                         from run, (values ('SITE', 61), ('PROCESSORS', 30), ('TIMETABLE', 0.1)) as looked (name, seconds)
                         on conflict do nothing;
+                        delete from run_tuning;
+                        insert into run_tuning (run_id, decided_at, lanes, channels, bytes_per_second, reason)
+                        select run_id, now() - make_interval(secs => 60 - n), lanes, channels, nullif(rate, 0), reason
+                        from run, (values (1, 4, 1, 0, 'ASSUMED_RATE'), (4, 4, 2, 2.1e8, 'WINDOWS'), (6, 4, 2, 4.2e8, 'MORE_FASTER'),
+                                          (9, 4, 4, 4.2e8, 'WINDOWS'), (15, 4, 2, 4.1e8, 'MORE_NO_FASTER')) as made (n, lanes, channels, rate, reason);
+                        insert into site_tuning (site_id, measured_at, measured_by, cell_lanes, cell_channels, cell_bytes_per_second,
+                                                 lanes, channels, bytes_per_second)
+                        select site_id, now(), 'mori', '{1,1,1,2,2,2,4,4,4,8,8,8}', '{1,2,4,1,2,4,1,2,4,1,2,4}',
+                               '{58e6,116e6,231e6,117e6,230e6,455e6,232e6,461e6,902e6,460e6,940e6,948e6}', 4, 4, 9.02e8
+                        from site;
                         insert into scanner (code, purge_days) values ('MR7T', 2) on conflict do nothing;
                         delete from run_forecast_experiment where run_id = 2;
                         delete from run_forecast where run_id = 2;
@@ -1105,6 +1115,7 @@ class PagesBrowserIT {
         pages.put("forecast-run", "/runs/2/forecast");
         pages.put("schedule", "/sites/dr/schedule");
         pages.put("timetable", "/sites/dr/timetable");
+        pages.put("sitetuning", "/sites/dr/tuning");
         pages.put("removesite", "/sites/dr/remove");
         pages.put("administration", "/administration");
         pages.put("password", "/administration/password");

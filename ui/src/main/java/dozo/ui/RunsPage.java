@@ -18,6 +18,7 @@ import dozo.run.ReplicationRequest;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
+import dozo.run.Tunings;
 import dozo.ui.PageProblems.NotThere;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
@@ -50,6 +51,7 @@ class RunsPage {
     private final RunWatch watch;
     private final Paces paces;
     private final Limits bottlenecks;
+    private final Tunings tunings;
     private final Forecasts forecasts;
     private final Nights nights;
     private final InstantSource clock;
@@ -64,6 +66,7 @@ class RunsPage {
             RunWatch watch,
             Paces paces,
             Limits bottlenecks,
+            Tunings tunings,
             Forecasts forecasts,
             Nights nights,
             InstantSource clock,
@@ -76,6 +79,7 @@ class RunsPage {
         this.watch = watch;
         this.paces = paces;
         this.bottlenecks = bottlenecks;
+        this.tunings = tunings;
         this.forecasts = forecasts;
         this.nights = nights;
         this.clock = clock;
@@ -128,6 +132,7 @@ class RunsPage {
         model.addAttribute("sample", watch.of(sight, run));
         model.addAttribute("limits", Limit.values());
         model.addAttribute("bottlenecks", bottlenecks.of(id));
+        model.addAttribute("tuning", sight.ofEverything() ? tunings.of(id) : List.of());
         model.addAttribute("everything", sight.ofEverything());
         model.addAttribute("outlook", sight.ofEverything() ? forecasts.of(id).orElse(null) : null);
         // What the engine has moved is not known by project.

@@ -18,6 +18,8 @@ import dozo.remote.SiteCheck;
 import dozo.run.NightTimes;
 import dozo.run.Promises;
 import dozo.run.SiteHours;
+import dozo.run.SiteMeasuring;
+import dozo.run.SiteTunings;
 import dozo.ui.PageProblems.NotThere;
 import java.security.Principal;
 import java.time.Instant;
@@ -47,6 +49,8 @@ class SitesPage {
     private final SiteHours hours;
     private final SiteSchedules schedules;
     private final NightTimes nights;
+    private final SiteTunings tunings;
+    private final SiteMeasuring measuring;
     private final InstantSource clock;
 
     /**
@@ -84,6 +88,8 @@ class SitesPage {
             SiteHours hours,
             SiteSchedules schedules,
             NightTimes nights,
+            SiteTunings tunings,
+            SiteMeasuring measuring,
             InstantSource clock) {
         this.sites = sites;
         this.key = key;
@@ -94,6 +100,8 @@ class SitesPage {
         this.hours = hours;
         this.schedules = schedules;
         this.nights = nights;
+        this.tunings = tunings;
+        this.measuring = measuring;
         this.clock = clock;
     }
 
@@ -260,6 +268,25 @@ class SitesPage {
         return schedules.of(site.id()).stream()
                 .map(each -> each.schedule().text())
                 .toList();
+    }
+
+    @GetMapping("/sites/{name}/tuning")
+    String tuning(@PathVariable String name, Model model) {
+        Site site = find(name);
+        model.addAttribute("site", site);
+        model.addAttribute("map", tunings.of(site.id()).map(HeatMap::new));
+        return "sitetuning";
+    }
+
+    /** Measures with made-up data how many lanes and channels are best, and shows the result. */
+    @PostMapping("/sites/{name}/tuning")
+    String tune(@PathVariable String name, Principal actor, Model model) throws InterruptedException {
+        try {
+            measuring.measure(find(name), actor.getName());
+        } catch (RemoteException failed) {
+            model.addAttribute("unreachable", String.valueOf(failed.getMessage()));
+        }
+        return tuning(name, model);
     }
 
     @GetMapping("/sites/{name}/remove")

@@ -112,6 +112,8 @@ public final class Permissions {
             POST   /sites/{name}/timetable                                         -           -        -       all   -
             GET    /sites/{name}/check                                              -           all      -       all   -
             POST   /sites/{name}/check                                              -           all      -       all   -
+            GET    /sites/{name}/tuning                                             -           all      all     all   -
+            POST   /sites/{name}/tuning                                             -           all      -       all   -
             GET    /sites/{name}/remove                                             -           -        -       all   -
             POST   /sites/{name}/remove                                             -           -        -       all   -
             GET    /administration                                                  self        self     self    self  -
@@ -224,6 +226,7 @@ public final class Permissions {
             POST   /api/v1/runs/{id}/resume                                        -           all      -       all   write
             POST   /api/v1/runs/{id}/retry                                         -           all      -       all   write
             POST   /api/v1/runs/{id}/stop                                          -           all      -       all   write
+            GET    /api/v1/runs/{id}/tuning                                        own         all      all     all   read
             GET    /api/v1/scanners                                                all         all      all     all   read
             PUT    /api/v1/scanners/{scanner}                                      -           -        -       all   write
             POST   /api/v1/scrubs                                                  -           all      -       all   write
@@ -241,6 +244,8 @@ public final class Permissions {
             GET    /api/v1/sites/{name}/timetable                                  -           all      all     all   read
             PUT    /api/v1/sites/{name}/timetable                                  -           -        -       all   write
             POST   /api/v1/sites/{name}/check                                      -           all      -       all   write
+            GET    /api/v1/sites/{name}/tuning                                     -           all      all     all   read
+            POST   /api/v1/sites/{name}/tuning                                     -           all      -       all   write
             GET    /api/v1/studies/{studyInstanceUid}                              own         all      all     all   read
             GET    /api/v1/users                                                   -           -        all     all   read
             POST   /api/v1/users                                                   -           -        -       all   -

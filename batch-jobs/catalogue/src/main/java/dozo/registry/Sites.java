@@ -180,7 +180,8 @@ public class Sites {
                 site)) {
             retire(site, actor);
         } else {
-            for (String table : List.of("site_capability", "site_space", "site_timetable", "site_schedule", "site")) {
+            for (String table : List.of(
+                    "site_capability", "site_space", "site_timetable", "site_schedule", "site_tuning", "site")) {
                 jdbc.sql("delete from " + table + " where site_id = :site")
                         .param("site", site.id())
                         .update();

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.sshd.client.session.ClientSession;
 import org.jspecify.annotations.Nullable;
 
@@ -43,10 +44,16 @@ public final class Lane implements AutoCloseable {
     private final int number;
     private final ClientSession session;
     private final List<Sftp> channels = new CopyOnWriteArrayList<>();
+
+    /** Channels that get no new work: those who have one may go on using it. */
+    private final List<Sftp> leaving = new CopyOnWriteArrayList<>();
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    private final LongAdder bytesFed = new LongAdder();
+    /** Bytes of feeds and of closed channels. */
+    private final LongAdder bytesElsewhere = new LongAdder();
+
     private final AtomicInteger feeds = new AtomicInteger();
 
     // Guarded by the lock.
@@ -58,6 +65,7 @@ public final class Lane implements AutoCloseable {
     private @Nullable RemoteException noShell;
     private int channelsTried = 1;
     private int widening;
+    private long leavingSince;
     private long roomComesBefore = System.nanoTime();
 
     private Lane(SiteAddress site, int number, ClientSession session, Sftp first) {
@@ -83,6 +91,13 @@ public final class Lane implements AutoCloseable {
     void widen(int channelsWanted) {
         lock.lock();
         try {
+            while (!leaving.isEmpty() && channelsTried < channelsWanted) {
+                Sftp back = leaving.removeLast();
+                if (back.pipeline().isOpen()) {
+                    channels.add(back);
+                    channelsTried++;
+                }
+            }
             // Channels that were tried once are not tried again.
             int more = channelsWanted - channelsTried;
             if (more <= 0) {
@@ -93,6 +108,63 @@ public final class Lane implements AutoCloseable {
             boolean shellToo = shells == 0 && !starting && noShell == null;
             starting |= shellToo;
             Thread.ofVirtual().name("open channels to " + site.host()).start(() -> openMore(more, shellToo));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives no new work to the channels above this number. {@link #closeLeaving} closes them. */
+    void narrow(int channelsWanted) {
+        lock.lock();
+        try {
+            while (widening == 0 && channels.size() > Math.max(1, channelsWanted)) {
+                leaving.add(channels.removeLast());
+                leavingSince = System.nanoTime();
+                channelsTried--;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Closes the channels that get no new work and have not been used for this long. */
+    void closeLeaving(long idleNanos) {
+        lock.lock();
+        try {
+            boolean longAgo = System.nanoTime() - leavingSince >= idleNanos;
+            for (Sftp sftp : List.copyOf(leaving)) {
+                if (!sftp.pipeline().isOpen() || (longAgo && sftp.idleNanos() >= idleNanos)) {
+                    leaving.remove(sftp);
+                    sftp.giveUp();
+                    bytesElsewhere.add(sftp.pipeline().bytesMoved());
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns whether channels are being opened. */
+    boolean isWidening() {
+        lock.lock();
+        try {
+            return widening > 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns for how long, in nanoseconds, nobody has used it; 0 while anything is under way. */
+    long idleNanos() {
+        lock.lock();
+        try {
+            boolean commands = shells > idleShells.size() || starting || widening > 0 || feeds.get() > 0;
+            return commands
+                    ? 0
+                    : Stream.concat(channels.stream(), leaving.stream())
+                            .mapToLong(Sftp::idleNanos)
+                            .min()
+                            .orElse(0);
         } finally {
             lock.unlock();
         }
@@ -163,7 +235,7 @@ public final class Lane implements AutoCloseable {
 
     /** Returns the longest time, in nanoseconds, that an answer has been due on one of the channels. */
     long silentNanos() {
-        return channels.stream()
+        return Stream.concat(channels.stream(), leaving.stream())
                 .mapToLong(sftp -> sftp.pipeline().silentNanos())
                 .max()
                 .orElse(0);
@@ -171,8 +243,8 @@ public final class Lane implements AutoCloseable {
 
     /** Returns the bytes sent and received over all channels so far. */
     long bytesMoved() {
-        return bytesFed.sum()
-                + channels.stream()
+        return bytesElsewhere.sum()
+                + Stream.concat(channels.stream(), leaving.stream())
                         .mapToLong(sftp -> sftp.pipeline().bytesMoved())
                         .sum();
     }
@@ -220,7 +292,7 @@ public final class Lane implements AutoCloseable {
     /** Prepares a command that is to be fed: a line for a POSIX {@code sh} without single quotes. */
     Feed feed(String command, Patience patience) {
         feeds.incrementAndGet();
-        return new Feed(site, session, command, patience, roundTripNanos(), bytesFed, feeds::decrementAndGet);
+        return new Feed(site, session, command, patience, roundTripNanos(), bytesElsewhere, feeds::decrementAndGet);
     }
 
     /**
@@ -399,6 +471,7 @@ public final class Lane implements AutoCloseable {
     public void close() {
         RemoteException closed = new RemoteException(Reason.LOST, "the lane to " + site + " was closed");
         channels.forEach(sftp -> sftp.pipeline().die(closed));
+        leaving.forEach(sftp -> sftp.pipeline().die(closed));
         session.close(true);
     }
 

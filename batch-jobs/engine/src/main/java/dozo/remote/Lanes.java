@@ -1,11 +1,18 @@
 package dozo.remote;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
 import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -13,6 +20,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +31,10 @@ import org.jspecify.annotations.Nullable;
  * stay away too long is closed, and its unfinished work fails with LOST, so that it can be repeated on another lane. A
  * failure to open a lane reaches the caller only while no lane is open: at once if it is not retryable, otherwise after
  * four failed attempts in a row.
+ *
+ * <p>A set that is tuned follows the measured rate, up and down, and keeps its latest {@linkplain #decisions()
+ * decisions}. Lanes and channels that are too many get no new work; they are closed when nobody has used them for a
+ * while.
  */
 public final class Lanes implements AutoCloseable {
 
@@ -51,6 +63,15 @@ public final class Lanes implements AutoCloseable {
     /** A server takes at once what its windows allow. If it takes nothing for this long, the link is dead. */
     private static final long STUCK_MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
 
+    /** The latest decisions that are kept. */
+    static final int DECISIONS_MAX = 200;
+
+    /** After this time without use, nobody who was given a lane can be about to use it. */
+    private static final Duration IDLE_MIN = Duration.ofMinutes(1);
+
+    /** In a measured second, at most this share of looks at lanes may find one without work. */
+    private static final double IDLE_LOOKS_SHARE = 0.25;
+
     private static final Duration WATCH_EVERY = Duration.ofMillis(200);
     private static final long MEASURE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long PAUSE_FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -58,8 +79,10 @@ public final class Lanes implements AutoCloseable {
 
     private final SiteAddress site;
     private final int lanesMax;
-    private final boolean tuned;
+    private final @Nullable TuningStart start;
     private final long silenceAloneMaxNanos;
+    private final long idleMinNanos;
+    private final InstantSource clock = InstantSource.system();
     private final Semaphore files = new Semaphore(0, true);
     private final Semaphore feeds = new Semaphore(0, true);
     private final ReentrantLock lock = new ReentrantLock();
@@ -73,6 +96,14 @@ public final class Lanes implements AutoCloseable {
     private int feedsAllowed;
     private long bytesBefore;
     private long nanosBefore;
+    private long bytesOfClosed;
+    private int looks;
+    private int idleLooks;
+    private final Deque<TuningDecision> decisions = new ArrayDeque<>();
+
+    /** Lanes that get no new work, and since when. */
+    private final Map<Lane, Long> leaving = new LinkedHashMap<>();
+
     private final List<Lane> open = new ArrayList<>();
     private int attempts;
     private @Nullable SshLogin login;
@@ -107,27 +138,41 @@ public final class Lanes implements AutoCloseable {
      */
     public record LaneTraffic(int lane, long bytes) {}
 
-    Lanes(SiteAddress site, int lanesMax, int channels, boolean tuned, Duration silenceAloneMax) {
+    /**
+     * Creates a set.
+     *
+     * @param start what is known about the link; null: the numbers are fixed
+     * @param silenceAloneMax how long an answer may take if other lanes receive theirs
+     * @param idleMin after how long without use a lane or channel is closed that is too many
+     */
+    Lanes(
+            SiteAddress site,
+            int lanesMax,
+            int channels,
+            @Nullable TuningStart start,
+            Duration silenceAloneMax,
+            Duration idleMin) {
         if (lanesMax < 1 || lanesMax > LANES_MAX || channels < 1 || channels > 8) {
             throw new IllegalArgumentException(lanesMax + " lanes with " + channels + " channels each");
         }
         this.site = site;
         this.lanesMax = lanesMax;
-        this.lanesWanted = tuned ? LANES_FIRST : lanesMax;
+        this.lanesWanted = start != null ? LANES_FIRST : lanesMax;
         this.channels = channels;
-        this.tuned = tuned;
+        this.start = start;
         this.silenceAloneMaxNanos = silenceAloneMax.toNanos();
+        this.idleMinNanos = idleMin.toNanos();
         Thread.ofVirtual().name("watch lanes to " + site.host()).start(this::watch);
     }
 
     /** Returns a set of up to {@code lanes} lanes with one channel each. Opens none yet. */
     public static Lanes to(SiteAddress site, int lanes) {
-        return new Lanes(site, lanes, 1, false, SILENCE_ALONE_MAX);
+        return new Lanes(site, lanes, 1, null, SILENCE_ALONE_MAX, IDLE_MIN);
     }
 
     /** Returns a set of up to {@code lanes} lanes with {@code channels} SFTP channels (1 to 8) each. Opens none yet. */
     public static Lanes to(SiteAddress site, int lanes, int channels) {
-        return new Lanes(site, lanes, channels, false, SILENCE_ALONE_MAX);
+        return new Lanes(site, lanes, channels, null, SILENCE_ALONE_MAX, IDLE_MIN);
     }
 
     /**
@@ -135,7 +180,25 @@ public final class Lanes implements AutoCloseable {
      * a long distance a lane needs several channels, because one window is too small.
      */
     public static Lanes tuned(SiteAddress site) {
-        return new Lanes(site, LANES_MAX, 1, true, SILENCE_ALONE_MAX);
+        return tuned(site, new TuningStart.Unknown());
+    }
+
+    /** Returns such a set that begins with what is known about the link. */
+    public static Lanes tuned(SiteAddress site, TuningStart start) {
+        return new Lanes(site, LANES_MAX, 1, start, SILENCE_ALONE_MAX, IDLE_MIN);
+    }
+
+    /**
+     * Returns the decisions about the number of lanes and channels, the oldest first: the latest 200. Empty if the
+     * numbers are fixed.
+     */
+    public List<TuningDecision> decisions() {
+        lock.lock();
+        try {
+            return List.copyOf(decisions);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Returns the number of open lanes. */
@@ -182,12 +245,12 @@ public final class Lanes implements AutoCloseable {
      * archives do not {@linkplain TarFeed#pays pay}.
      */
     public Optional<TarFeed> tar(FilePath folder, Patience patience) throws RemoteException, InterruptedException {
-        return archive(lane -> TarFeed.into(lane, folder, patience, feeds::release));
+        return archive(lane -> TarFeed.into(lane, folder, patience, this::feedEnded));
     }
 
     /** Prepares a tar at the site that packs what it is asked for, under the same conditions. */
     public Optional<TarRead> untar(Patience patience) throws RemoteException, InterruptedException {
-        return archive(lane -> new TarRead(lane, patience, feeds::release));
+        return archive(lane -> new TarRead(lane, patience, this::feedEnded));
     }
 
     private <T> Optional<T> archive(Function<Lane, T> on) throws RemoteException, InterruptedException {
@@ -229,10 +292,11 @@ public final class Lanes implements AutoCloseable {
                     throw new IllegalStateException("the lanes to " + site + " are closed");
                 }
                 dropLost();
+                takeBack();
                 Lane best = leastBusy();
                 long pause = noAttemptBefore - System.nanoTime();
                 // Two at once if at least two will be wanted: over a long distance a login takes seconds.
-                int more = best == null && opening == 0 && tuned ? LANES_FIRST : 1;
+                int more = best == null && opening == 0 && start != null ? LANES_FIRST : 1;
                 for (int i = 0; i < more && open.size() + opening < lanesWanted; i++) {
                     if (pause <= 0 && (best == null || handedOut > 0)) {
                         openOne();
@@ -289,8 +353,9 @@ public final class Lanes implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            last = List.copyOf(open);
+            last = Stream.concat(open.stream(), leaving.keySet().stream()).toList();
             open.clear();
+            leaving.clear();
             lastLogin = login;
             changed.signalAll();
         } finally {
@@ -316,6 +381,17 @@ public final class Lanes implements AutoCloseable {
                 open.remove(lane);
                 lane.close();
             }
+        }
+    }
+
+    /** Gives new work to lanes again that were too many. Requires the lock. */
+    private void takeBack() {
+        while (open.size() < lanesWanted && !leaving.isEmpty()) {
+            Lane back = leaving.keySet().iterator().next();
+            leaving.remove(back);
+            back.narrow(channels);
+            back.widen(channels);
+            open.add(back);
         }
     }
 
@@ -380,6 +456,7 @@ public final class Lanes implements AutoCloseable {
                 failuresInARow = 0;
                 open.add(lane);
                 firstChoice(lane);
+                giveUpTooMany();
                 open.forEach(each -> each.widen(channels));
                 allowFiles();
             }
@@ -391,16 +468,36 @@ public final class Lanes implements AutoCloseable {
 
     /** Chooses lanes and channels by the first lane's round trip. Requires the lock. */
     private void firstChoice(Lane lane) {
-        if (!tuned || tuning != null) {
+        TuningStart known = start;
+        if (known == null || tuning != null) {
             return;
         }
         Tuning first =
-                new Tuning(lane.roundTripNanos(), lanesMax, Runtime.getRuntime().availableProcessors());
+                new Tuning(lane.roundTripNanos(), lanesMax, Runtime.getRuntime().availableProcessors(), known);
         tuning = first;
+        double rate = switch (known) {
+            case TuningStart.Unknown() -> 0;
+            case TuningStart.Carried(double carried) -> carried;
+            case TuningStart.Chosen(TuningGrid.Cell best) -> best.bytesPerSecond();
+        };
+        note(first, first.first(), rate);
         channels = first.channels();
         lanesWanted = first.lanes();
         while (open.size() + opening < lanesWanted && opening < OPENING_MAX) {
             openOne();
+        }
+    }
+
+    /** Keeps a decision. Requires the lock. */
+    private void note(Tuning decided, TuningReason reason, double bytesPerSecond) {
+        decisions.addLast(new TuningDecision(
+                clock.instant(),
+                decided.lanes(),
+                decided.channels(),
+                bytesPerSecond > 0 ? bytesPerSecond : null,
+                reason));
+        if (decisions.size() > DECISIONS_MAX) {
+            decisions.removeFirst();
         }
     }
 
@@ -410,10 +507,30 @@ public final class Lanes implements AutoCloseable {
             files.release(allowed - filesAllowed);
             filesAllowed = allowed;
         }
+        // NB: not fewer than wanted: lanes that were lost are replaced only if somebody has a permit.
+        int tooMany = filesAllowed - Math.max(allowed, lanesWanted * channels * FILES_PER_CHANNEL);
+        int less = Math.min(tooMany, files.availablePermits());
+        if (less > 0 && files.tryAcquire(less)) {
+            filesAllowed -= less;
+        }
         int feedsNow = open.size() * Math.min(channels, FEEDS_FAR);
         if (feedsNow > feedsAllowed) {
             feeds.release(feedsNow - feedsAllowed);
             feedsAllowed = feedsNow;
+        }
+    }
+
+    /** Lets the next archive begin, unless there are too many for the lanes. */
+    private void feedEnded() {
+        lock.lock();
+        try {
+            if (feedsAllowed > lanesWanted * Math.min(channels, FEEDS_FAR)) {
+                feedsAllowed--;
+            } else {
+                feeds.release();
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -439,7 +556,7 @@ public final class Lanes implements AutoCloseable {
     }
 
     private void closeSilent() {
-        List<Lane> lanes = all();
+        List<Lane> lanes = withLeaving();
         boolean othersAnswer = lanes.stream().anyMatch(lane -> lane.silentNanos() < silenceAloneMaxNanos / 4);
         long most = othersAnswer ? silenceAloneMaxNanos : SILENCE_MAX_NANOS;
         lanes.stream()
@@ -447,26 +564,104 @@ public final class Lanes implements AutoCloseable {
                 .forEach(Lane::close);
     }
 
+    private List<Lane> withLeaving() {
+        lock.lock();
+        try {
+            return Stream.concat(open.stream(), leaving.keySet().stream()).toList();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void tune() {
         lock.lock();
         try {
             allowFiles();
+            closeLeaving();
+            looks += open.size();
+            idleLooks += (int) open.stream()
+                    .filter(lane -> lane.busy() == 0 && lane.feeds() == 0)
+                    .count();
             long now = System.nanoTime();
             if (now - nanosBefore < MEASURE_EVERY_NANOS) {
                 return;
             }
-            long bytes = open.stream().mapToLong(Lane::bytesMoved).sum();
-            double rate = (bytes - bytesBefore) * 1e9 / (now - nanosBefore);
-            boolean settled = nanosBefore != 0 && opening == 0 && open.size() == lanesWanted && bytes > bytesBefore;
-            bytesBefore = bytes;
-            nanosBefore = now;
-            Tuning measuring = tuning;
-            if (measuring != null && settled) {
-                measuring.measured(rate);
-                lanesWanted = measuring.lanes();
-            }
+            measure(now);
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Requires the lock. */
+    private void measure(long now) {
+        long bytes = bytesOfClosed
+                + Stream.concat(open.stream(), leaving.keySet().stream())
+                        .mapToLong(Lane::bytesMoved)
+                        .sum();
+        double rate = (bytes - bytesBefore) * 1e9 / (now - nanosBefore);
+        boolean busy = nanosBefore != 0 && bytes > bytesBefore && idleLooks <= looks * IDLE_LOOKS_SHARE;
+        bytesBefore = bytes;
+        nanosBefore = now;
+        looks = 0;
+        idleLooks = 0;
+        Tuning measuring = tuning;
+        if (measuring == null || opening > 0 || open.isEmpty()) {
+            return;
+        }
+        Optional<Tuning.Step> step = Optional.empty();
+        if (open.size() < lanesWanted && trouble != null && failuresInARow >= ATTEMPTS_MAX) {
+            step = measuring.refused(open.size());
+        } else if (busy && open.size() == lanesWanted && open.stream().noneMatch(Lane::isWidening)) {
+            step = measuring.measured(
+                    rate, open.stream().mapToInt(Lane::channels).sum());
+        }
+        step.ifPresent(each -> {
+            note(measuring, each.reason(), each.bytesPerSecond());
+            if (measuring.lanes() > open.size()) {
+                // Earlier refusals say nothing about this attempt.
+                failuresInARow = 0;
+                noAttemptBefore = now;
+            }
+            want(measuring.lanes(), measuring.channels());
+        });
+    }
+
+    /** Uses so many lanes and channels from now on. What is too many gets no new work. */
+    void want(int lanes, int channelsEach) {
+        lock.lock();
+        try {
+            lanesWanted = lanes;
+            channels = channelsEach;
+            giveUpTooMany();
+            takeBack();
+            for (Lane lane : open) {
+                lane.narrow(channels);
+                lane.widen(channels);
+            }
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Requires the lock. */
+    private void giveUpTooMany() {
+        while (open.size() > lanesWanted) {
+            leaving.put(open.removeLast(), System.nanoTime());
+        }
+    }
+
+    /** Closes what gets no new work and has not been used for a while. Requires the lock. */
+    private void closeLeaving() {
+        open.forEach(lane -> lane.closeLeaving(idleMinNanos));
+        long now = System.nanoTime();
+        for (Lane lane : List.copyOf(leaving.keySet())) {
+            long idle = Math.min(lane.idleNanos(), now - requireNonNull(leaving.get(lane)));
+            if (!lane.isOpen() || idle >= idleMinNanos) {
+                leaving.remove(lane);
+                bytesOfClosed += lane.bytesMoved();
+                lane.close();
+            }
         }
     }
 }

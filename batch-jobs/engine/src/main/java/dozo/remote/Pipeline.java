@@ -271,6 +271,11 @@ final class Pipeline {
         return unanswered.isEmpty() ? 0 : System.nanoTime() - heardNanos;
     }
 
+    /** Returns how long ago, in nanoseconds, the last answer came; 0 while one is due. */
+    long idleNanos() {
+        return unanswered.isEmpty() ? System.nanoTime() - heardNanos : 0;
+    }
+
     /** Returns the bytes sent and the content received so far, without SSH's own bytes. */
     long bytesMoved() {
         return bytesMoved.sum();

@@ -591,6 +591,11 @@ public final class Sftp {
         return pipeline.inFlight() + handlesMax - handles.availablePermits();
     }
 
+    /** Returns for how long, in nanoseconds, nobody has used it; 0 while anything is under way. */
+    long idleNanos() {
+        return busy() > 0 ? 0 : pipeline.idleNanos();
+    }
+
     /** Returns the bytes of a path as the site knows it. */
     byte[] raw(FilePath path) {
         if (path.isRoot()) {

@@ -18,6 +18,7 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFile;
 import dozo.remote.Sftp.Part;
+import dozo.remote.TuningDecision;
 import dozo.send.Arrival.Arrived;
 import dozo.send.Arrival.Missing;
 import dozo.send.Outcome.Failed;
@@ -182,6 +183,11 @@ public final class Sender implements AutoCloseable {
     /** Returns what each open lane has moved. */
     public List<LaneTraffic> laneTraffic() {
         return lanes.traffic();
+    }
+
+    /** Returns the latest decisions about the number of lanes, the oldest first. */
+    public List<TuningDecision> decisions() {
+        return lanes.decisions();
     }
 
     /** Returns what the engine is doing right now. */

@@ -40,6 +40,7 @@ final class CatalogueTables {
             "run_experiment",
             "run_pace",
             "run_limit",
+            "run_tuning",
             "run_forecast",
             "run_forecast_experiment",
             "run_sum",

@@ -3,6 +3,7 @@ package dozo.run;
 import static java.util.Objects.requireNonNull;
 
 import com.sun.management.OperatingSystemMXBean;
+import dozo.remote.TuningDecision;
 import dozo.run.Limit.Glance;
 import dozo.run.Paces.Pace;
 import java.lang.management.ManagementFactory;
@@ -23,8 +24,8 @@ import org.springframework.batch.core.listener.JobExecutionListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Measures how fast each run goes, and what its bottleneck is, while its job runs in this process. If the process dies,
- * only the last interval is lost. A failure is logged and never fails the run.
+ * Measures how fast each run goes, what its bottleneck is, and why its lanes change, while its job runs in this process.
+ * If the process dies, only the last interval is lost. A failure is logged and never fails the run.
  */
 @Component
 class PaceWatch implements JobExecutionListener {
@@ -39,13 +40,15 @@ class PaceWatch implements JobExecutionListener {
 
     private final Paces paces;
     private final Limits limits;
+    private final Tunings tunings;
     private final Senders senders;
     private final InstantSource clock;
     private final Map<Long, Measured> open = new ConcurrentHashMap<>();
 
-    PaceWatch(Paces paces, Limits limits, Senders senders, InstantSource clock) {
+    PaceWatch(Paces paces, Limits limits, Tunings tunings, Senders senders, InstantSource clock) {
         this.paces = paces;
         this.limits = limits;
+        this.tunings = tunings;
         this.senders = senders;
         this.clock = clock;
     }
@@ -90,6 +93,7 @@ class PaceWatch implements JobExecutionListener {
         private final Map<Limit, Double> limited = new EnumMap<>(Limit.class);
         private long storedBytes;
         private long storedEntries;
+        private List<TuningDecision> storedDecisions = List.of();
 
         Measured(long run) {
             this.run = run;
@@ -102,11 +106,29 @@ class PaceWatch implements JobExecutionListener {
             Limit.of(List.of(new Glance(senders.load(run), MACHINE.getCpuLoad())))
                     .ifPresent(limit -> limited.merge(limit, 1.0, Double::sum));
             store(secondsDue());
+            storeDecisions();
         }
 
         synchronized void end() {
             ticks.shutdown();
             store(0);
+            storeDecisions();
+        }
+
+        private synchronized void storeDecisions() {
+            try {
+                List<TuningDecision> all = senders.decisions(run);
+                List<TuningDecision> fresh = all.stream()
+                        .filter(decision -> !storedDecisions.contains(decision))
+                        .toList();
+                if (!fresh.isEmpty()) {
+                    tunings.add(run, fresh);
+                    storedDecisions = all;
+                }
+            } catch (RuntimeException e) {
+                LOG.debug(
+                        "decisions of run {} about its lanes could not be stored; the next look includes them", run, e);
+            }
         }
 
         /** Returns how long an interval must be: the longer the run, the longer its intervals. */

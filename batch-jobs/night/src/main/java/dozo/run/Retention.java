@@ -14,7 +14,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Deletes the details of runs that ended long ago: the framework's rows, units, workers, speeds, forecasts of experiments, links to findings, superseded
+ * Deletes the details of runs that ended long ago: the framework's rows, units, workers, speeds, decisions about lanes, forecasts of experiments, links to findings, superseded
  * findings that nobody has acknowledged, and readings with a later one of the same receipt. Ledger, receipts, damage,
  * coverage, manifests and acknowledgements stay for ever (ADR 0056). If it is repeated or interrupted, it deletes what
  * is left.
@@ -61,6 +61,7 @@ class Retention {
         parts.put("transfer units", this::deleteUnits);
         parts.put("workers", this::deleteWorkers);
         parts.put("speeds", this::deletePaces);
+        parts.put("decisions about lanes", this::deleteTunings);
         parts.put("forecasts", this::deleteForecasts);
         parts.put("links to findings", this::deleteLinks);
         parts.put("findings", this::deleteFindings);
@@ -191,6 +192,21 @@ class Retention {
                         from run r cross join lateral (
                             select run_id, began_at from run_pace p where p.run_id = r.run_id limit :batch) old
                         where r.ended_at < :before and r.run_id >= (select min(run_id) from run_pace)
+                        limit :batch)
+                    returning 1
+                )
+                select count(*) from gone
+                """, before);
+    }
+
+    private Batch deleteTunings(Timestamp before) {
+        return batch("""
+                with gone as (
+                    delete from run_tuning where (run_id, decided_at) in (
+                        select old.run_id, old.decided_at
+                        from run r cross join lateral (
+                            select run_id, decided_at from run_tuning t where t.run_id = r.run_id limit :batch) old
+                        where r.ended_at < :before and r.run_id >= (select min(run_id) from run_tuning)
                         limit :batch)
                     returning 1
                 )

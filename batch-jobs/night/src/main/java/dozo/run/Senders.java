@@ -15,6 +15,7 @@ import dozo.remote.Patience;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCheck;
+import dozo.remote.TuningDecision;
 import dozo.send.KnownSite;
 import dozo.send.Load;
 import dozo.send.Sender;
@@ -31,6 +32,7 @@ class Senders {
     private final Sites sites;
     private final Capabilities capabilities;
     private final Findings findings;
+    private final Tunings tunings;
     private final TransferSettings settings;
     private final IngestSettings ingestSettings;
     private final SiteHours hours;
@@ -43,12 +45,14 @@ class Senders {
             Sites sites,
             Capabilities capabilities,
             Findings findings,
+            Tunings tunings,
             TransferSettings settings,
             IngestSettings ingestSettings,
             SiteHours hours) {
         this.sites = sites;
         this.capabilities = capabilities;
         this.findings = findings;
+        this.tunings = tunings;
         this.settings = settings;
         this.ingestSettings = ingestSettings;
         this.hours = hours;
@@ -100,6 +104,12 @@ class Senders {
         return sender == null ? List.of() : sender.laneTraffic();
     }
 
+    /** Returns the latest decisions about the number of lanes of the run's engine; empty without an engine. */
+    List<TuningDecision> decisions(long runId) {
+        Sender sender = open.get(runId);
+        return sender == null ? List.of() : sender.decisions();
+    }
+
     /** Returns what the run's engine is doing. */
     Load load(long runId) {
         Sender sender = open.get(runId);
@@ -130,7 +140,9 @@ class Senders {
     }
 
     private Sender open(long runId, Site site) throws RemoteException, InterruptedException {
-        Lanes lanes = settings.lanes() == 0 ? Lanes.tuned(site.address()) : Lanes.to(site.address(), settings.lanes());
+        Lanes lanes = settings.lanes() == 0
+                ? Lanes.tuned(site.address(), tunings.start(site.id()))
+                : Lanes.to(site.address(), settings.lanes());
         try {
             Lane lane = lanes.next();
             SiteCheck check = SiteCheck.of(lane);

@@ -524,7 +524,8 @@ public class Findings {
                                   and exists (select from run_experiment c
                                               where c.run_id = now.run_id and c.experiment_id = f.experiment_id)
                               when now.kind <> 'scrub' and earlier.kind <> 'scrub' then
-                                  exists (select from run_included i
+                                  now.kind <> 'rebuild' and exists (
+                                          select from run_included i
                                           where i.run_id = now.run_id and i.experiment_id = f.experiment_id)
                                   or f.experiment_id is null and now.kind = 'nightlyBackup'
                                      and (num_nonnulls(now.part_project_id, now.part_origin_id) = 0

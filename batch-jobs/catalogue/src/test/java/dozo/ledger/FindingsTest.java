@@ -49,6 +49,7 @@ class FindingsTest {
         "nightlyBackup, UNREADABLE, scrub, false",
         "retry, UNREADABLE, nightlyBackup, true",
         "nightlyBackup, UNREADABLE, retry, true",
+        "nightlyBackup, UNREADABLE, rebuild, false",
         "scrub, DAMAGED, scrub, true",
         "scrub, MISSING, scrub, true",
         "scrub, DAMAGED, nightlyBackup, true",

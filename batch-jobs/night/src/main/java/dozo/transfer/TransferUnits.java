@@ -346,7 +346,7 @@ public class TransferUnits {
      * Returns at most {@code limit} experiments of a site that have receipts which their bag does not list yet, and for
      * which the run has nothing left to do. If an experiment has units in the run, all must be closed; others are
      * returned only when the run has read all sources. Frozen experiments are skipped, except in a replication, and so
-     * are those outside a retry or replication.
+     * are those that the run does not include.
      *
      * @param entries the approximate maximum of their entries together; only the first experiment may have more
      */

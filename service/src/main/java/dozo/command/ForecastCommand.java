@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
         footer = {
             "",
             "The window ends when the site's timetable closes it or lowers its limit, or the next night begins. The range in",
-            "brackets contains what will be with a probability of 80 %%.",
+            "brackets contains what will be in four of five nights.",
             "Exit code: 0; 1: an experiment may well be deleted by its scanner before it is safe."
         })
 final class ForecastCommand implements Callable<Integer> {

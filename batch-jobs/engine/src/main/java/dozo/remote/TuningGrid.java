@@ -185,7 +185,9 @@ public final class TuningGrid {
                 long nanos = System.nanoTime();
                 do {
                     TimeUnit.NANOSECONDS.sleep(times.each.toNanos());
-                } while (moved() == bytes && System.nanoTime() - nanos < NOTHING_MAX.toNanos());
+                } while (moved() == bytes
+                        && sent.stream().noneMatch(Future::isDone)
+                        && System.nanoTime() - nanos < NOTHING_MAX.toNanos());
                 double rate = (moved() - bytes) * 1e9 / (System.nanoTime() - nanos);
                 sends.set(false);
                 await(sent);

@@ -59,10 +59,10 @@ class Retention {
         Map<String, Part> parts = new LinkedHashMap<>();
         parts.put("job instances", this::deleteJobs);
         parts.put("transfer units", this::deleteUnits);
-        parts.put("workers", this::deleteWorkers);
-        parts.put("speeds", this::deletePaces);
-        parts.put("decisions about lanes", this::deleteTunings);
-        parts.put("forecasts", this::deleteForecasts);
+        parts.put("workers", rows("run_worker", "worker_id"));
+        parts.put("speeds", rows("run_pace", "began_at"));
+        parts.put("decisions about lanes", rows("run_tuning", "decided_at"));
+        parts.put("forecasts", rows("run_forecast_experiment", "experiment_id"));
         parts.put("links to findings", this::deleteLinks);
         parts.put("findings", this::deleteFindings);
         parts.put("readings", new OldReadings());
@@ -169,65 +169,20 @@ class Retention {
                 """, before);
     }
 
-    private Batch deleteWorkers(Timestamp before) {
-        return batch("""
+    /** Returns the deletion of rows of runs of which nothing stays. */
+    private Part rows(String table, String key) {
+        return before -> batch("""
                 with gone as (
-                    delete from run_worker where worker_id in (
-                        select old.worker_id
+                    delete from %1$s where (run_id, %2$s) in (
+                        select old.run_id, old.%2$s
                         from run r cross join lateral (
-                            select worker_id from run_worker w where w.run_id = r.run_id limit :batch) old
-                        where r.ended_at < :before and r.run_id >= (select min(run_id) from run_worker)
+                            select d.run_id, d.%2$s from %1$s d where d.run_id = r.run_id limit :batch) old
+                        where r.ended_at < :before and r.run_id >= (select min(run_id) from %1$s)
                         limit :batch)
                     returning 1
                 )
                 select count(*) from gone
-                """, before);
-    }
-
-    private Batch deletePaces(Timestamp before) {
-        return batch("""
-                with gone as (
-                    delete from run_pace where (run_id, began_at) in (
-                        select old.run_id, old.began_at
-                        from run r cross join lateral (
-                            select run_id, began_at from run_pace p where p.run_id = r.run_id limit :batch) old
-                        where r.ended_at < :before and r.run_id >= (select min(run_id) from run_pace)
-                        limit :batch)
-                    returning 1
-                )
-                select count(*) from gone
-                """, before);
-    }
-
-    private Batch deleteTunings(Timestamp before) {
-        return batch("""
-                with gone as (
-                    delete from run_tuning where (run_id, decided_at) in (
-                        select old.run_id, old.decided_at
-                        from run r cross join lateral (
-                            select run_id, decided_at from run_tuning t where t.run_id = r.run_id limit :batch) old
-                        where r.ended_at < :before and r.run_id >= (select min(run_id) from run_tuning)
-                        limit :batch)
-                    returning 1
-                )
-                select count(*) from gone
-                """, before);
-    }
-
-    /** NB: the forecasts of whole nights stay. */
-    private Batch deleteForecasts(Timestamp before) {
-        return batch("""
-                with gone as (
-                    delete from run_forecast_experiment where (run_id, experiment_id) in (
-                        select old.run_id, old.experiment_id
-                        from run r cross join lateral (
-                            select run_id, experiment_id from run_forecast_experiment f where f.run_id = r.run_id limit :batch) old
-                        where r.ended_at < :before and r.run_id >= (select min(run_id) from run_forecast_experiment)
-                        limit :batch)
-                    returning 1
-                )
-                select count(*) from gone
-                """, before);
+                """.formatted(table, key), before);
     }
 
     private Batch deleteLinks(Timestamp before) {

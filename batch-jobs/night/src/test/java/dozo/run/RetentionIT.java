@@ -29,6 +29,7 @@ class RetentionIT {
     private static final List<String> BOUNDED = List.of(
             "transfer_unit",
             "run_worker",
+            "run_forecast_experiment",
             "finding",
             "run_finding",
             "batch_job_instance",

@@ -1,18 +1,18 @@
 """What a site's timetable, its forecasts and its order of sending promise.
 
 timetable: how exactly a limit is kept, and how soon a change and a closing take effect. A night sends large files to an
-sshd on this machine. What has arrived at the site is looked at twenty times a second. nights and order: simulations,
-without files or a service; see nights.py. copy: the first copy of a centre, night by night; see firstcopy.py.
+sshd on this machine. links: the share of a link's rate at several distances; see links.py. nights and order:
+simulations, without files or a service; see nights.py. copy: the first copy of a centre, night by night; see firstcopy.py.
 """
 
-import os
 import sys
-import threading
 import time
 from datetime import datetime, timedelta
 
 import firstcopy
+import links
 import nights
+from arriving import CHANGE_SECONDS_MAX, Arrivals
 from data import MB, even
 from measure import workspace
 from mutations import LIMIT_SECONDS
@@ -21,15 +21,11 @@ from row import Row, at_most, print_rows
 from server import Server
 from service import Service
 
-LOOKS_A_SECOND = 20
 LIMITS = (40 * MB, 80 * MB, 20 * MB)  # bytes a second, one after the other
 SHORT_LIMITS = (4 * MB, 8 * MB, 2 * MB)
 WINDOW_SECONDS, SHORT_WINDOW_SECONDS = 10, 1
 WINDOWS = 3
 ERROR_MAX = 0.03
-NEAR = 0.1  # a change has taken effect when half a second is this near to the new limit
-CHANGE_SECONDS_MAX = 2
-QUIET_SECONDS = 5  # nothing has arrived for so long: the site is closed
 FILES = 16
 
 
@@ -70,6 +66,7 @@ def timetable(options):
 
 PARTS = {
     'timetable': timetable,
+    'links': lambda options: links.rates(options.work, options.short),
     'nights': lambda options: nights.forecasts(options.short),
     'order': lambda options: nights.order(options.short),
     'copy': lambda options: firstcopy.forecast(options.table, options.picture),
@@ -131,70 +128,6 @@ def set_rules(service, *rules):
 def closed_now():
     now, hour = datetime.now(), timedelta(hours=1)
     return f'daily {now - hour:%H:%M}-{now + hour:%H:%M} closed'
-
-
-class Arrivals:
-    """What is stored below a folder, looked at all the time, for a `with` block."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.looks = [(time.monotonic(), 0)]
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.look)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ended.set()
-        self.thread.join()
-
-    def look(self):
-        while not self.ended.wait(1 / LOOKS_A_SECOND):
-            # Nothing is removed: less would be a file that was renamed during the look.
-            self.looks.append((time.monotonic(), max(self.bytes(), stored(self.folder))))
-
-    def bytes(self):
-        return self.looks[-1][1]
-
-    def rate(self, seconds):
-        """Returns the bytes a second over the next seconds."""
-        begin = self.looks[-1]
-        wait_for(lambda: self.looks[-1][0] - begin[0] >= seconds, LIMIT_SECONDS, 'a window')
-        end = self.looks[-1]
-        return (end[1] - begin[1]) / (end[0] - begin[0])
-
-    def near(self, limit, since):
-        """Returns the seconds from a moment to the end of the first half second that kept a limit."""
-        while time.monotonic() - since < 10 * CHANGE_SECONDS_MAX:
-            looks = self.looks[-(LOOKS_A_SECOND // 2) - 1 :]
-            begin, end = looks[0], looks[-1]
-            if begin[0] >= since and abs((end[1] - begin[1]) / (end[0] - begin[0]) - limit) <= NEAR * limit:
-                return end[0] - since
-            time.sleep(1 / LOOKS_A_SECOND)
-        raise CannotMeasure(f'a limit of {limit // MB} MB/s was not kept after {10 * CHANGE_SECONDS_MAX} s')
-
-    def last(self, since):
-        """Waits until nothing has arrived for some seconds; returns the seconds from a moment to the last arrival."""
-
-        def last_change():
-            return next((at for (at, there), (_, before) in zip(self.looks[:0:-1], self.looks[-2::-1]) if there != before), since)
-
-        wait_for(lambda: time.monotonic() - max(since, last_change()) > QUIET_SECONDS, LIMIT_SECONDS, 'the closing')
-        return max(0, last_change() - since)
-
-
-def stored(folder):
-    """Returns the allocated bytes of all files: parts of a large file may arrive in any order."""
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.stat(os.path.join(place, name), follow_symlinks=False).st_blocks * 512
-            except FileNotFoundError:
-                pass  # renamed since
-    return total
 
 
 def say(what):

@@ -147,7 +147,8 @@ class ForecastIT extends NightAtSite {
                         made.outlook().madeAt(), made.outlook().safeAt().middle()))
                 .isBetween(Duration.ofDays(19), Duration.ofDays(21));
         assertThat(made.outlook().safeAt().high()).isNotNull();
-        assertThat(made.nights()).hasSizeGreaterThan(30);
+        // The limit is what decides; only the sizes are uncertain.
+        assertThat(made.nights()).hasSizeBetween(22, 40);
         assertThat(made.nights().get(10).experiments().middle()).isEqualTo(1);
         assertThat(made.nights().get(20).experiments().middle()).isEqualTo(2);
         assertThat(forecasts().now(Sight.of(Set.of("p")), SITE).nights()).isEmpty();

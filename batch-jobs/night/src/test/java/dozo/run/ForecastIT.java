@@ -38,6 +38,11 @@ class ForecastIT extends NightAtSite {
 
     private static final int SITE = 1;
 
+    /** Nothing is learned, however slow the machine is. */
+    ForecastIT() {
+        super("dozo.transfer.learn-from=1d");
+    }
+
     @Test
     void theFirstNightExpectsNothingAndTheNextOneWhatThatOneHad() throws Exception {
         register("E1", "f", "12345678");

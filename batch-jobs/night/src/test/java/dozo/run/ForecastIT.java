@@ -103,7 +103,7 @@ class ForecastIT extends NightAtSite {
         register("E1", "f", "1");
         night.complete();
         LocalDate today = LocalDate.now(ZoneId.systemDefault());
-        night.get(Scanners.class).put(new Scanner("MR7T", List.of(), 2), "test");
+        night.get(Scanners.class).put(new Scanner("MR7T", List.of(), 3), "test");
         for (String code : List.of("E2", "E3", "E4", "E5")) {
             register(code, "f", "content of " + code);
         }
@@ -118,7 +118,7 @@ class ForecastIT extends NightAtSite {
                 .containsExactly(tuple("E4", false), tuple("E5", false), tuple("E2", true), tuple("E3", false));
         assertThat(lines.getFirst().deletedAt())
                 .isEqualTo(
-                        today.plusDays(1).atStartOfDay(ZoneId.systemDefault()).toInstant());
+                        today.plusDays(2).atStartOfDay(ZoneId.systemDefault()).toInstant());
         assertThat(forecasts().now(Sight.of(Set.of("other")), SITE).lines()).isEmpty();
         Run run = night.complete();
         assertThat(night.jdbc()
@@ -164,10 +164,10 @@ class ForecastIT extends NightAtSite {
         register("E1", "f", "1");
         night.complete();
         LocalDate today = LocalDate.now(ZoneId.systemDefault());
-        night.get(Scanners.class).put(new Scanner("MR7T", List.of(), 2), "test");
+        night.get(Scanners.class).put(new Scanner("MR7T", List.of(), 3), "test");
         register("E2", "f", "2");
         register("E3", "f", "3");
-        acquired("E2", today.minusDays(2));
+        acquired("E2", today.minusDays(3));
         acquired("E3", today);
         assertThat(headline().kind()).isEqualTo(Kind.WAITING);
 

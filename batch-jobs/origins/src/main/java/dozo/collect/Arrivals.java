@@ -431,8 +431,9 @@ public class Arrivals {
                         where a.origin_id = :origin and a.waiting and a.tried_run is distinct from :run
                           and (not exists (select from run_experiment where run_id = :run)
                                or a.experiment_id in (select experiment_id from run_experiment where run_id = :run))
-                          and exists (select from run r
-                                      where r.run_id = :run and (r.part_project_id is null or r.part_project_id = a.project_id))
+                          and not exists (select from run r
+                                          where r.run_id = :run and r.part_project_id is not null
+                                            and r.part_project_id is distinct from a.project_id)
                         order by a.experiment_id nulls last, a.arrival_id limit 1
                         """)
                 .param("origin", origin.id())
@@ -446,8 +447,9 @@ public class Arrivals {
         return jdbc.sql("""
                         select count(*) from arrival a
                         where a.origin_id = :origin and a.waiting and a.tried_run is distinct from :run
-                          and exists (select from run r
-                                      where r.run_id = :run and (r.part_project_id is null or r.part_project_id = a.project_id))
+                          and not exists (select from run r
+                                          where r.run_id = :run and r.part_project_id is not null
+                                            and r.part_project_id is distinct from a.project_id)
                         """)
                 .param("origin", origin.id())
                 .param("run", runId)

@@ -51,4 +51,6 @@ def sent(server, target, source, round_trip, size):
                 log.seek(0)
                 raise CannotMeasure(f'dozo copy ended with {ended.code}: {log.read()[-500:].decode(errors="replace")}')
         arrivals.settle()
-    return arrivals.middle_rate() / LINK_BYTES_PER_SECOND, size / ended.seconds / LINK_BYTES_PER_SECOND
+    # What is stored is counted in whole blocks.
+    share = arrivals.middle_rate() * size / arrivals.bytes() / LINK_BYTES_PER_SECOND
+    return share, size / ended.seconds / LINK_BYTES_PER_SECOND

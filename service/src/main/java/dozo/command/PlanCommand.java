@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -172,10 +171,7 @@ final class PlanCommand implements Callable<Integer> {
                 SendingOrder.of(projects, speed, open),
                 speed,
                 open,
-                Stream.iterate(
-                                open.windowEnd(begin.toInstant(), Optional.empty()),
-                                each -> open.windowEnd(each, Optional.empty()))
-                        .limit(AHEAD.toDays()));
+                open.windowEnds(_ -> Optional.empty(), AHEAD.toDays()));
     }
 
     private static SiteTimetable timetable(List<String> rules) {

@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** When a site may be used in the time to come, and how fast. Immutable. */
 public final class Hours {
@@ -91,6 +94,16 @@ public final class Hours {
                 .findFirst()
                 .or(() -> nextNight.filter(latest::isAfter))
                 .orElse(latest);
+    }
+
+    /**
+     * Returns the ends of at most this many windows, one after the other.
+     *
+     * @param nextNight after a moment; empty: none is planned
+     */
+    public Stream<Instant> windowEnds(Function<Instant, Optional<Instant>> nextNight, long most) {
+        UnaryOperator<Instant> end = begin -> windowEnd(begin, nextNight.apply(begin));
+        return Stream.iterate(end.apply(begin()), end).limit(most);
     }
 
     private Instant endOf(int step) {

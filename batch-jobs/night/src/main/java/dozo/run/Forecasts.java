@@ -345,7 +345,10 @@ public class Forecasts {
                 plan.ordered(),
                 plan.speed(),
                 plan.hours(),
-                windowEnd(plan, plan.hours().begin()));
+                plan.hours()
+                        .windowEnd(
+                                plan.hours().begin(),
+                                nights.next(plan.site(), plan.hours().begin())));
     }
 
     private Outlook outlook(Plan plan, NightForecast forecast) {
@@ -362,13 +365,8 @@ public class Forecasts {
                 null);
     }
 
-    private Instant windowEnd(Plan plan, Instant begin) {
-        return plan.hours().windowEnd(begin, nights.next(plan.site(), begin));
-    }
-
     private List<Night> nights(Plan plan) {
-        Stream<Instant> ends = Stream.iterate(windowEnd(plan, plan.hours().begin()), end -> windowEnd(plan, end))
-                .limit(NIGHTS_MAX);
+        Stream<Instant> ends = plan.hours().windowEnds(begin -> nights.next(plan.site(), begin), NIGHTS_MAX);
         return NightForecast.nights(plan.ordered(), plan.speed(), plan.hours(), ends);
     }
 

@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
         footer = {
             "",
             "The window ends when the site's timetable closes it or lowers its limit, or the next night begins. The range in",
-            "brackets contains what will be in four of five nights.",
+            "brackets contains the outcome in four of five nights.",
             "Exit code: 0; 1: an experiment may well be deleted by its scanner before it is safe."
         })
 final class ForecastCommand implements Callable<Integer> {
@@ -65,7 +65,8 @@ final class ForecastCommand implements Callable<Integer> {
                         Times.text(forecast.madeAt()),
                         forecast.nights() == 0
                                 ? "no night was measured there yet, so this is a guess"
-                                : "from %,d measured nights".formatted(forecast.nights())));
+                                : "from %,d measured %s"
+                                        .formatted(forecast.nights(), forecast.nights() == 1 ? "night" : "nights")));
         if (whole != null) {
             print(out, forecast, whole);
         }
@@ -80,9 +81,9 @@ final class ForecastCommand implements Callable<Integer> {
         if (!atRisk.isEmpty()) {
             out.println();
             out.println(Colour.BAD.of(
-                    "%,d experiments, %s, may be deleted by their scanner before they are safe; copy them to another place: %s"
+                    "%s, %s, may be deleted by the scanner before being safe; copy the files to another place: %s"
                             .formatted(
-                                    atRisk.size(),
+                                    experiments(atRisk.size()),
                                     Size.text(atRisk.stream()
                                             .mapToLong(ShownLine::bytes)
                                             .sum()),
@@ -96,34 +97,39 @@ final class ForecastCommand implements Callable<Integer> {
     }
 
     private static void print(PrintWriter out, ShownForecast forecast, Whole whole) {
-        out.println("not safe: %,d experiments, %s%s"
+        out.println("not safe: %s, %s%s"
                 .formatted(
-                        whole.experiments(),
+                        experiments(whole.experiments()),
                         Size.text(whole.bytes()),
                         whole.unknown() == 0
                                 ? ""
-                                : ", and %,d of unknown size, of which nothing is expected"
-                                        .formatted(whole.unknown())));
+                                : "; the forecast leaves out %s of unknown size"
+                                        .formatted(experiments(whole.unknown()))));
         Amount verified = whole.verified();
         Amount safe = whole.safe();
-        out.println("by %s: %s (%s to %s), %,d experiments (%,d to %,d)"
+        out.println("by %s: %s (%s to %s), %s (%,d to %,d)"
                 .formatted(
                         Times.text(forecast.untilAt()),
                         Size.text(verified.middle()),
                         Size.text(verified.low()),
                         Size.text(verified.high()),
-                        safe.middle(),
+                        experiments(safe.middle()),
                         safe.low(),
                         safe.high()));
         if (whole.outcome() != null) {
-            out.println("it became: %s, %,d experiments"
+            out.println("outcome: %s, %s"
                     .formatted(
-                            Size.text(whole.outcome().bytes()), whole.outcome().experiments()));
+                            Size.text(whole.outcome().bytes()),
+                            experiments(whole.outcome().experiments())));
         }
         Moment at = whole.safeAt();
         if (whole.experiments() > 0) {
             out.println("all safe: %s (%s to %s)".formatted(time(at.middle()), time(at.low()), time(at.high())));
         }
+    }
+
+    private static String experiments(long number) {
+        return number == 1 ? "1 experiment" : "%,d experiments".formatted(number);
     }
 
     static Table nights(List<ShownNight> nights) {

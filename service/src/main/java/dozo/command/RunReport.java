@@ -5,6 +5,8 @@ import dozo.command.Pace.Rate;
 import dozo.file.Size;
 import dozo.ledger.Findings;
 import dozo.ledger.Ledger;
+import dozo.run.Limit;
+import dozo.run.Limits;
 import dozo.run.Limits.Bottleneck;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -80,17 +82,25 @@ public final class RunReport {
         print(out, run, progress(run, progress));
     }
 
-    /** Prints what slowed a run, the longest first. */
+    /** Prints what slowed a run, the longest first, and what would help most. */
     static void bottlenecks(PrintWriter out, List<Bottleneck> bottlenecks) {
         if (!bottlenecks.isEmpty()) {
             out.println("  bottlenecks: "
                     + bottlenecks.stream()
-                            .map(each -> "%s %d %%"
-                                    .formatted(
-                                            each.limit().name().toLowerCase(Locale.ROOT),
-                                            Math.max(1, Math.round(100 * each.share()))))
+                            .map(each -> "%s %d %%".formatted(word(each.limit()), percent(each.share())))
                             .collect(Collectors.joining(", ")));
         }
+        Limits.best(bottlenecks)
+                .ifPresent(best -> out.println("  twice as fast in %s, it would have taken %d %% less time"
+                        .formatted(word(best.limit()), percent(best.saved()))));
+    }
+
+    private static String word(Limit limit) {
+        return limit.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+
+    private static long percent(double share) {
+        return Math.max(1, Math.round(100 * share));
     }
 
     /** Prints the same with this line of progress. */

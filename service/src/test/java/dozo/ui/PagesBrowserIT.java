@@ -225,9 +225,9 @@ class PagesBrowserIT {
                         insert into run_total (run_id, project_id, bytes, entries)
                         select run_id, project_id, 4e11 * (2 + sin(run_id / 3.0)), 2e5 * (2 + cos(run_id / 2.0))
                         from run, project where run_id < 0;
-                        insert into run_limit (run_id, name, seconds)
-                        select run_id, name, seconds
-                        from run, (values ('SITE', 61), ('PROCESSORS', 30), ('TIMETABLE', 0.1)) as looked (name, seconds)
+                        insert into run_limit (run_id, name, seconds, seconds_needed)
+                        select run_id, name, seconds, needed
+                        from run, (values ('LINK', 61, 40), ('PROCESSORS', 30, 15), ('TIMETABLE', 0.1, 0.05)) as looked (name, seconds, needed)
                         on conflict do nothing;
                         delete from run_tuning;
                         insert into run_tuning (run_id, decided_at, lanes, channels, bytes_per_second, reason)

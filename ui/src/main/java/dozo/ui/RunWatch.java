@@ -1,19 +1,13 @@
 package dozo.ui;
 
-import com.sun.management.OperatingSystemMXBean;
 import dozo.ledger.Sight;
-import dozo.run.Limit;
-import dozo.run.Limit.Glance;
+import dozo.run.Limits;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
-import dozo.run.Runs.RunState;
 import dozo.run.Scrubs;
 import dozo.transfer.TransferUnits.PartitionProgress;
 import dozo.ui.RunSample.Lane;
-import java.lang.management.ManagementFactory;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +19,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,28 +38,18 @@ class RunWatch implements SmartLifecycle {
     /** Maximum number of samples that wait for a viewer; a full queue means that the viewer does not read. */
     private static final int QUEUE_LENGTH = 10;
 
-    /**
-     * Observations of an engine for each sample of its run: the stages of its units change faster than its progress.
-     */
-    private static final int GLANCES = 5;
-
-    private static final long GLANCE_NANOS = TimeUnit.SECONDS.toNanos(1) / GLANCES;
-
-    private static final OperatingSystemMXBean MACHINE =
-            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    private static final long SAMPLE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(RunWatch.class);
 
     private final Runs runs;
     private final Scrubs scrubs;
+    private final Limits limits;
     private final StreamSettings settings;
     private final Set<Viewing> viewings = ConcurrentHashMap.newKeySet();
 
     /** By what is watched. Only the sampling thread uses it. */
     private final Map<Seen, RunPace> paces = new HashMap<>();
-
-    /** By run. Only the sampling thread uses it. */
-    private final Map<Long, Deque<Glance>> glances = new HashMap<>();
 
     private @Nullable Thread looking;
     private volatile boolean open;
@@ -123,9 +106,10 @@ class RunWatch implements SmartLifecycle {
         }
     }
 
-    RunWatch(Runs runs, Scrubs scrubs, StreamSettings settings) {
+    RunWatch(Runs runs, Scrubs scrubs, Limits limits, StreamSettings settings) {
         this.runs = runs;
         this.scrubs = scrubs;
+        this.limits = limits;
         this.settings = settings;
     }
 
@@ -164,19 +148,15 @@ class RunWatch implements SmartLifecycle {
     private void look() {
         long next = System.nanoTime();
         try {
-            for (int i = 0; isWatched(); i++) {
-                glance();
-                if (i % GLANCES == 0) {
-                    lookOnce();
-                }
-                next = Math.max(next + GLANCE_NANOS, System.nanoTime());
+            while (isWatched()) {
+                lookOnce();
+                next = Math.max(next + SAMPLE_NANOS, System.nanoTime());
                 TimeUnit.NANOSECONDS.sleep(next - System.nanoTime());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
             paces.clear();
-            glances.clear();
         }
     }
 
@@ -187,19 +167,6 @@ class RunWatch implements SmartLifecycle {
         }
         looking = null;
         return false;
-    }
-
-    private void glance() {
-        Set<Long> watched = viewings.stream().map(viewing -> viewing.seen.run).collect(Collectors.toSet());
-        glances.keySet().retainAll(watched);
-        double processors = MACHINE.getCpuLoad();
-        for (long run : watched) {
-            Deque<Glance> earlier = glances.computeIfAbsent(run, each -> new ArrayDeque<>());
-            earlier.addLast(new Glance(runs.load(run), processors));
-            if (earlier.size() > RunPace.SAMPLES * GLANCES) {
-                earlier.removeFirst();
-            }
-        }
     }
 
     private void lookOnce() {
@@ -231,7 +198,8 @@ class RunWatch implements SmartLifecycle {
             RunSample sample = of(sight, run);
             RunPace pace = paces.computeIfAbsent(seen, each -> new RunPace());
             pace.count(System.nanoTime(), moved(sample, sight), sample);
-            return sample.with(pace.lanes(sample), pace.rate(), limit(run));
+            return sample.with(
+                    pace.lanes(sample), pace.rate(), limits.now(run.id()).orElse(null));
         });
     }
 
@@ -242,13 +210,6 @@ class RunWatch implements SmartLifecycle {
     private long moved(RunSample sample, Sight sight) {
         Run run = sample.run();
         return run.kind() == RunKind.SCRUB || !sight.ofEverything() ? sample.bytesDone() : runs.bytesMoved(run.id());
-    }
-
-    private @Nullable Limit limit(Run run) {
-        Deque<Glance> seen = glances.getOrDefault(run.id(), new ArrayDeque<>());
-        return run.state() == RunState.RUNNING && seen.size() >= GLANCES
-                ? Limit.of(seen).orElse(null)
-                : null;
     }
 
     /** Returns the progress of a run now, without values that need several observations. */

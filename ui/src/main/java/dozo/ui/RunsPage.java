@@ -11,6 +11,7 @@ import dozo.registry.Sites.Site;
 import dozo.run.Forecasts;
 import dozo.run.Limit;
 import dozo.run.Limits;
+import dozo.run.Limits.Bottleneck;
 import dozo.run.Nights;
 import dozo.run.Operations;
 import dozo.run.Paces;
@@ -131,7 +132,9 @@ class RunsPage {
         model.addAttribute("scrub", run.kind() == RunKind.SCRUB);
         model.addAttribute("sample", watch.of(sight, run));
         model.addAttribute("limits", Limit.values());
-        model.addAttribute("bottlenecks", bottlenecks.of(id));
+        List<Bottleneck> slowed = bottlenecks.of(id);
+        model.addAttribute("bottlenecks", slowed);
+        model.addAttribute("helps", Limits.best(slowed).orElse(null));
         model.addAttribute("tuning", sight.ofEverything() ? tunings.of(id) : List.of());
         model.addAttribute("everything", sight.ofEverything());
         model.addAttribute("outlook", sight.ofEverything() ? forecasts.of(id).orElse(null) : null);

@@ -233,6 +233,18 @@ public final class Lane implements AutoCloseable {
         return session.getIoSession() instanceof BlockingConnection connection ? connection.stuckNanos() : 0;
     }
 
+    /** Returns what it does at the moment. */
+    LinkLoad load() {
+        LinkLoad load = new LinkLoad(
+                1, stuckNanos() > 0 ? 1 : 0, 0, 0, bytesMoved(), feeds() * Tuning.WINDOW_BYTES, roundTripNanos());
+        for (Sftp sftp : channels) {
+            Pipeline pipeline = sftp.pipeline();
+            load = load.and(new LinkLoad(
+                    0, 0, pipeline.inFlight(), pipeline.answers(), 0, Tuning.WINDOW_BYTES, roundTripNanos()));
+        }
+        return load;
+    }
+
     /** Returns the longest time, in nanoseconds, that an answer has been due on one of the channels. */
     long silentNanos() {
         return Stream.concat(channels.stream(), leaving.stream())

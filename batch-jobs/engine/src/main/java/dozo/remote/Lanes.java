@@ -229,6 +229,11 @@ public final class Lanes implements AutoCloseable {
                 .toList();
     }
 
+    /** Returns what the open lanes do at the moment. */
+    public LinkLoad load() {
+        return all().stream().map(Lane::load).reduce(LinkLoad.NONE, LinkLoad::and);
+    }
+
     /**
      * Returns the permits for open files at the site: 64 for each channel opened so far. Every permit taken must be
      * released.

@@ -286,6 +286,11 @@ final class Pipeline {
         return unanswered.size();
     }
 
+    /** Returns the number of answers so far. */
+    long answers() {
+        return Math.max(0, Integer.toUnsignedLong(ids.get()) - unanswered.size());
+    }
+
     boolean isOpen() {
         return death.get() == null && channel.isOpen();
     }

@@ -1,5 +1,6 @@
 package dozo.send;
 
+import dozo.remote.LinkLoad;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts what an engine is doing and what it has moved, for monitoring. Counting costs the workers almost nothing. */
@@ -37,8 +38,11 @@ final class Gauges {
         }
     }
 
-    /** @param limited threads that wait because of a limit */
-    Load load(int limited) {
+    /**
+     * @param limited threads that wait because of a limit
+     * @param link what the lanes do
+     */
+    Load load(int limited, LinkLoad link) {
         return new Load(
                 sending.now(),
                 proving.now(),
@@ -47,6 +51,7 @@ final class Gauges {
                 files.now(),
                 reading.now(),
                 digesting.now(),
-                limited);
+                limited,
+                link);
     }
 }

@@ -1,5 +1,7 @@
 package dozo.send;
 
+import dozo.remote.LinkLoad;
+
 /**
  * What the engine's workers are doing at the moment. Where many of them are is the bottleneck; one sample says little,
  * some dozens over a few seconds do.
@@ -12,9 +14,23 @@ package dozo.send;
  * @param reading files waiting for the source
  * @param digesting files whose bytes are being digested here
  * @param limited threads that wait because of a limit; a large file has several
+ * @param link what the lanes do
  */
 public record Load(
-        int sending, int proving, int naming, int recording, int files, int reading, int digesting, int limited) {
+        int sending,
+        int proving,
+        int naming,
+        int recording,
+        int files,
+        int reading,
+        int digesting,
+        int limited,
+        LinkLoad link) {
 
-    public static final Load NONE = new Load(0, 0, 0, 0, 0, 0, 0, 0);
+    public static final Load NONE = new Load(0, 0, 0, 0, 0, 0, 0, 0, LinkLoad.NONE);
+
+    /** Returns whether any unit is under way. */
+    public boolean isWork() {
+        return sending + proving + naming + recording > 0;
+    }
 }

@@ -192,7 +192,7 @@ public final class Sender implements AutoCloseable {
 
     /** Returns what the engine is doing right now. */
     public Load load() {
-        return gauges.load(throttle.waiting());
+        return gauges.load(throttle.waiting(), lanes.load());
     }
 
     /** Counts units as being recorded; recording happens outside the engine. */

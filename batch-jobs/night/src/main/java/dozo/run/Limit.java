@@ -1,78 +1,175 @@
 package dozo.run;
 
+import dozo.remote.LinkLoad;
 import dozo.send.Load;
-import java.util.Collection;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The bottleneck of a run: the stage that holds most of its units, and while units are sent, the stage that holds most
- * of their files. A queue forms before the slowest stage, so only a faster stage there speeds up the run.
+ * of their files. A queue forms before the slowest stage, so only a faster stage there speeds up the run (ADR 0082).
  */
 public enum Limit {
+    /** Looking for what is new: nothing can be sent before it is found. */
+    LOOKING,
     /** Opening and reading files of the source. */
     SOURCE,
-    /** The way to the site: the link, or the rate at which the site accepts data. */
-    SITE,
     /** The limit of the site's timetable. */
     TIMETABLE,
     /** Computing digests, while other processors are idle: those of one file are computed one after the other. */
     DIGESTING,
     /** All processors of this machine are busy, with whatever work. */
     PROCESSORS,
+    /** The connections take no more: the link is full, or the site's SSH server does not read faster. */
+    LINK,
+    /** Answers take little longer than the round trip: more windows or requests would carry more. */
+    ROUND_TRIPS,
+    /** Answers take much longer than the round trip, while the link has room: the site writes slowly. */
+    WRITING,
     /** Computing digests at the site. */
     PROVING,
-    /** Renaming at the site, and writing to its disks. */
+    /** Renaming at the site, and syncing its disks. */
     NAMING,
     /** Recording in the catalogue. */
-    RECORDING;
+    RECORDING,
+    /** Bags get their lists and tag files, after everything was sent. */
+    SETTLING;
 
     /** At this load, more work has to wait for a processor. */
     private static final double BUSY = 0.9;
 
+    /** If the connections take data for at least this share of the time, they hold it up. */
+    private static final double FULL = 0.5;
+
+    /** If the windows could carry less than this share more, they hold the data up. */
+    private static final double WINDOWS_USED = 0.5;
+
+    /** An answer that takes less than this many round trips was hardly held up at the site. */
+    private static final double ROUND_TRIPS_MAX = 3;
+
+    /** What a stage that is twice as fast needs of its time. */
+    private static final double HALF = 0.5;
+
     /**
      * An observation at one moment.
      *
+     * @param nanos when, in {@link System#nanoTime} terms
      * @param processors load of this machine's processors, from 0 to 1; below 0: unknown
+     * @param idle what the run waits for if no units are under way; null: for nothing of its own
      */
-    public record Glance(Load load, double processors) {}
+    public record Glance(
+            long nanos,
+            Load load,
+            double processors,
+            @Nullable Limit idle) {}
+
+    /**
+     * A bottleneck, and what would come of a faster one.
+     *
+     * @param needed the share of the time that would still be needed if it was twice as fast: ½, or more if another
+     * stage is busy for more than half of the time
+     */
+    public record Found(Limit limit, double needed) {}
 
     /**
      * Returns the bottleneck of a run.
      *
-     * @param glances observations spread over the period in question
-     * @return empty if no units were under way
+     * @param glances observations spread over the period in question, the oldest first
+     * @return empty if nothing was under way
      */
-    public static Optional<Limit> of(Collection<Glance> glances) {
-        List<Load> looks = glances.stream().map(Glance::load).toList();
+    public static Optional<Found> of(List<Glance> glances) {
+        List<Glance> working =
+                glances.stream().filter(glance -> glance.load.isWork()).toList();
+        if (2 * working.size() <= glances.size()) {
+            return mostIdle(glances).map(idle -> new Found(idle, HALF));
+        }
         double processors = glances.stream()
                 .mapToDouble(Glance::processors)
                 .filter(busy -> busy >= 0)
                 .average()
-                .orElse(-1);
-        int sending = sum(looks, Load::sending);
-        Map<Limit, Integer> units = Map.of(
-                SITE, sending,
-                PROVING, sum(looks, Load::proving),
-                NAMING, sum(looks, Load::naming),
-                RECORDING, sum(looks, Load::recording));
-        return most(units).map(most -> {
-            Limit held = most == SITE ? ofSending(looks) : most;
-            // What waits for a limit would not be sooner with more processors.
-            return processors >= BUSY && held != TIMETABLE ? PROCESSORS : held;
-        });
+                .orElse(0);
+        Limit held = held(working);
+        // What waits for a limit would not be sooner with more processors.
+        Limit limit = processors >= BUSY && held != TIMETABLE ? PROCESSORS : held;
+        double busiest = busy(working, processors).entrySet().stream()
+                .filter(each -> each.getKey() != limit && limit != PROCESSORS)
+                .mapToDouble(Map.Entry::getValue)
+                .max()
+                .orElse(0);
+        return Optional.of(new Found(limit, Math.clamp(busiest, HALF, 1)));
     }
 
-    private static Limit ofSending(Collection<Load> looks) {
-        int reading = sum(looks, Load::reading);
-        int digesting = sum(looks, Load::digesting);
-        int limited = sum(looks, Load::limited);
-        int waiting = sum(looks, Load::files) - reading - digesting - limited;
-        return most(Map.of(SOURCE, reading, DIGESTING, digesting, TIMETABLE, limited, SITE, waiting))
-                .orElse(SITE);
+    private static Optional<Limit> mostIdle(List<Glance> glances) {
+        Map<Limit, Integer> waits = new EnumMap<>(Limit.class);
+        glances.stream().map(Glance::idle).filter(Objects::nonNull).forEach(idle -> waits.merge(idle, 1, Integer::sum));
+        return most(waits);
+    }
+
+    private static Limit held(List<Glance> glances) {
+        Map<Limit, Integer> units = Map.of(
+                SOURCE, sum(glances, Load::sending),
+                PROVING, sum(glances, Load::proving),
+                NAMING, sum(glances, Load::naming),
+                RECORDING, sum(glances, Load::recording));
+        Limit most = most(units).orElseThrow();
+        return most == SOURCE ? ofSending(glances) : most;
+    }
+
+    private static Limit ofSending(List<Glance> glances) {
+        int reading = sum(glances, Load::reading);
+        int digesting = sum(glances, Load::digesting);
+        int limited = sum(glances, Load::limited);
+        int waiting = sum(glances, Load::files) - reading - digesting - limited;
+        Limit most = most(Map.of(SOURCE, reading, DIGESTING, digesting, TIMETABLE, limited, LINK, waiting))
+                .orElse(LINK);
+        return most == LINK ? ofSite(glances) : most;
+    }
+
+    private static Limit ofSite(List<Glance> glances) {
+        LinkLoad first = glances.getFirst().load.link();
+        LinkLoad last = glances.getLast().load.link();
+        double seconds = (glances.getLast().nanos - glances.getFirst().nanos) / 1e9;
+        if (full(glances) >= FULL || last.lanes() == 0 || seconds <= 0) {
+            return LINK;
+        }
+        double roundTrip = last.roundTripNanos() / 1e9;
+        double bytes = (last.bytes() - first.bytes()) / seconds;
+        double answers = (last.answers() - first.answers()) / seconds;
+        // Little's law: how many there are is how many a second, times how long each takes.
+        double takes = mean(glances, each -> each.load.link().unanswered()) / Math.max(answers, Double.MIN_NORMAL);
+        boolean windows = bytes * roundTrip >= WINDOWS_USED * last.windowBytes();
+        return windows || takes <= ROUND_TRIPS_MAX * roundTrip ? ROUND_TRIPS : WRITING;
+    }
+
+    /** Returns for what share of the time the connections take data. */
+    private static double full(List<Glance> glances) {
+        return mean(glances, each -> each.load.link().writing())
+                / Math.max(1, mean(glances, each -> each.load.link().lanes()));
+    }
+
+    /**
+     * Returns for what share of the time the stages are busy. With a mean of q in a stage, that is q/(1+q), as in a
+     * queue with one server (M/M/1).
+     */
+    private static Map<Limit, Double> busy(List<Glance> glances, double processors) {
+        return Map.of(
+                PROCESSORS, processors,
+                LINK, full(glances),
+                SOURCE, queued(mean(glances, each -> each.load.reading())),
+                PROVING, queued(mean(glances, each -> each.load.proving())),
+                NAMING, queued(mean(glances, each -> each.load.naming())),
+                RECORDING, queued(mean(glances, each -> each.load.recording())));
+    }
+
+    private static double queued(double mean) {
+        return mean / (1 + mean);
     }
 
     private static Optional<Limit> most(Map<Limit, Integer> crowds) {
@@ -83,7 +180,11 @@ public enum Limit {
                 .map(Map.Entry::getKey);
     }
 
-    private static int sum(Collection<Load> looks, ToIntFunction<Load> of) {
-        return looks.stream().mapToInt(of).sum();
+    private static int sum(List<Glance> glances, ToIntFunction<Load> of) {
+        return glances.stream().mapToInt(glance -> of.applyAsInt(glance.load)).sum();
+    }
+
+    private static double mean(List<Glance> glances, ToDoubleFunction<Glance> of) {
+        return glances.stream().mapToDouble(of).average().orElse(0);
     }
 }

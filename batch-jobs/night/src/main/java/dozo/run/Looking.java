@@ -21,6 +21,7 @@ import dozo.plan.Planner;
 import dozo.plan.Work;
 import dozo.registry.Experiments.Experiment;
 import dozo.run.Agenda.Plan;
+import dozo.send.Stay;
 import dozo.transfer.TransferUnits;
 import dozo.verify.FoundCopies;
 import dozo.verify.Receipts;
@@ -132,7 +133,7 @@ class Looking {
         }
         Window window = new Window(
                 flow, only.map(ids -> included(planned, Set.copyOf(ids))).orElse(planned.experiments()));
-        try {
+        try (Stay _ = flow.in(Limit.LOOKING)) {
             return window.run();
         } finally {
             window.leave();

@@ -1,8 +1,11 @@
 package dozo.run;
 
 import dozo.plan.Planner;
+import dozo.send.Stay;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.batch.core.job.JobInterruptedException;
 
@@ -24,6 +27,7 @@ final class NightFlow {
     private int completed;
     private int ended;
     private @Nullable Instant away;
+    private final Set<Limit> phases = EnumSet.noneOf(Limit.class);
 
     /**
      * @param worker this process's number as a worker of the run
@@ -77,6 +81,21 @@ final class NightFlow {
     synchronized void stop() {
         stopping = true;
         ring();
+    }
+
+    /** Records that a phase is under way in which units may be none: {@link Limit#LOOKING} or {@link Limit#SETTLING}. */
+    synchronized Stay in(Limit phase) {
+        phases.add(phase);
+        return () -> leave(phase);
+    }
+
+    private synchronized void leave(Limit phase) {
+        phases.remove(phase);
+    }
+
+    /** Returns what the run waits for if no units are under way; null: for nothing of its own. */
+    synchronized @Nullable Limit waitsFor() {
+        return phases.stream().findFirst().orElse(null);
     }
 
     /** Records that the site is away. Returns since when that was known; null: only now. */

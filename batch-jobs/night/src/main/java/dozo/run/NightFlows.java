@@ -53,6 +53,13 @@ class NightFlows implements StepExecutionListener {
         return open.computeIfAbsent(run, _ -> begin(run, site)).flow();
     }
 
+    /** Returns what a run waits for if no units are under way; null: for nothing of its own. */
+    @Nullable
+    Limit waitsFor(long run) {
+        Open working = open.get(run);
+        return working == null ? null : working.flow().waitsFor();
+    }
+
     /** Asks the flows of a run in this process to begin nothing more. */
     void stop(long run) {
         Open stopped = open.get(run);

@@ -5,10 +5,12 @@ import static java.util.Objects.requireNonNull;
 import com.sun.management.OperatingSystemMXBean;
 import dozo.remote.TuningDecision;
 import dozo.run.Limit.Glance;
+import dozo.run.Limits.Spent;
 import dozo.run.Paces.Pace;
 import java.lang.management.ManagementFactory;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +32,9 @@ import org.springframework.stereotype.Component;
 @Component
 class PaceWatch implements JobExecutionListener {
 
+    /** How often a run is looked at: the stages of its units change faster than its progress. */
+    static final int GLANCES_PER_SECOND = 5;
+
     private static final double SECOND_NANOS = 1e9;
 
     private static final Logger LOG = LoggerFactory.getLogger(PaceWatch.class);
@@ -42,14 +47,16 @@ class PaceWatch implements JobExecutionListener {
     private final Limits limits;
     private final Tunings tunings;
     private final Senders senders;
+    private final NightFlows flows;
     private final InstantSource clock;
     private final Map<Long, Measured> open = new ConcurrentHashMap<>();
 
-    PaceWatch(Paces paces, Limits limits, Tunings tunings, Senders senders, InstantSource clock) {
+    PaceWatch(Paces paces, Limits limits, Tunings tunings, Senders senders, NightFlows flows, InstantSource clock) {
         this.paces = paces;
         this.limits = limits;
         this.tunings = tunings;
         this.senders = senders;
+        this.flows = flows;
         this.clock = clock;
     }
 
@@ -74,6 +81,7 @@ class PaceWatch implements JobExecutionListener {
         if (measured != null) {
             measured.end();
         }
+        limits.leave(run(execution));
     }
 
     private static long run(JobExecution execution) {
@@ -90,7 +98,9 @@ class PaceWatch implements JobExecutionListener {
         private final ScheduledExecutorService ticks;
         private Instant storedAt = clock.instant();
         private long storedNanos = begin;
-        private final Map<Limit, Double> limited = new EnumMap<>(Limit.class);
+        private final Map<Limit, Spent> limited = new EnumMap<>(Limit.class);
+        private final List<Glance> second = new ArrayList<>();
+        private long judgedNanos = begin;
         private long storedBytes;
         private long storedEntries;
         private List<TuningDecision> storedDecisions = List.of();
@@ -99,18 +109,35 @@ class PaceWatch implements JobExecutionListener {
             this.run = run;
             ticks = Executors.newSingleThreadScheduledExecutor(
                     Thread.ofPlatform().name("pace-" + run).daemon().factory());
-            var _ = ticks.scheduleWithFixedDelay(this::tick, 1, 1, TimeUnit.SECONDS);
+            long every = TimeUnit.SECONDS.toNanos(1) / GLANCES_PER_SECOND;
+            var _ = ticks.scheduleWithFixedDelay(this::tick, every, every, TimeUnit.NANOSECONDS);
         }
 
         private synchronized void tick() {
-            Limit.of(List.of(new Glance(senders.load(run), MACHINE.getCpuLoad())))
-                    .ifPresent(limit -> limited.merge(limit, 1.0, Double::sum));
-            store(secondsDue());
-            storeDecisions();
+            Glance glance = new Glance(System.nanoTime(), senders.load(run), MACHINE.getCpuLoad(), flows.waitsFor(run));
+            limits.look(run, glance);
+            second.add(glance);
+            if (second.size() == GLANCES_PER_SECOND) {
+                judge();
+                store(secondsDue());
+                storeDecisions();
+            }
+        }
+
+        /** Counts the time since the last judgement for its bottleneck. */
+        private void judge() {
+            long now = System.nanoTime();
+            double seconds = (now - judgedNanos) / SECOND_NANOS;
+            Limit.of(second)
+                    .ifPresent(found ->
+                            limited.merge(found.limit(), new Spent(seconds, seconds * found.needed()), Spent::plus));
+            judgedNanos = now;
+            second.clear();
         }
 
         synchronized void end() {
             ticks.shutdown();
+            judge();
             store(0);
             storeDecisions();
         }

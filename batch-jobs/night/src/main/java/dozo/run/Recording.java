@@ -11,6 +11,7 @@ import dozo.registry.Refusal;
 import dozo.remote.RemoteException;
 import dozo.send.Route;
 import dozo.send.Sender.Placing;
+import dozo.send.Stay;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,7 +56,7 @@ class Recording {
     int record(NightFlow flow) throws JobInterruptedException, InterruptedException {
         List<Finding> failed = new ArrayList<>();
         int written = 0;
-        try {
+        try (Stay _ = flow.in(Limit.SETTLING)) {
             written = segments(flow, failed);
             written += write(flow, List.of(new Writing(null, records.base(flow.site()))), failed);
             site.of(flow, sender -> {

@@ -9,7 +9,6 @@ import dozo.registry.Part;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lanes.LaneTraffic;
-import dozo.send.Load;
 import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.PartitionProgress;
 import dozo.transfer.TransferUnits.Progress;
@@ -608,10 +607,5 @@ public class Runs {
     /** Returns what each open lane of a run's engine in this process has moved; empty without an engine. */
     public List<LaneTraffic> laneTraffic(long id) {
         return senders.laneTraffic(id);
-    }
-
-    /** Returns what a run's engine in this process is doing. */
-    public Load load(long id) {
-        return senders.load(id);
     }
 }

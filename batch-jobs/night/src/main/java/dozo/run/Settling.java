@@ -22,6 +22,7 @@ import dozo.send.Sender.Placing;
 import dozo.send.SiteCopy;
 import dozo.send.SiteFolders;
 import dozo.send.SourceFolder;
+import dozo.send.Stay;
 import dozo.transfer.TagFiles;
 import dozo.transfer.TagFiles.Bag;
 import dozo.transfer.TransferUnits;
@@ -141,7 +142,7 @@ class Settling {
     private void settle(NightFlow flow, List<Integer> ids)
             throws RemoteException, JobInterruptedException, InterruptedException {
         List<Due> batch = new ArrayList<>();
-        try {
+        try (Stay _ = flow.in(Limit.SETTLING)) {
             for (Experiment experiment :
                     experiments.of(ids.stream().mapToInt(Integer::intValue).toArray())) {
                 batch.add(requireNonNull(transaction.execute(_ -> due(experiment, flow.site()))));

@@ -17,13 +17,14 @@ SEED = 19
 class Centre:
     """A service with a site and timed nights."""
 
-    def __init__(self, folder, program, port, server):
+    def __init__(self, folder, program, port, server, **settings):
         self.folder = folder
         self.server = server
         self.port = port
         self.count = 0
         self.database = folder / 'dozo/work/postgres'
-        self.service = Service(folder / 'dozo', program=Path(program) / 'dozo', DOZO_SCRUB_WINDOW='-', DOZO_INGEST_LIST_AGE_MAX='1d')
+        settings = {'DOZO_SCRUB_WINDOW': '-', 'DOZO_INGEST_LIST_AGE_MAX': '1d', **settings}
+        self.service = Service(folder / 'dozo', program=Path(program) / 'dozo', **settings)
 
     def __enter__(self):
         self.folder.mkdir(parents=True)

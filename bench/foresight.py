@@ -1,7 +1,8 @@
 """What a site's timetable, its forecasts and its order of sending promise.
 
 timetable: how exactly a limit is kept, and how soon a change and a closing take effect. A night sends large files to an
-sshd on this machine. links: the share of a link's rate at several distances; see links.py. nights and order:
+sshd on this machine. links: the share of a link's rate at several distances; see links.py. limits: what a run names as its
+bottleneck, and the gain that it forecasts; see injected.py. nights and order:
 simulations, without files or a service; see nights.py. copy: the first copy of a centre, night by night; see firstcopy.py.
 """
 
@@ -10,6 +11,7 @@ import time
 from datetime import datetime, timedelta
 
 import firstcopy
+import injected
 import links
 import nights
 from arriving import CHANGE_SECONDS_MAX, Arrivals
@@ -67,6 +69,7 @@ def timetable(options):
 PARTS = {
     'timetable': timetable,
     'links': lambda options: links.rates(options.work, options.short),
+    'limits': lambda options: injected.found(options.work, options.short),
     'nights': lambda options: nights.forecasts(options.short),
     'order': lambda options: nights.order(options.short),
     'copy': lambda options: firstcopy.forecast(options.table, options.picture),

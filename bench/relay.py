@@ -33,18 +33,19 @@ def find_java():
 
 
 class Relay:
-    """A relay for a `with` block: `port` leads to the site over a link of 1 Gbit/s with the given round trip."""
+    """A relay for a `with` block: `port` leads to the site over a link of this rate with the given round trip."""
 
-    def __init__(self, round_trip_ms, site_port):
+    def __init__(self, round_trip_ms, site_port, megabits=MEGABITS_PER_SECOND):
         self.round_trip_ms = round_trip_ms
         self.site_port = site_port
+        self.megabits = megabits
 
     def __enter__(self):
         self.echo = socket.create_server(('127.0.0.1', 0))
         ports = [str(self.echo.getsockname()[1]), str(self.site_port)]
         program = Path(__file__).with_name('Relay.java')
         command = [find_java(), '-XX:+UseSerialGC', '-XX:MaxDirectMemorySize=1g', program]
-        command += [str(self.round_trip_ms), str(MEGABITS_PER_SECOND), *ports]
+        command += [str(self.round_trip_ms), str(self.megabits), *ports]
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True
         )

@@ -25,7 +25,7 @@ public enum Limit {
     TIMETABLE,
     /** Computing digests, while other processors are idle: those of one file are computed one after the other. */
     DIGESTING,
-    /** All processors of this machine are busy, with whatever work. */
+    /** This process keeps the processors busy that it can have, with whatever work. */
     PROCESSORS,
     /** The connections take no more: the link is full, or the site's SSH server does not read faster. */
     LINK,
@@ -61,7 +61,7 @@ public enum Limit {
      * An observation at one moment.
      *
      * @param nanos when, in {@link System#nanoTime} terms
-     * @param processors load of this machine's processors, from 0 to 1; below 0: unknown
+     * @param processors how busy this process keeps those processors that it can have, from 0 to 1; below 0: unknown
      * @param idle what the run waits for if no units are under way; null: for nothing of its own
      */
     public record Glance(
@@ -87,26 +87,27 @@ public enum Limit {
     public static Optional<Found> of(List<Glance> glances) {
         List<Glance> working =
                 glances.stream().filter(glance -> glance.load.isWork()).toList();
-        if (2 * working.size() <= glances.size()) {
-            return mostIdle(glances).map(idle -> new Found(idle, HALF));
-        }
+        boolean works = 2 * working.size() > glances.size();
         double processors = glances.stream()
                 .mapToDouble(Glance::processors)
                 .filter(busy -> busy >= 0)
                 .average()
                 .orElse(0);
-        Limit held = held(working);
-        // What waits for a limit would not be sooner with more processors.
-        Limit limit = processors >= BUSY && held != TIMETABLE ? PROCESSORS : held;
-        double busiest = busy(working, processors).entrySet().stream()
-                .filter(each -> each.getKey() != limit && limit != PROCESSORS)
-                .mapToDouble(Map.Entry::getValue)
-                .max()
-                .orElse(0);
-        return Optional.of(new Found(limit, Math.clamp(busiest, HALF, 1)));
+        return (works ? Optional.of(held(working)) : mostOfIdle(glances)).map(held -> {
+            // What waits for a limit would not be sooner with more processors.
+            if (processors >= BUSY && held != TIMETABLE) {
+                return new Found(PROCESSORS, HALF);
+            }
+            double busiest = busy(working, processors).entrySet().stream()
+                    .filter(each -> each.getKey() != held)
+                    .mapToDouble(Map.Entry::getValue)
+                    .max()
+                    .orElse(0);
+            return new Found(held, Math.clamp(busiest, HALF, 1));
+        });
     }
 
-    private static Optional<Limit> mostIdle(List<Glance> glances) {
+    private static Optional<Limit> mostOfIdle(List<Glance> glances) {
         Map<Limit, Integer> waits = new EnumMap<>(Limit.class);
         glances.stream().map(Glance::idle).filter(Objects::nonNull).forEach(idle -> waits.merge(idle, 1, Integer::sum));
         return most(waits);
@@ -143,9 +144,10 @@ public enum Limit {
         double bytes = (last.bytes() - first.bytes()) / seconds;
         double answers = (last.answers() - first.answers()) / seconds;
         // Little's law: how many there are is how many a second, times how long each takes.
-        double takes = mean(glances, each -> each.load.link().unanswered()) / Math.max(answers, Double.MIN_NORMAL);
+        double unanswered = mean(glances, each -> each.load.link().unanswered());
+        boolean soon = answers > 0 && unanswered <= answers * ROUND_TRIPS_MAX * roundTrip;
         boolean windows = bytes * roundTrip >= WINDOWS_USED * last.windowBytes();
-        return windows || takes <= ROUND_TRIPS_MAX * roundTrip ? ROUND_TRIPS : WRITING;
+        return soon || windows ? ROUND_TRIPS : WRITING;
     }
 
     /** Returns for what share of the time the connections take data. */

@@ -35,6 +35,9 @@ class PaceWatch implements JobExecutionListener {
     /** How often a run is looked at: the stages of its units change faster than its progress. */
     static final int GLANCES_PER_SECOND = 5;
 
+    /** The share of the processors that the kernel gives to a process that wants it, whatever others want. */
+    private static final double OWN_SHARE = 0.5;
+
     private static final double SECOND_NANOS = 1e9;
 
     private static final Logger LOG = LoggerFactory.getLogger(PaceWatch.class);
@@ -84,6 +87,16 @@ class PaceWatch implements JobExecutionListener {
         limits.leave(run(execution));
     }
 
+    /**
+     * Returns how busy this process keeps the processors that it can have: those that others leave to it, at least half of
+     * all. Others who are busy do not make it slow by that alone.
+     */
+    private static double processors() {
+        double machine = MACHINE.getCpuLoad();
+        double own = MACHINE.getProcessCpuLoad();
+        return machine < 0 || own < 0 ? -1 : Math.min(1, own / Math.max(OWN_SHARE, 1 - Math.max(0, machine - own)));
+    }
+
     private static long run(JobExecution execution) {
         return requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
     }
@@ -114,7 +127,7 @@ class PaceWatch implements JobExecutionListener {
         }
 
         private synchronized void tick() {
-            Glance glance = new Glance(System.nanoTime(), senders.load(run), MACHINE.getCpuLoad(), flows.waitsFor(run));
+            Glance glance = new Glance(System.nanoTime(), senders.load(run), processors(), flows.waitsFor(run));
             limits.look(run, glance);
             second.add(glance);
             if (second.size() == GLANCES_PER_SECOND) {

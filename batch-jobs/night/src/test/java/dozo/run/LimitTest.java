@@ -83,6 +83,8 @@ class LimitTest {
     void busyProcessorsLimitWhateverIsOnItsWay() {
         assertThat(limit(0.97, sending(64, 40, 4))).isEqualTo(Limit.PROCESSORS);
         assertThat(limit(0.97, load(0, 3, 0, 0, 0, 0, 0, 0))).isEqualTo(Limit.PROCESSORS);
+        assertThat(limit(0.97, Load.NONE, Load.NONE, sending(1, 0, 0), sending(1, 0, 0), sending(1, 0, 0)))
+                .isEqualTo(Limit.PROCESSORS);
     }
 
     @Test

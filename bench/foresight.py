@@ -3,6 +3,7 @@
 timetable: how exactly a limit is kept, and how soon a change and a closing take effect. A night sends large files to an
 sshd on this machine. links: the share of a link's rate at several distances; see links.py. nights and order:
 simulations, without files or a service; see nights.py. copy: the first copy of a centre, night by night; see firstcopy.py.
+qos: a copy beside UDP load, with and without priority; see qos.py.
 """
 
 import sys
@@ -12,6 +13,7 @@ from datetime import datetime, timedelta
 import firstcopy
 import links
 import nights
+import qos
 from arriving import CHANGE_SECONDS_MAX, Arrivals
 from data import MB, even
 from measure import workspace
@@ -34,7 +36,7 @@ def add_options(parser):
         '--short', action='store_true', help='low limits, windows of a second and few seeds: does it all work? not judged'
     )
     parser.add_argument('--table', metavar='FILE', help='sizes for the part copy, as dozo plan takes them; default: a centre of 925 TB')
-    parser.add_argument('--picture', metavar='FILE', help='where the part copy draws its nights (SVG)')
+    parser.add_argument('--picture', metavar='FILE', help='where the part copy draws its nights, or qos its rates (SVG)')
     parser.add_argument('--only', metavar='PARTS', default=','.join(PARTS), help=f'of {",".join(PARTS)}')
     parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
 
@@ -45,6 +47,8 @@ def measure(options):
     unknown = set(chosen) - set(PARTS)
     if unknown:
         raise SystemExit(f'foresight: no part is named {", ".join(sorted(unknown))}; there are {", ".join(PARTS)}')
+    if options.picture and {'copy', 'qos'} <= set(chosen):
+        raise SystemExit('foresight: --picture is for one part: --only copy or --only qos')
     shortfalls = []
     for name in chosen:
         rows = PARTS[name](options)
@@ -70,6 +74,7 @@ PARTS = {
     'nights': lambda options: nights.forecasts(options.short),
     'order': lambda options: nights.order(options.short),
     'copy': lambda options: firstcopy.forecast(options.table, options.picture),
+    'qos': lambda options: qos.rates(options.work, options.short, options.picture),
 }
 
 

@@ -3,13 +3,15 @@
 timetable: how exactly a limit is kept, and how soon a change and a closing take effect. A night sends large files to an
 sshd on this machine. links: the share of a link's rate at several distances; see links.py. nights and order:
 simulations, without files or a service; see nights.py. copy: the first copy of a centre, night by night; see firstcopy.py.
-qos: a copy beside UDP load, with and without priority; see qos.py.
+qos: a copy beside UDP load, with and without priority; see qos.py. dryrun:
+the forecasts of dry runs beside the copies; see dryrun.py.
 """
 
 import sys
 import time
 from datetime import datetime, timedelta
 
+import dryrun
 import firstcopy
 import links
 import nights
@@ -75,6 +77,7 @@ PARTS = {
     'order': lambda options: nights.order(options.short),
     'copy': lambda options: firstcopy.forecast(options.table, options.picture),
     'qos': lambda options: qos.rates(options.work, options.short, options.picture),
+    'dryrun': lambda options: dryrun.forecasts(options.work, options.short),
 }
 
 

@@ -4,17 +4,15 @@ The experiment of JAXA's SRFS on Ether (2009), with Dozo. A router in namespaces
 whole frames. The rate of the copy is that of content, from the middle 80 % of the bytes as they are stored.
 """
 
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from arriving import Arrivals
+from copying import copy
 from data import MB, even
-from links import LAUNCHER
 from measure import workspace
 from namespaces import FRAME_BYTES_MAX, GUARANTEED, MARK, QUEUE_SECONDS, SITE, Link, Load, counters, missing
-from processes import CannotMeasure, timed
 from row import Row, at_least
 from server import Server
 from table import markdown
@@ -29,7 +27,6 @@ FILES = 4
 JUDGED_LOAD = 90
 SHARE_OF_GUARANTEE = 0.9
 SENT_MIN = 0.98  # of the planned load
-LIMIT_SECONDS = 300
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 960, 420, 70, 200, 64, 52
 STYLE = """
@@ -88,7 +85,7 @@ def measured(data_folder, folder, rate, load, has_priority, round_trip, seconds)
         with Server(folder / f'sshd-{name}', address=SITE, inside=link.site, outside=link.near) as server:
             with Load(link, FRAME_BYTES, load / 100 * rate) as sending, Arrivals(target) as arrivals:
                 before = counters(link.near, 'Tcp')
-                copy(link, server, source, target)
+                copy(server, server.port, source, target / 'copy', target, '-o', f'IPQoS={MARK}', before=link.near)
                 after = counters(link.near, 'Tcp')
                 arrivals.settle()
         marked = link.marked_bytes() if has_priority else 0
@@ -106,18 +103,6 @@ def measured(data_folder, folder, rate, load, has_priority, round_trip, seconds)
         max(0, 1 - sending.arrived / sending.sent) if sending.sent else 0,
         marked / total,
     )
-
-
-def copy(link, server, source, target):
-    command = ' '.join(link.near) + (
-        f' {LAUNCHER} copy -r -q -P {server.port} -i {server.key} -o UserKnownHostsFile={server.known_hosts}'
-        f' -o IPQoS={MARK} {source} {server.user}@{SITE}:{target}/copy'
-    )
-    with open(target.with_suffix('.log'), 'w+b') as log:
-        ended = timed('exec ' + command, LIMIT_SECONDS, log, log, dict(os.environ))
-        if ended.code != 0:
-            log.seek(0)
-            raise CannotMeasure(f'dozo copy ended with {ended.code}: {log.read()[-500:].decode(errors="replace")}')
 
 
 def heads(points):

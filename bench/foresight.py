@@ -4,7 +4,7 @@ timetable: how exactly a limit is kept, and how soon a change and a closing take
 sshd on this machine. links: the share of a link's rate at several distances; see links.py. nights and order:
 simulations, without files or a service; see nights.py. copy: the first copy of a centre, night by night; see firstcopy.py.
 qos: a copy beside UDP load, with and without priority; see qos.py. dryrun:
-the forecasts of dry runs beside the copies; see dryrun.py.
+the forecasts of dry runs beside the copies; see dryrun.py. tuning: what one run decides about its lanes; see tuned.py.
 """
 
 import sys
@@ -16,6 +16,7 @@ import firstcopy
 import links
 import nights
 import qos
+import tuned
 from arriving import CHANGE_SECONDS_MAX, Arrivals
 from data import MB, even
 from measure import workspace
@@ -77,6 +78,7 @@ PARTS = {
     'order': lambda options: nights.order(options.short),
     'copy': lambda options: firstcopy.forecast(options.table, options.picture),
     'qos': lambda options: qos.rates(options.work, options.short, options.picture),
+    'tuning': lambda options: tuned.decisions(options.work, options.short),
     'dryrun': lambda options: dryrun.forecasts(options.work, options.short),
 }
 

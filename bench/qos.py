@@ -28,7 +28,7 @@ JUDGED_LOAD = 90
 SHARE_OF_GUARANTEE = 0.9
 SENT_MIN = 0.98  # of the planned load
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 960, 420, 70, 200, 64, 52
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 960, 420, 70, 220, 64, 52
 STYLE = """
 svg { font: 13px system-ui, sans-serif; } .ground { fill: #fff; } text { fill: #1b2026; } .quiet { fill: #5a6672; }
 .title { font-weight: 600; font-size: 15px; } .grid { stroke: #d9dfe5; } .rest { stroke: #5a6672; stroke-dasharray: 3 5; fill: none; }

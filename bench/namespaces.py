@@ -19,11 +19,11 @@ TRAFFIC = Path(__file__).with_name('traffic.py')
 PREFIX = 'dozo-bench'
 # Addresses of documentation, which exist only in the namespaces.
 NEAR, NEAR_ROUTER, SITE, SITE_ROUTER = '192.0.2.1', '192.0.2.2', '198.51.100.1', '198.51.100.2'
-QUEUE_SECONDS = 0.010
 MARK = 'af11'
 MARK_FIELD = '0x28 0xfc'  # the field of the IP header with its mask: the upper six bits are the mark
 GUARANTEED = 0.3
 FRAME_BYTES_MAX = 1514
+QUEUE_FRAMES_MIN = 20
 LIMIT_SECONDS = 30
 
 
@@ -46,7 +46,7 @@ def missing():
     if tools:
         return f'needs {", ".join(tools)} (packages iproute2 and util-linux)'
     try:
-        with Link(1_000_000, has_priority=True, round_trip_ms=1, congestion='cubic'):
+        with Link(1_000_000, has_priority=True, round_trip_ms=1, queue_seconds=0.01, congestion='reno'):
             return ''
     except Failed as reason:
         return f'this machine has no such link: {reason}'
@@ -57,13 +57,14 @@ class Link:
 
     `near` and `site`: words before a command that run it there. Without priority the queue is first-in-first-out. With
     priority, packets marked MARK have a queue of their own with a guaranteed share of the rate, and may use what the others
-    leave.
+    leave. `queue_seconds`: the length of each queue at the rate of the link. `congestion`: the name of TCP's control.
     """
 
-    def __init__(self, bytes_per_second, has_priority, round_trip_ms, congestion):
+    def __init__(self, bytes_per_second, has_priority, round_trip_ms, queue_seconds, congestion):
         self.bytes_per_second = bytes_per_second
         self.has_priority = has_priority
         self.round_trip_ms = round_trip_ms
+        self.queue_bytes = max(QUEUE_FRAMES_MIN * FRAME_BYTES_MAX, round(queue_seconds * bytes_per_second))
         self.congestion = congestion
         self.names = {place: f'{PREFIX}-{os.getpid()}-{place}' for place in ('near', 'router', 'site')}
         self.near, self.router, self.site = (inside(name) for name in self.names.values())
@@ -117,13 +118,10 @@ class Link:
         for number, share in shares.items():
             limits = ('rate', round(share * rate), 'ceil', rate, 'quantum', FRAME_BYTES_MAX)
             tc('class', 'add', *on, 'parent', '1:1', 'classid', f'1:{number}', 'htb', *limits)
-            tc('qdisc', 'add', *on, 'parent', f'1:{number}', 'handle', f'{number}:', 'bfifo', 'limit', self.queue_bytes())
+            tc('qdisc', 'add', *on, 'parent', f'1:{number}', 'handle', f'{number}:', 'bfifo', 'limit', self.queue_bytes)
         if self.has_priority:
             match = ('u32', 'match', 'ip', 'dsfield', *MARK_FIELD.split())
             tc('filter', 'add', *on, 'parent', '1:', 'protocol', 'ip', 'prio', 1, *match, 'flowid', '1:10')
-
-    def queue_bytes(self):
-        return max(20 * FRAME_BYTES_MAX, round(QUEUE_SECONDS * self.bytes_per_second))
 
     def answer_late(self):
         """Takes the site's packets to near on a way of their own, where a program holds each for the round trip."""

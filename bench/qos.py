@@ -12,30 +12,47 @@ from arriving import Arrivals
 from copying import copy
 from data import MB, even
 from measure import workspace
-from namespaces import FRAME_BYTES_MAX, GUARANTEED, MARK, QUEUE_SECONDS, SITE, Link, Load, counters, missing
+from namespaces import FRAME_BYTES_MAX, GUARANTEED, MARK, SITE, Link, Load, counters, missing
 from row import Row, at_least
 from server import Server
 from table import markdown
 
 FRAME_BYTES = 1280
-CONGESTION = 'cubic'
 LINK_BYTES_PER_SECOND, LINK_BYTES_PER_SECOND_SHORT = 25 * MB, 5 * MB
 LOADS, LOADS_SHORT = tuple(range(0, 100, 10)), (90,)
-ROUND_TRIPS_MS, ROUND_TRIPS_MS_SHORT = (0, 8), (8,)
 SECONDS, SECONDS_SHORT = 15, 3  # how long a copy takes at the rate that the load leaves
 FILES = 4
 JUDGED_LOAD = 90
 SHARE_OF_GUARANTEE = 0.9
 SENT_MIN = 0.98  # of the planned load
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 960, 420, 70, 220, 64, 52
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 960, 420, 70, 270, 64, 52
 STYLE = """
 svg { font: 13px system-ui, sans-serif; } .ground { fill: #fff; } text { fill: #1b2026; } .quiet { fill: #5a6672; }
-.title { font-weight: 600; font-size: 15px; } .grid { stroke: #d9dfe5; } .rest { stroke: #5a6672; stroke-dasharray: 3 5; fill: none; }
-.line { stroke-width: 2; fill: none; } .plain { stroke: #b0542a; } .priority { stroke: #1d4f7a; } .far { stroke-dasharray: 8 4; }
+.title { font-weight: 600; font-size: 15px; } .grid { stroke: #d9dfe5; } .rest { stroke: #8b96a2; stroke-width: 1; fill: none; }
+.line { stroke-width: 2; fill: none; } .plain { stroke: #b0542a; }
+.priority { stroke: #1d4f7a; } .setting1 { stroke-dasharray: 8 4; } .setting2 { stroke-dasharray: 2 3; }
 @media (prefers-color-scheme: dark) { .ground { fill: #14181c; } text { fill: #e6ebf0; } .quiet { fill: #9aa7b4; }
-.grid { stroke: #333c45; } .rest { stroke: #9aa7b4; } .plain { stroke: #e8976c; } .priority { stroke: #8cc3f2; } }
+.grid { stroke: #333c45; } .rest { stroke: #6b7784; } .plain { stroke: #e8976c; } .priority { stroke: #8cc3f2; } }
 """
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A link. `share_max`: about what a copy reaches at most, beside its load."""
+
+    name: str
+    round_trip_ms: int
+    queue_seconds: float
+    congestion: str
+    share_max: float = 1
+
+
+NEAR = Setting('0 ms', 0, 0.010, 'cubic')
+FAR = Setting('8 ms', 8, 0.010, 'cubic')
+# A queue much shorter than the round trip, as in the switches of that time, and TCP of that time.
+OLD = Setting('8 ms, short queue, Reno', 8, 0.001, 'reno', 0.35)
+SETTINGS, SETTINGS_SHORT = (NEAR, FAR, OLD), (FAR,)
 
 
 @dataclass(frozen=True)
@@ -43,10 +60,9 @@ class Point:
     """What was measured at one load; rates are shares of the link's."""
 
     load: int
+    setting: Setting
     has_priority: bool
-    round_trip_ms: int
     share: float
-    connections: int  # that the copy opened
     resent: float  # of its TCP segments
     sent: float  # of the planned load; 1 without load
     lost: float  # of the load
@@ -61,27 +77,27 @@ def rates(work, short, picture):
     rate = LINK_BYTES_PER_SECOND_SHORT if short else LINK_BYTES_PER_SECOND
     points = []
     with workspace(work) as (data_folder, folder):
-        for round_trip in ROUND_TRIPS_MS_SHORT if short else ROUND_TRIPS_MS:
+        for setting in SETTINGS_SHORT if short else SETTINGS:
             for load in LOADS_SHORT if short else LOADS:
                 for has_priority in (False, True):
-                    point = measured(data_folder, folder, rate, load, has_priority, round_trip, SECONDS_SHORT if short else SECONDS)
+                    point = measured(data_folder, folder, rate, load, setting, has_priority, SECONDS_SHORT if short else SECONDS)
                     print(f'foresight: {point}', file=sys.stderr, flush=True)
                     points.append(point)
-    print(f'\nLink of {8 * rate // MB} Mbit/s, FIFO queues of {1000 * QUEUE_SECONDS:.0f} ms, TCP {CONGESTION}; shares of the link:\n')
+    print(f'\nLink of {8 * rate // MB} Mbit/s; shares of it:\n')
     print(markdown(heads(points), [line(points, load) for load in dict.fromkeys(point.load for point in points)]), end='\n\n')
     if picture:
         Path(picture).write_text(svg(points, rate), encoding='utf-8')
     return rows(points, not short)
 
 
-def measured(data_folder, folder, rate, load, has_priority, round_trip, seconds):
-    left = max(1 - load / 100, GUARANTEED if has_priority else 1 - JUDGED_LOAD / 100)
+def measured(data_folder, folder, rate, load, setting, has_priority, seconds):
+    left = min(setting.share_max, max(1 - load / 100, GUARANTEED if has_priority else 1 - JUDGED_LOAD / 100))
     file_bytes = max(1, round(left * rate * seconds / FILES / MB)) * MB
     source = even(f'qos-{FILES}-{file_bytes}', FILES, file_bytes, 1).make(data_folder)
-    name = f'{load}-{has_priority}-{round_trip}'
+    name = f'qos-{SETTINGS.index(setting)}-{load}-{has_priority}'
     target = folder / name
     target.mkdir()
-    with Link(rate, has_priority, round_trip, CONGESTION) as link:
+    with Link(rate, has_priority, setting.round_trip_ms, setting.queue_seconds, setting.congestion) as link:
         with Server(folder / f'sshd-{name}', address=SITE, inside=link.site, outside=link.near) as server:
             with Load(link, FRAME_BYTES, load / 100 * rate) as sending, Arrivals(target) as arrivals:
                 before = counters(link.near, 'Tcp')
@@ -93,11 +109,10 @@ def measured(data_folder, folder, rate, load, has_priority, round_trip, seconds)
     planned = load / 100 * rate * sending.seconds / FRAME_BYTES
     return Point(
         load,
+        setting,
         has_priority,
-        round_trip,
         # What is stored is counted in whole blocks.
         arrivals.middle_rate() * total / arrivals.bytes() / rate,
-        after['ActiveOpens'] - before['ActiveOpens'],
         (after['RetransSegs'] - before['RetransSegs']) / (after['OutSegs'] - before['OutSegs']),
         sending.sent / planned if load else 1,
         max(0, 1 - sending.arrived / sending.sent) if sending.sent else 0,
@@ -106,26 +121,31 @@ def measured(data_folder, folder, rate, load, has_priority, round_trip, seconds)
 
 
 def heads(points):
-    return ('load', *(f'{"priority" if ours else "FIFO"}, {trip} ms' for trip, ours in columns(points)))
+    return ('load', *(label(*column) for column in columns(points)))
 
 
 def columns(points):
-    return list(dict.fromkeys((point.round_trip_ms, point.has_priority) for point in points))
+    return list(dict.fromkeys((point.setting, point.has_priority) for point in points))
+
+
+def label(setting, has_priority):
+    return f'{"priority" if has_priority else "FIFO"}, {setting.name}'
 
 
 def line(points, load):
-    found = {(point.round_trip_ms, point.has_priority): point for point in points if point.load == load}
+    found = {(point.setting, point.has_priority): point for point in points if point.load == load}
     cells = [found[column] for column in columns(points)]
-    return (f'{load} %', *(f'{point.share:.2f}; UDP lost {100 * point.lost:.1f} %; {100 * point.resent:.1f} % resent by {point.connections}' for point in cells))
+    return (f'{load} %', *(f'{point.share:.2f}; UDP lost {100 * point.lost:.1f} %; {100 * point.resent:.1f} % resent' for point in cells))
 
 
 def rows(points, judged):
     result = []
+    least = SHARE_OF_GUARANTEE * GUARANTEED
     for point in (point for point in points if point.has_priority and point.load == JUDGED_LOAD):
-        least = SHARE_OF_GUARANTEE * GUARANTEED
-        result.append(
-            at_least(f'priority, {JUDGED_LOAD} % load, {point.round_trip_ms} ms: share', point.share, least, f'{point.share:.2f}', judged)
-        )
+        claim = point.setting is not OLD
+        name = f'{label(point.setting, True)}, {JUDGED_LOAD} % load: share'
+        found = f'{point.share:.2f}'
+        result.append(at_least(name, point.share, least, found, judged) if claim else Row(name, '', found))
     sent = min(point.sent for point in points)
     marked = min(point.marked for point in points if point.has_priority)
     result.append(at_least('the load really sent, of the planned one; the smallest', sent, SENT_MIN, f'{sent:.3f}', judged))
@@ -157,12 +177,12 @@ def svg(points, rate):
     whole = (FRAME_BYTES_MAX - 66) / FRAME_BYTES_MAX
     out.append(f'<path class="rest" d="M{x(0):.1f} {y(whole):.1f}L{x(100):.1f} {y(0):.1f}"/>')
     labels = [(y(0), 'what the load leaves', '')]
-    for trip, ours in columns(points):
-        curve = [point for point in points if (point.round_trip_ms, point.has_priority) == (trip, ours)]
-        kind = f'{"priority" if ours else "plain"}{" far" if trip else ""}'
+    for setting, has_priority in columns(points):
+        curve = [point for point in points if (point.setting, point.has_priority) == (setting, has_priority)]
+        kind = f'{"priority" if has_priority else "plain"} setting{SETTINGS.index(setting)}'
         path = 'L'.join(f'{x(point.load):.1f} {y(point.share):.1f}' for point in curve)
         out.append(f'<path class="line {kind}" d="M{path}"/>')
-        labels.append((y(curve[-1].share), f'{"priority" if ours else "FIFO"}, {trip} ms', kind))
+        labels.append((y(curve[-1].share), label(setting, has_priority), kind))
     below = float('inf')
     for at_y, text, kind in sorted(labels, reverse=True):
         below = min(at_y, below - 18)

@@ -1,11 +1,9 @@
 """The decisions of one run about its lanes and channels, over a simulated link of 1 Gbit/s at 36 ms.
 
-Nothing is claimed: it is the example of docs/operating.md. The site's timetable slows the link down for a while.
+Nothing is claimed: it is the example of docs/operating.md.
 """
 
 import re
-import sys
-import time
 from datetime import datetime
 from pathlib import Path
 
@@ -21,8 +19,6 @@ from table import markdown
 ROUND_TRIP_MS = 36
 FILES, FILE_BYTES = 15, 500 * MB
 FILES_SHORT, FILE_BYTES_SHORT = 4, 50 * MB
-# When the limit begins and ends, in seconds after the start of the run, and bytes a second.
-LIMITED_FROM, LIMITED_UNTIL, LIMIT = 20, 50, 20 * MB
 LIMIT_SECONDS = 300
 MESSAGES = Path(__file__).resolve().parent.parent / 'ui/src/main/resources/messages.properties'
 
@@ -42,8 +38,6 @@ def decisions(work, short):
             service.post('/projects', {'code': 'p'})
             service.post('/experiments', {'project': 'p', 'code': 'E', 'source': str(source)})
             run = service.post('/runs', {})
-            if not short:
-                slow_down(service)
             ended = service.ended(run, LIMIT_SECONDS)
             if ended['state'] != 'COMPLETE':
                 raise CannotMeasure(f'the run ended as {ended["state"]}')
@@ -52,14 +46,6 @@ def decisions(work, short):
     heads = ('after', 'lanes × channels', 'measured', 'reason')
     print(markdown(heads, [line(decision, began, reasons()) for decision in made]), end='\n\n')
     return [Row('decisions', '', str(len(made)), '' if made else 'none is recorded')]
-
-
-def slow_down(service):
-    time.sleep(LIMITED_FROM)
-    print(f'foresight: at most {LIMIT // MB} MB/s', file=sys.stderr, flush=True)
-    service.put('/sites/dr/timetable', {'rules': [f'daily 00:00-24:00 {LIMIT}']})
-    time.sleep(LIMITED_UNTIL - LIMITED_FROM)
-    service.put('/sites/dr/timetable', {'rules': []})
 
 
 def reasons():

@@ -6,10 +6,10 @@ import tempfile
 from datetime import datetime
 from pathlib import Path
 
+from copying import LAUNCHER
 from processes import CannotMeasure
 from row import Row
 
-LAUNCHER = Path(__file__).resolve().parent.parent / 'dozo'
 LIMIT_SECONDS = 900
 
 # The largest projects of a centre, the others in one line, in MB; it copied them with four programs in 50 days.

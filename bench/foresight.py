@@ -4,16 +4,21 @@ timetable: how exactly a limit is kept, and how soon a change and a closing take
 sshd on this machine. links: the share of a link's rate at several distances; see links.py. limits: what a run names as its
 bottleneck, and the gain that it forecasts; see injected.py. nights and order:
 simulations, without files or a service; see nights.py. copy: the first copy of a centre, night by night; see firstcopy.py.
+qos: a copy beside UDP load, with and without priority; see qos.py. dryrun:
+the forecasts of dry runs beside the copies; see dryrun.py. tuning: what one run decides about its lanes; see tuned.py.
 """
 
 import sys
 import time
 from datetime import datetime, timedelta
 
+import dryrun
 import firstcopy
 import injected
 import links
 import nights
+import qos
+import tuned
 from arriving import CHANGE_SECONDS_MAX, Arrivals
 from data import MB, even
 from measure import workspace
@@ -36,7 +41,7 @@ def add_options(parser):
         '--short', action='store_true', help='low limits, windows of a second and few seeds: does it all work? not judged'
     )
     parser.add_argument('--table', metavar='FILE', help='sizes for the part copy, as dozo plan takes them; default: a centre of 925 TB')
-    parser.add_argument('--picture', metavar='FILE', help='where the part copy draws its nights (SVG)')
+    parser.add_argument('--picture', metavar='FILE', help='where the part copy draws its nights, or qos its rates (SVG)')
     parser.add_argument('--only', metavar='PARTS', default=','.join(PARTS), help=f'of {",".join(PARTS)}')
     parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
 
@@ -47,6 +52,8 @@ def measure(options):
     unknown = set(chosen) - set(PARTS)
     if unknown:
         raise SystemExit(f'foresight: no part is named {", ".join(sorted(unknown))}; there are {", ".join(PARTS)}')
+    if options.picture and {'copy', 'qos'} <= set(chosen):
+        raise SystemExit('foresight: --picture is for one part: --only copy or --only qos')
     shortfalls = []
     for name in chosen:
         rows = PARTS[name](options)
@@ -73,6 +80,9 @@ PARTS = {
     'nights': lambda options: nights.forecasts(options.short),
     'order': lambda options: nights.order(options.short),
     'copy': lambda options: firstcopy.forecast(options.table, options.picture),
+    'qos': lambda options: qos.rates(options.work, options.short, options.picture),
+    'tuning': lambda options: tuned.decisions(options.work, options.short),
+    'dryrun': lambda options: dryrun.forecasts(options.work, options.short),
 }
 
 

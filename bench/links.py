@@ -4,24 +4,20 @@ A relay simulates the link. What has arrived is looked at all the time: the shar
 That of the whole command, with its start and its last sync, is printed beside it.
 """
 
-import os
 import sys
-from pathlib import Path
 
 from arriving import Arrivals
+from copying import copy
 from data import MB, even
 from measure import workspace
-from processes import CannotMeasure, timed
 from relay import LINK_BYTES_PER_SECOND, Relay
 from row import at_least
 from server import Server
 
-LAUNCHER = Path(__file__).resolve().parent.parent / 'dozo'
 ROUND_TRIPS_MS, ROUND_TRIPS_MS_SHORT = (1.4, 8, 36, 200), (8,)
 # Name, files, bytes of each, and the least share.
 SETS = (('large files', 8, 300 * MB, 0.9), ('100 kB files', 10_000, 100_000, 0.85))
 SETS_SHORT = (('large files', 2, 10 * MB, 0.9), ('100 kB files', 100, 100_000, 0.85))
-LIMIT_SECONDS = 300
 
 
 def rates(work, short):
@@ -41,16 +37,8 @@ def sent(server, target, source, round_trip, size):
     target.mkdir()
     with Relay(round_trip, server.port) as relay, Arrivals(target) as arrivals:
         server.client_configuration(relay.port)
-        command = (
-            f'exec {LAUNCHER} copy -r -P {relay.port} -i {server.key} -o UserKnownHostsFile={server.known_hosts}'
-            f' {source} {server.user}@127.0.0.1:{target}/copy'
-        )
-        with open(target.with_suffix('.log'), 'w+b') as log:
-            ended = timed(command, LIMIT_SECONDS, log, log, dict(os.environ))
-            if ended.code != 0:
-                log.seek(0)
-                raise CannotMeasure(f'dozo copy ended with {ended.code}: {log.read()[-500:].decode(errors="replace")}')
+        seconds, _ = copy(server, relay.port, source, target / 'copy', target)
         arrivals.settle()
     # What is stored is counted in whole blocks.
     share = arrivals.middle_rate() * size / arrivals.bytes() / LINK_BYTES_PER_SECOND
-    return share, size / ended.seconds / LINK_BYTES_PER_SECOND
+    return share, size / seconds / LINK_BYTES_PER_SECOND

@@ -1,4 +1,4 @@
-"""A temporary OpenSSH server: own keys and configuration, loopback only, default limits and ciphers."""
+"""A temporary OpenSSH server: own keys and configuration, by default loopback only, default limits and ciphers."""
 
 import getpass
 import os
@@ -14,7 +14,7 @@ SYSTEM_FOLDERS = '/usr/sbin:/sbin:/usr/local/sbin'
 # MaxSessions and MaxStartups are not set: results must hold with the defaults of a server. With SHLVL=1 bash does not
 # regard itself as the first shell and skips its start-up file for each command.
 SERVER_CONFIGURATION = """\
-ListenAddress 127.0.0.1
+ListenAddress {address}
 Port {port}
 HostKey {folder}/host_key
 PidFile {folder}/sshd.pid
@@ -31,8 +31,8 @@ SetEnv SHLVL=1{environment}{forced}
 """
 
 CLIENT_CONFIGURATION = """\
-Host site 127.0.0.1
-  HostName 127.0.0.1
+Host site {address}
+  HostName {address}
   Port {port}
   User {user}
   IdentityFile {key}
@@ -57,12 +57,16 @@ def free_port():
 class Server:
     """The site's sshd, for a `with` block."""
 
-    def __init__(self, folder, environment='', forced=None):
+    def __init__(self, folder, environment='', forced=None, address='127.0.0.1', inside=(), outside=()):
         """Prepares the server.
 
         `environment`: NAME=VALUE for the programs that it starts. `forced`: a program that replaces every requested
-        one.
+        one. `inside` and `outside`: words before the commands of sshd and of its clients, which run them in network
+        namespaces.
         """
+        self.address = address
+        self.inside = inside
+        self.outside = outside
         self.folder = Path(folder)
         self.environment = environment and ' ' + environment
         self.forced = f'\nForceCommand {forced}' if forced else ''
@@ -83,9 +87,15 @@ class Server:
             Path('/run/sshd').mkdir(mode=0o755, exist_ok=True)
         configuration = self.folder / 'sshd_config'
         configuration.write_text(
-            SERVER_CONFIGURATION.format(port=self.port, folder=self.folder, environment=self.environment, forced=self.forced)
+            SERVER_CONFIGURATION.format(
+                address=self.address,
+                port=self.port,
+                folder=self.folder,
+                environment=self.environment,
+                forced=self.forced,
+            )
         )
-        command = [sshd, '-D', '-f', configuration, '-E', self.log]
+        command = [*self.inside, sshd, '-D', '-f', configuration, '-E', self.log]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
         try:
             wait_for(self.is_listening, 20, 'sshd')
@@ -108,7 +118,7 @@ class Server:
         return (self.folder / 'sshd.pid').exists()  # written when it listens
 
     def log_in_once(self):
-        command = ['ssh', '-F', self.client_configuration(self.port), 'site', 'true']
+        command = [*self.outside, 'ssh', '-F', self.client_configuration(self.port), 'site', 'true']
         ended = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=30)
         if ended.returncode != 0:
             raise CannotMeasure(f'cannot log in at the sshd: {ended.stderr.strip()} {self.last_words()}')
@@ -117,10 +127,10 @@ class Server:
         """Returns a file for `ssh -F` with the host `site`, reached by this port (the server's own, or a relay's)."""
         host_key = ' '.join((self.folder / 'host_key.pub').read_text().split()[:2])
         with open(self.known_hosts, 'a') as known:
-            known.write(f'[127.0.0.1]:{port} {host_key}\n')
+            known.write(f'[{self.address}]:{port} {host_key}\n')
         path = self.folder / f'ssh_config.{port}'
         path.write_text(
-            CLIENT_CONFIGURATION.format(port=port, user=self.user, key=self.key, known=self.known_hosts)
+            CLIENT_CONFIGURATION.format(address=self.address, port=port, user=self.user, key=self.key, known=self.known_hosts)
         )
         return path
 

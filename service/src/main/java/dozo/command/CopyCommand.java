@@ -1,8 +1,11 @@
 package dozo.command;
 
+import dozo.command.CopyReport.DryRun;
 import dozo.copy.Copy;
 import dozo.copy.Copy.Progress;
+import dozo.copy.UserCache;
 import dozo.crypto.Libcrypto;
+import dozo.plan.Work;
 import dozo.remote.RemoteException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -12,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -33,12 +37,14 @@ public final class CopyCommand {
     private final PrintWriter err;
     private final CopyOptions options;
     private final CopyRequest request;
+    private final EarlierCopies earlier;
     private final CopyReport report = new CopyReport();
     private final AtomicBoolean over = new AtomicBoolean();
 
-    private CopyCommand(CopyOptions options, PrintWriter out, PrintWriter err) {
+    private CopyCommand(CopyOptions options, PrintWriter out, PrintWriter err, EarlierCopies earlier) {
         this.out = out;
         this.err = err;
+        this.earlier = earlier;
         this.options = options;
         this.request = CopyRequest.of(options.places(), options.folders());
     }
@@ -67,6 +73,10 @@ public final class CopyCommand {
 
     /** Executes the command and returns the exit code. */
     static int execute(List<String> arguments, PrintWriter out, PrintWriter err) {
+        return execute(arguments, out, err, EarlierCopies.in(UserCache.folder()));
+    }
+
+    static int execute(List<String> arguments, PrintWriter out, PrintWriter err, EarlierCopies earlier) {
         try {
             CopyOptions options = CopyOptions.of(arguments);
             if (options.help()) {
@@ -79,7 +89,7 @@ public final class CopyCommand {
                 return Exit.WELL;
             }
             warn(System.getProperty(QUICK), err);
-            return new CopyCommand(options, out, err).copy();
+            return new CopyCommand(options, out, err, earlier).copy();
         } catch (Failure known) {
             err.println("dozo: " + known.getMessage());
             return known.exitCode();
@@ -148,14 +158,27 @@ public final class CopyCommand {
         Instant started =
                 Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
         double seconds = seconds(started, ended);
+        long limit = options.copy().limitBytesPerSecond();
+        Optional<CopyForecast> forecast = options.dryRun()
+                ? CopyForecast.of(earlier.of(way()), new Work(end.bytes(), end.entries()), limit)
+                : Optional.empty();
         if (options.json()) {
-            out.println(report.json(end, seconds, seconds(started, asked)));
+            DryRun dry = options.dryRun() ? DryRun.of(end.bytes(), limit, forecast) : null;
+            out.println(report.json(end, seconds, seconds(started, asked), dry));
         } else if (options.dryRun()) {
-            out.println(CopyReport.dryLine(end, options.copy().limitBytesPerSecond()));
+            out.println(CopyReport.dryLine(end, limit, forecast));
         } else {
             out.println(report.line(end, (request.toSite() ? "at " : "here, from ") + request.host(), seconds));
         }
         out.flush();
+        // Others say nothing about how fast the link is.
+        if (end.complete() && !report.hasFindings() && limit == 0 && end.bytesMoved() >= end.bytes()) {
+            earlier.add(way(), new Work(end.bytes(), end.entries()), seconds);
+        }
+    }
+
+    private String way() {
+        return EarlierCopies.way(request.site(options.login()), request.toSite(), options.copy());
     }
 
     /** Runs in the thread that ends the process at a signal. The copy is cut off where it is, as by a power failure. */

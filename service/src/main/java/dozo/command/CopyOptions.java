@@ -53,8 +53,8 @@ final class CopyOptions {
                                 many as help
               --sftp            send small files by SFTP as well, not as archives into
                                 the site's tar
-              --dry-run         print what would be copied and the minimum time; change
-                                nothing
+              --dry-run         print what would be copied and how long it takes, judging
+                                by earlier copies; change nothing
               --json            print the result as JSON, with exact numbers
               -q                do not show progress
               -h, --help        print this

@@ -3,10 +3,13 @@ package dozo.command;
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Progress;
 import dozo.file.Size;
+import dozo.plan.NightForecast.Range;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The result of a copy: a line for people, and an object for programs. */
 final class CopyReport {
@@ -16,13 +19,42 @@ final class CopyReport {
     /** In bytes a second. */
     private static final long GIGABIT = 125_000_000;
 
+    private static final String DRY =
+            "dry run, nothing was changed. %s would be copied, except for existing files. Copying all of it takes %s";
+
     private final List<ListedFinding> findings = new ArrayList<>();
     private long count;
 
     /** A finding; the bytes of its path are in base64. */
     record ListedFinding(String path, String pathBytes, String reason, String message) {}
 
-    /** The output of {@code --json}. */
+    /**
+     * What a dry run says about the time.
+     *
+     * @param secondsMin that the bytes take at {@code bytesPerSecond}: the limit, or 1 Gbit/s if there is none
+     * @param earlierCopies how many the forecast is made from; without any it is null
+     */
+    record DryRun(
+            double secondsMin,
+            long bytesPerSecond,
+            int earlierCopies,
+            @Nullable Double secondsLow,
+            @Nullable Double seconds,
+            @Nullable Double secondsHigh) {
+
+        static DryRun of(long bytes, long limit, Optional<CopyForecast> forecast) {
+            long rate = limit > 0 ? limit : GIGABIT;
+            return new DryRun(
+                    (double) bytes / rate,
+                    rate,
+                    forecast.map(CopyForecast::copies).orElse(0),
+                    forecast.map(each -> each.seconds().low()).orElse(null),
+                    forecast.map(each -> each.seconds().middle()).orElse(null),
+                    forecast.map(each -> each.seconds().high()).orElse(null));
+        }
+    }
+
+    /** The output of {@code --json}; {@code dryRun} is null if it is none. */
     record Ended(
             long entries,
             long bytes,
@@ -33,6 +65,7 @@ final class CopyReport {
             double startSeconds,
             int lanes,
             boolean complete,
+            @Nullable DryRun dryRun,
             List<ListedFinding> findings,
             long findingsLeftOff) {}
 
@@ -56,6 +89,10 @@ final class CopyReport {
     }
 
     String json(Progress end, double seconds, double startSeconds) {
+        return json(end, seconds, startSeconds, null);
+    }
+
+    String json(Progress end, double seconds, double startSeconds, @Nullable DryRun dryRun) {
         return Connection.JSON.writeValueAsString(new Ended(
                 end.entries(),
                 end.bytes(),
@@ -66,6 +103,7 @@ final class CopyReport {
                 startSeconds,
                 end.lanes(),
                 end.complete() && count == 0,
+                dryRun,
                 findings,
                 count - findings.size()));
     }
@@ -87,21 +125,41 @@ final class CopyReport {
     }
 
     /**
-     * Returns the line of a dry run. A dry run does not contact the site, so the rate is unknown.
+     * Returns the line of a dry run of a copy. A dry run to a site does not contact it, so only earlier copies say how
+     * fast it is.
      *
      * @param limit the given limit in bytes a second; 0: none
      */
-    static String dryLine(Progress end, long limit) {
-        String times = limit > 0
-                ? "%s at that limit".formatted(atLeast(end.bytes(), limit))
-                : "%s at 1 Gbit/s, %s at 10 Gbit/s"
-                        .formatted(atLeast(end.bytes(), GIGABIT), atLeast(end.bytes(), 10 * GIGABIT));
-        return "dry run, nothing was changed. %s would be copied, except for existing files. Copying all of it takes at least %s"
-                .formatted(sum(end), times);
+    static String dryLine(Progress end, long limit, Optional<CopyForecast> forecast) {
+        return forecast.map(each -> DRY.formatted(sum(end), about(each, limit)))
+                .orElseGet(() -> dryLine(end, limit) + "; no earlier copy of this kind was measured");
     }
 
-    private static String atLeast(long bytes, long bytesPerSecond) {
-        Duration time = Duration.ofSeconds(Math.ceilDiv(bytes, bytesPerSecond));
+    /** Returns the line of a dry run of which only the minimum time is known. */
+    static String dryLine(Progress end, long limit) {
+        return DRY.formatted(sum(end), atLeast(end.bytes(), limit));
+    }
+
+    private static String about(CopyForecast forecast, long limit) {
+        Range<Double> seconds = forecast.seconds();
+        return "about %s (%s to %s)%s, judging by %s of this kind"
+                .formatted(
+                        text(Math.round(seconds.middle())),
+                        text((long) Math.floor(seconds.low())),
+                        text((long) Math.ceil(seconds.high())),
+                        limit > 0 ? " at that limit" : "",
+                        forecast.copies() == 1 ? "an earlier copy" : forecast.copies() + " earlier copies");
+    }
+
+    private static String atLeast(long bytes, long limit) {
+        return limit > 0
+                ? "at least %s at that limit".formatted(text(Math.ceilDiv(bytes, limit)))
+                : "at least %s at 1 Gbit/s, %s at 10 Gbit/s"
+                        .formatted(text(Math.ceilDiv(bytes, GIGABIT)), text(Math.ceilDiv(bytes, 10 * GIGABIT)));
+    }
+
+    private static String text(long seconds) {
+        Duration time = Duration.ofSeconds(seconds);
         return time.toHours() > 0
                 ? "%d h %d min".formatted(time.toHours(), time.toMinutesPart())
                 : time.toMinutes() > 0

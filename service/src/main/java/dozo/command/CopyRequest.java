@@ -82,9 +82,14 @@ final class CopyRequest {
         return destination instanceof Location.There;
     }
 
+    /** Returns the only site of the request, with {@code "/"} as its root. */
+    SiteAddress site(Login login) {
+        return login.site(there);
+    }
+
     /** Returns the copy. First asks the site if it must know what exists there. */
     Copy copy(Login login, Copy.Options options) throws RemoteException, InterruptedException {
-        SiteAddress site = login.site(there);
+        SiteAddress site = site(login);
         boolean relative = all().anyMatch(place -> place instanceof Location.There remote && remote.isRelative());
         boolean looksForFolders = !toSite() && !folders;
         if (!relative && !looksForFolders) {

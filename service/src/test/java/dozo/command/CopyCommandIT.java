@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +29,7 @@ class CopyCommandIT {
     @TempDir
     Path folder;
 
+    private EarlierCopies earlier;
     private LoopbackSite site;
     private Path there;
     private Path source;
@@ -37,6 +39,7 @@ class CopyCommandIT {
 
     @BeforeEach
     void start() throws IOException {
+        earlier = new EarlierCopies(folder.resolve("cache"), Duration.ZERO);
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
         there = folder.resolve("dr").toRealPath();
         source = Files.createDirectories(folder.resolve("source/sub")).getParent();
@@ -135,8 +138,48 @@ class CopyCommandIT {
                 .contains("Copying all of it takes at least 1 s at 1 Gbit/s, 1 s at 10 Gbit/s");
         assertThat(copy("-r", "--dry-run", "--limit=1000", source.toString(), at("all"))
                         .out())
-                .endsWith("at least 1 s at that limit%n".formatted());
+                .endsWith("at least 1 s at that limit; no earlier copy of this kind was measured%n".formatted());
         assertThat(there).isEmptyDirectory();
+    }
+
+    @Test
+    void aDryRunJudgesByEarlierCopies() {
+        assertThat(copy("-r", "--limit=1GB", source.toString(), at("limited")).code())
+                .isZero();
+        assertThat(dryRun("--json").path("earlierCopies").asInt())
+                .as("a limited copy is no measurement of the link")
+                .isZero();
+
+        assertThat(copy("-r", source.toString(), at("all")).code()).isZero();
+        assertThat(copy("-r", source.toString(), at("all")).code())
+                .as("nothing is left to move")
+                .isZero();
+
+        JsonNode dry = dryRun("--json");
+        assertThat(dry.path("earlierCopies").asInt()).isEqualTo(1);
+        assertThat(dry.path("seconds").asDouble())
+                .isGreaterThan(dry.path("secondsLow").asDouble())
+                .isLessThan(dry.path("secondsHigh").asDouble());
+        assertThat(copy("-r", "--dry-run", source.toString(), at("more")).out())
+                .contains("Copying all of it takes about ")
+                .contains(", judging by an earlier copy of this kind");
+        assertThat(dryRun("--json", "--lanes=1").path("earlierCopies").asInt())
+                .as("with other lanes")
+                .isZero();
+        assertThat(Connection.JSON
+                        .readTree(copy("-r", "--dry-run", "--json", at("all"), folder + "/back")
+                                .out())
+                        .path("dryRun")
+                        .path("earlierCopies")
+                        .asInt())
+                .as("the other direction")
+                .isZero();
+    }
+
+    private JsonNode dryRun(String... options) {
+        List<String> all = new ArrayList<>(List.of(options));
+        all.addAll(List.of("-r", "--dry-run", source.toString(), at("more")));
+        return Connection.JSON.readTree(copy(all.toArray(String[]::new)).out()).path("dryRun");
     }
 
     @Test
@@ -184,7 +227,7 @@ class CopyCommandIT {
         all.addAll(List.of(arguments));
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        int code = CopyCommand.execute(all, new PrintWriter(out), new PrintWriter(err));
+        int code = CopyCommand.execute(all, new PrintWriter(out), new PrintWriter(err), earlier);
         return new Ended(code, out.toString(), err.toString());
     }
 }

@@ -2,11 +2,14 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.command.CopyReport.DryRun;
 import dozo.command.Pace.Rate;
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Progress;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.plan.NightForecast.Range;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
@@ -55,14 +58,39 @@ class CopyReportTest {
                         "startSeconds",
                         "lanes",
                         "complete",
+                        "dryRun",
                         "findings",
                         "findingsLeftOff");
         assertThat(json.path("bytesMoved").asLong()).isEqualTo(300_000_000);
         assertThat(json.path("seconds").asDouble()).isEqualTo(3.912);
         assertThat(json.path("complete").asBoolean()).isFalse();
+        assertThat(json.path("dryRun").isNull()).isTrue();
         assertThat(json.path("findings").get(0).path("pathBytes").asString()).isEqualTo("/w==");
         assertThat(json.path("findings").get(0).path("reason").asString()).isEqualTo("UNREADABLE");
         assertThat(json.path("findingsLeftOff").asInt()).isZero();
+    }
+
+    @Test
+    void aDryRunSaysHowLongItTakes() {
+        Optional<CopyForecast> one = Optional.of(new CopyForecast(1, new Range<>(6.7, 9.4, 14.2)));
+        Optional<CopyForecast> more = Optional.of(new CopyForecast(3, new Range<>(3_000.0, 4_000.0, 90_000.0)));
+        String begin =
+                "dry run, nothing was changed. 10,000 entries, 1.0 GB would be copied, except for existing files. Copying all of it takes ";
+
+        assertThat(CopyReport.dryLine(WHOLE, 0, one))
+                .isEqualTo(begin + "about 9 s (6 s to 15 s), judging by an earlier copy of this kind");
+        assertThat(CopyReport.dryLine(WHOLE, 1, more))
+                .isEqualTo(
+                        begin
+                                + "about 1 h 6 min (50 min 0 s to 25 h 0 min) at that limit, judging by 3 earlier copies of this kind");
+        assertThat(CopyReport.dryLine(WHOLE, 0, Optional.empty()))
+                .isEqualTo(begin
+                        + "at least 8 s at 1 Gbit/s, 1 s at 10 Gbit/s; no earlier copy of this kind was measured");
+        assertThat(CopyReport.dryLine(WHOLE, 0)).isEqualTo(begin + "at least 8 s at 1 Gbit/s, 1 s at 10 Gbit/s");
+        assertThat(CopyReport.dryLine(WHOLE, 10_000_000)).isEqualTo(begin + "at least 1 min 40 s at that limit");
+        assertThat(DryRun.of(1_000_000_000, 0, one)).isEqualTo(new DryRun(8, 125_000_000, 1, 6.7, 9.4, 14.2));
+        assertThat(DryRun.of(1_000_000_000, 1_000_000, Optional.empty()))
+                .isEqualTo(new DryRun(1_000, 1_000_000, 0, null, null, null));
     }
 
     @Test

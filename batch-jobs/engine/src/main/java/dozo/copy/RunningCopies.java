@@ -52,7 +52,7 @@ final class RunningCopies {
         MessageDigest digest = Digest.algorithm();
         digest.update(copy.getBytes(StandardCharsets.UTF_8));
         long number = ByteBuffer.wrap(digest.digest()).getLong() >>> 2;
-        Path folder = folder();
+        Path folder = UserCache.folder();
         FileLock lock;
         try {
             lock = open(folder).tryLock(number, 1, false);
@@ -67,14 +67,6 @@ final class RunningCopies {
             throw new IOException(held);
         }
         return lock;
-    }
-
-    private static Path folder() {
-        String caches = System.getenv("XDG_CACHE_HOME");
-        Path folder = caches == null || caches.isEmpty()
-                ? Path.of(System.getProperty("user.home"), ".cache")
-                : Path.of(caches);
-        return folder.resolve("dozo");
     }
 
     private static FileChannel open(Path folder) throws IOException {

@@ -1,6 +1,8 @@
 package dozo.plan;
 
+import dozo.plan.NightForecast.Range;
 import java.util.Collection;
+import org.apache.commons.statistics.distribution.TDistribution;
 
 /**
  * How fast a night sends, and how exactly that is known.
@@ -47,6 +49,19 @@ public record Speed(CostModel cost, int lanes, double deviation, double freedom,
     /** Returns the same with another number of lanes. */
     public Speed with(int otherLanes) {
         return new Speed(cost, otherLanes, deviation, freedom, nights);
+    }
+
+    /** Returns the same with more deviation, for work that is less like the measured one than these were alike. */
+    public Speed deviating(double more) {
+        return new Speed(cost, lanes, Math.hypot(deviation, more), freedom, nights);
+    }
+
+    /** Returns the range of the seconds that all lanes together need. */
+    public Range<Double> range(Work work) {
+        double middle = seconds(work);
+        double factor = Math.exp(
+                deviation * TDistribution.of(freedom).inverseCumulativeProbability((1 + NightForecast.RANGE) / 2));
+        return new Range<>(middle / factor, middle, middle * factor);
     }
 
     /** Returns the seconds that all lanes together need. */

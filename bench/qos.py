@@ -27,7 +27,7 @@ JUDGED_LOAD = 90
 SHARE_OF_GUARANTEE = 0.9
 SENT_MIN = 0.98  # of the planned load
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 960, 420, 70, 270, 64, 52
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 960, 420, 70, 300, 64, 52
 STYLE = """
 svg { font: 13px system-ui, sans-serif; } .ground { fill: #fff; } text { fill: #1b2026; } .quiet { fill: #5a6672; }
 .title { font-weight: 600; font-size: 15px; } .grid { stroke: #d9dfe5; } .rest { stroke: #8b96a2; stroke-width: 1; fill: none; }

@@ -41,6 +41,8 @@ def add_options(parser):
         '--short', action='store_true', help='low limits, windows of a second and few seeds: does it all work? not judged'
     )
     parser.add_argument('--table', metavar='FILE', help='sizes for the part copy, as dozo plan takes them; default: a centre of 925 TB')
+    rate = 'rate of the link of the part qos, in Mbit/s; default: %(default)s'
+    parser.add_argument('--megabits', metavar='N', type=int, default=qos.MEGABITS, help=rate)
     parser.add_argument('--picture', metavar='FILE', help='where the part copy draws its nights, or qos its rates (SVG)')
     parser.add_argument('--only', metavar='PARTS', default=','.join(PARTS), help=f'of {",".join(PARTS)}')
     parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
@@ -80,7 +82,7 @@ PARTS = {
     'nights': lambda options: nights.forecasts(options.short),
     'order': lambda options: nights.order(options.short),
     'copy': lambda options: firstcopy.forecast(options.table, options.picture),
-    'qos': lambda options: qos.rates(options.work, options.short, options.picture),
+    'qos': lambda options: qos.rates(options.work, options.short, options.megabits, options.picture),
     'tuning': lambda options: tuned.decisions(options.work, options.short),
     'dryrun': lambda options: dryrun.forecasts(options.work, options.short),
 }

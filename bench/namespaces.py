@@ -46,7 +46,7 @@ def missing():
     if tools:
         return f'needs {", ".join(tools)} (packages iproute2 and util-linux)'
     try:
-        with Link(1_000_000, has_priority=True, round_trip_ms=1, queue_seconds=0.01, congestion='reno'):
+        with Link(1_000_000, has_priority=True, round_trip_ms=1, queue_seconds=0.01, congestion='cubic'):
             return ''
     except Failed as reason:
         return f'this machine has no such link: {reason}'

@@ -7,6 +7,7 @@ import dozo.copy.UserCache;
 import dozo.crypto.Libcrypto;
 import dozo.plan.Work;
 import dozo.remote.RemoteException;
+import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
@@ -119,8 +120,9 @@ public final class CopyCommand {
     private int copy() throws InterruptedException {
         try {
             Instant asked = CLOCK.instant();
-            try (Copy copy = request.copy(options.login(), options.copy())) {
-                return run(copy, asked);
+            SiteAddress site = request.site(options.login());
+            try (Copy copy = request.copy(site, options.copy())) {
+                return run(copy, site, asked);
             }
         } catch (RemoteException e) {
             throw new Failure(exitCode(e.reason()), Login.visible(String.valueOf(e.getMessage())));
@@ -131,25 +133,25 @@ public final class CopyCommand {
         }
     }
 
-    private int run(Copy copy, Instant asked) throws IOException, InterruptedException {
+    private int run(Copy copy, SiteAddress site, Instant asked) throws IOException, InterruptedException {
         CopyMeter meter = CopyMeter.of(copy, err, CopyMeter.Manner.of(options.quiet()));
         Thread atSignal = new Thread(() -> interrupted(copy, meter), "tell of the interruption");
         Runtime.getRuntime().addShutdownHook(atSignal);
         try (meter) {
             Progress end = copy.run(finding -> meter.say(report.add(finding)));
             meter.close();
-            tell(end, asked);
+            tell(end, site, asked);
             boolean well = options.dryRun() ? end.counted() : end.complete();
             return well && !report.hasFindings() ? Exit.WELL : Exit.NOT_SAFE;
         } catch (IOException e) {
-            tell(copy.progress(), asked);
+            tell(copy.progress(), site, asked);
             throw e;
         } finally {
             forget(atSignal);
         }
     }
 
-    private void tell(Progress end, Instant asked) {
+    private void tell(Progress end, SiteAddress site, Instant asked) {
         Instant ended = CLOCK.instant();
         if (over.getAndSet(true)) {
             return;
@@ -160,7 +162,7 @@ public final class CopyCommand {
         double seconds = seconds(started, ended);
         long limit = options.copy().limitBytesPerSecond();
         Optional<CopyForecast> forecast = options.dryRun()
-                ? CopyForecast.of(earlier.of(way()), new Work(end.bytes(), end.entries()), limit)
+                ? CopyForecast.of(earlier.of(way(site)), new Work(end.bytes(), end.entries()), limit)
                 : Optional.empty();
         if (options.json()) {
             DryRun dry = options.dryRun() ? DryRun.of(end.bytes(), limit, forecast) : null;
@@ -171,14 +173,14 @@ public final class CopyCommand {
             out.println(report.line(end, (request.toSite() ? "at " : "here, from ") + request.host(), seconds));
         }
         out.flush();
-        // Others say nothing about how fast the link is.
+        // Other copies say nothing about how fast the link is.
         if (end.complete() && !report.hasFindings() && limit == 0 && end.bytesMoved() >= end.bytes()) {
-            earlier.add(way(), new Work(end.bytes(), end.entries()), seconds);
+            earlier.add(way(site), new Work(end.bytes(), end.entries()), seconds);
         }
     }
 
-    private String way() {
-        return EarlierCopies.way(request.site(options.login()), request.toSite(), options.copy());
+    private String way(SiteAddress site) {
+        return EarlierCopies.way(site, request.toSite(), options.copy());
     }
 
     /** Runs in the thread that ends the process at a signal. The copy is cut off where it is, as by a power failure. */

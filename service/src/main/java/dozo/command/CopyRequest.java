@@ -87,9 +87,8 @@ final class CopyRequest {
         return login.site(there);
     }
 
-    /** Returns the copy. First asks the site if it must know what exists there. */
-    Copy copy(Login login, Copy.Options options) throws RemoteException, InterruptedException {
-        SiteAddress site = site(login);
+    /** Returns the copy with this address of the site. First asks the site if it must know what exists there. */
+    Copy copy(SiteAddress site, Copy.Options options) throws RemoteException, InterruptedException {
         boolean relative = all().anyMatch(place -> place instanceof Location.There remote && remote.isRelative());
         boolean looksForFolders = !toSite() && !folders;
         if (!relative && !looksForFolders) {

@@ -37,8 +37,11 @@ final class Gauges {
         }
     }
 
-    /** @param limited threads that wait because of a limit */
-    Load load(int limited) {
+    /**
+     * @param limited threads that wait because of a limit
+     * @param yielding threads that wait because others use the source or the site
+     */
+    Load load(int limited, int yielding) {
         return new Load(
                 sending.now(),
                 proving.now(),
@@ -47,6 +50,7 @@ final class Gauges {
                 files.now(),
                 reading.now(),
                 digesting.now(),
-                limited);
+                limited,
+                yielding);
     }
 }

@@ -12,9 +12,18 @@ package dozo.send;
  * @param reading files waiting for the source
  * @param digesting files whose bytes are being digested here
  * @param limited threads that wait because of a limit; a large file has several
+ * @param yielding threads that wait because others use the source or the site
  */
 public record Load(
-        int sending, int proving, int naming, int recording, int files, int reading, int digesting, int limited) {
+        int sending,
+        int proving,
+        int naming,
+        int recording,
+        int files,
+        int reading,
+        int digesting,
+        int limited,
+        int yielding) {
 
-    public static final Load NONE = new Load(0, 0, 0, 0, 0, 0, 0, 0);
+    public static final Load NONE = new Load(0, 0, 0, 0, 0, 0, 0, 0, 0);
 }

@@ -19,6 +19,8 @@ public enum Limit {
     SITE,
     /** The limit of the site's timetable. */
     TIMETABLE,
+    /** Others use the source or the site, and the run steps back for them. */
+    YIELDING,
     /** Computing digests, while other processors are idle: those of one file are computed one after the other. */
     DIGESTING,
     /** All processors of this machine are busy, with whatever work. */
@@ -62,7 +64,7 @@ public enum Limit {
         return most(units).map(most -> {
             Limit held = most == SITE ? ofSending(looks) : most;
             // What waits for a limit would not be sooner with more processors.
-            return processors >= BUSY && held != TIMETABLE ? PROCESSORS : held;
+            return processors >= BUSY && held != TIMETABLE && held != YIELDING ? PROCESSORS : held;
         });
     }
 
@@ -70,8 +72,10 @@ public enum Limit {
         int reading = sum(looks, Load::reading);
         int digesting = sum(looks, Load::digesting);
         int limited = sum(looks, Load::limited);
-        int waiting = sum(looks, Load::files) - reading - digesting - limited;
-        return most(Map.of(SOURCE, reading, DIGESTING, digesting, TIMETABLE, limited, SITE, waiting))
+        int yielding = sum(looks, Load::yielding);
+        int waiting = sum(looks, Load::files) - reading - digesting - limited - yielding;
+        return most(Map.of(
+                        SOURCE, reading, DIGESTING, digesting, TIMETABLE, limited, YIELDING, yielding, SITE, waiting))
                 .orElse(SITE);
     }
 

@@ -28,9 +28,19 @@ class LimitTest {
 
     @Test
     void whatWaitsForTheLimitOfTheTimetableDoesNotWaitForTheSite() {
-        assertThat(Limit.of(glances(IDLE, new Load(1, 0, 0, 0, 64, 10, 4, 30)))).contains(Limit.TIMETABLE);
-        assertThat(Limit.of(glances(IDLE, new Load(1, 0, 0, 0, 1, 0, 0, 4)))).contains(Limit.TIMETABLE);
-        assertThat(Limit.of(glances(1, new Load(1, 0, 0, 0, 64, 10, 4, 30)))).contains(Limit.TIMETABLE);
+        assertThat(Limit.of(glances(IDLE, new Load(1, 0, 0, 0, 64, 10, 4, 30, 0))))
+                .contains(Limit.TIMETABLE);
+        assertThat(Limit.of(glances(IDLE, new Load(1, 0, 0, 0, 1, 0, 0, 4, 0)))).contains(Limit.TIMETABLE);
+        assertThat(Limit.of(glances(1, new Load(1, 0, 0, 0, 64, 10, 4, 30, 0)))).contains(Limit.TIMETABLE);
+    }
+
+    @Test
+    void whatStepsBackForOthersWaitsForNeitherSourceNorSite() {
+        assertThat(Limit.of(glances(IDLE, new Load(1, 0, 0, 0, 64, 10, 4, 0, 30))))
+                .contains(Limit.YIELDING);
+        assertThat(Limit.of(glances(1, new Load(1, 0, 0, 0, 1, 0, 0, 0, 4)))).contains(Limit.YIELDING);
+        assertThat(Limit.of(glances(IDLE, new Load(1, 0, 0, 0, 64, 40, 4, 0, 10))))
+                .contains(Limit.SOURCE);
     }
 
     @Test
@@ -40,15 +50,18 @@ class LimitTest {
 
     @Test
     void otherwiseItIsWhereMostUnitsAre() {
-        assertThat(Limit.of(glances(IDLE, new Load(1, 3, 1, 1, 64, 64, 0, 0)))).contains(Limit.PROVING);
-        assertThat(Limit.of(glances(IDLE, new Load(1, 1, 3, 1, 64, 64, 0, 0)))).contains(Limit.NAMING);
-        assertThat(Limit.of(glances(IDLE, new Load(1, 1, 1, 3, 64, 64, 0, 0)))).contains(Limit.RECORDING);
+        assertThat(Limit.of(glances(IDLE, new Load(1, 3, 1, 1, 64, 64, 0, 0, 0))))
+                .contains(Limit.PROVING);
+        assertThat(Limit.of(glances(IDLE, new Load(1, 1, 3, 1, 64, 64, 0, 0, 0))))
+                .contains(Limit.NAMING);
+        assertThat(Limit.of(glances(IDLE, new Load(1, 1, 1, 3, 64, 64, 0, 0, 0))))
+                .contains(Limit.RECORDING);
     }
 
     @Test
     void busyProcessorsLimitWhateverIsOnItsWay() {
         assertThat(Limit.of(glances(0.97, sending(64, 40, 4)))).contains(Limit.PROCESSORS);
-        assertThat(Limit.of(glances(0.97, new Load(0, 3, 0, 0, 0, 0, 0, 0)))).contains(Limit.PROCESSORS);
+        assertThat(Limit.of(glances(0.97, new Load(0, 3, 0, 0, 0, 0, 0, 0, 0)))).contains(Limit.PROCESSORS);
     }
 
     @Test
@@ -58,12 +71,12 @@ class LimitTest {
 
     @Test
     void oneGlanceDoesNotOutweighTheOthers() {
-        assertThat(Limit.of(glances(IDLE, sending(4, 3, 0), sending(4, 3, 0), new Load(0, 1, 0, 0, 0, 0, 0, 0))))
+        assertThat(Limit.of(glances(IDLE, sending(4, 3, 0), sending(4, 3, 0), new Load(0, 1, 0, 0, 0, 0, 0, 0, 0))))
                 .contains(Limit.SOURCE);
     }
 
     private static Load sending(int files, int reading, int digesting) {
-        return new Load(1, 0, 0, 0, files, reading, digesting, 0);
+        return new Load(1, 0, 0, 0, files, reading, digesting, 0, 0);
     }
 
     private static List<Glance> glances(double processors, Load... loads) {

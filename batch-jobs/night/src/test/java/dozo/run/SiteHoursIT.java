@@ -54,6 +54,19 @@ class SiteHoursIT extends NightAtSite {
     }
 
     @Test
+    void aRunYieldsInAWindowThatSaysSo() throws Exception {
+        writeSource();
+        set(List.of("daily 00:00-24:00 yielding"));
+
+        Run run = operations().start("dr", "operator");
+
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(bottlenecks(run)).extracting(Bottleneck::limit).contains(Limit.YIELDING);
+        NightlyBackupIT.assertSame(source, bag.resolve("data"));
+        assertThat(night.get(SiteHours.class).now(1).allowance().yielding()).isTrue();
+    }
+
+    @Test
     void aRunIsPausedWhileItsSiteIsClosedAndContinuesWhenItOpens() throws Exception {
         writeSource();
         set(SLOW);

@@ -3,6 +3,7 @@
 timetable: how exactly a limit is kept, and how soon a change and a closing take effect. A night sends large files to an
 sshd on this machine. links: the share of a link's rate at several distances; see links.py. nights and order:
 simulations, without files or a service; see nights.py. copy: the first copy of a centre, night by night; see firstcopy.py.
+yielding: a researcher beside a run by day; see yielding.py.
 """
 
 import sys
@@ -12,6 +13,7 @@ from datetime import datetime, timedelta
 import firstcopy
 import links
 import nights
+import yielding
 from arriving import CHANGE_SECONDS_MAX, Arrivals
 from data import MB, even
 from measure import workspace
@@ -69,6 +71,7 @@ PARTS = {
     'links': lambda options: links.rates(options.work, options.short),
     'nights': lambda options: nights.forecasts(options.short),
     'order': lambda options: nights.order(options.short),
+    'yielding': lambda options: yielding.compare(options.work, options.short),
     'copy': lambda options: firstcopy.forecast(options.table, options.picture),
 }
 

@@ -6,6 +6,7 @@ bottleneck, and the gain that it forecasts; see injected.py. nights and order:
 simulations, without files or a service; see nights.py. copy: the first copy of a centre, night by night; see firstcopy.py.
 qos: a copy beside UDP load, with and without priority; see qos.py. dryrun:
 the forecasts of dry runs beside the copies; see dryrun.py. tuning: what one run decides about its lanes; see tuned.py.
+yielding: a researcher beside a run by day; see yielding.py.
 """
 
 import sys
@@ -19,6 +20,7 @@ import links
 import nights
 import qos
 import tuned
+import yielding
 from arriving import CHANGE_SECONDS_MAX, Arrivals
 from data import MB, even
 from measure import workspace
@@ -81,6 +83,7 @@ PARTS = {
     'limits': lambda options: injected.found(options.work, options.short),
     'nights': lambda options: nights.forecasts(options.short),
     'order': lambda options: nights.order(options.short),
+    'yielding': lambda options: yielding.compare(options.work, options.short),
     'copy': lambda options: firstcopy.forecast(options.table, options.picture),
     'qos': lambda options: qos.rates(options.work, options.short, options.megabits, options.picture),
     'tuning': lambda options: tuned.decisions(options.work, options.short),

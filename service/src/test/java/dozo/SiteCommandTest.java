@@ -78,11 +78,13 @@ class SiteCommandTest {
     void aTimetableIsSetByCommandAndByPageAndShown() {
         assertThat(dozo(Exit.WELL, "timetable", "dr")).isEqualTo("site dr is open, without a limit\n");
 
-        String all = "daily 00:00-24:00 500mbit";
+        String all = "daily 00:00-24:00 500mbit yielding";
         assertThat(dozo(Exit.WELL, "timetable", "dr", all))
-                .isEqualTo("daily 00:00-24:00 500 Mbit/s\nsite dr is open, at most 500 Mbit/s\n");
+                .isEqualTo(
+                        "daily 00:00-24:00 500 Mbit/s yielding\nsite dr is open, at most 500 Mbit/s, yielding to other users\n");
         assertThat(dozo(Exit.REFUSED, "timetable", "dr", all, "mon 08:00-09:00 closed"))
-                .contains("\"daily 00:00-24:00 500 Mbit/s\" and \"mon 08:00-09:00 closed\" overlap on mon at 08:00");
+                .contains(
+                        "\"daily 00:00-24:00 500 Mbit/s yielding\" and \"mon 08:00-09:00 closed\" overlap on mon at 08:00");
         assertThat(dozo(Exit.USAGE, "timetable", "dr", all, "--no-limit")).contains("not both");
         for (String body : List.of("{}", "{\"rules\": null}", "{\"rules\": [null]}", "{\"rules\": [\" \"]}")) {
             assertThat(service.put("/api/v1/sites/dr/timetable", body).status())
@@ -95,7 +97,10 @@ class SiteCommandTest {
                         .body())
                 .contains("holds for no time; write 00:00-24:00 for the whole day");
         assertThat(service.look(service.browser(), "/sites", "en").body())
-                .contains("open, at most 500 Mbit/s", "daily 00:00-24:00 500 Mbit/s");
+                .contains(
+                        "open, at most 500 Mbit/s",
+                        ", yielding to other users",
+                        "daily 00:00-24:00 500 Mbit/s yielding");
 
         service.submit(
                 service.browser(), "/sites/dr/timetable", "rules=sun 22:00-06:00 closed%0Amon 08:00-09:00 1 Gbit/s");

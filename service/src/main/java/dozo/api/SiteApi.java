@@ -234,8 +234,8 @@ public class SiteApi {
     /**
      * When runs may use a site, and how fast.
      *
-     * @param rules such as {@code mon-fri 08:00-20:00 500 Mbit/s} or {@code sat,sun 00:00-24:00 closed}, in the service's time
-     *     zone; where none holds, there is no limit
+     * @param rules such as {@code mon-fri 08:00-20:00 500 Mbit/s}, {@code sat,sun 00:00-24:00 closed} or {@code mon-fri
+     *     08:00-18:00 yielding}, in the service's time zone; where none holds, there is no limit
      */
     record NewTimetable(
             @NotNull(message = "expected rules; an empty list for no limit at any time")
@@ -247,12 +247,14 @@ public class SiteApi {
      * @param rules as they are kept
      * @param open whether runs may use the site now
      * @param bytesPerSecond how fast they may now; missing: without a limit
+     * @param yielding whether they step back now while others use their sources or the site
      * @param until when something else begins to hold; missing: never
      */
     public record ShownTimetable(
             List<String> rules,
             boolean open,
             @Nullable Long bytesPerSecond,
+            boolean yielding,
             @Nullable Instant until) {}
 
     /**
@@ -369,6 +371,7 @@ public class SiteApi {
                 now.rules(),
                 now.allowance().open(),
                 limit == 0 ? null : limit,
+                now.allowance().yielding(),
                 now.until().map(ZonedDateTime::toInstant).orElse(null));
     }
 

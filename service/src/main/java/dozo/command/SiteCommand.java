@@ -312,7 +312,8 @@ public final class SiteCommand {
             mixinStandardHelpOptions = true,
             description = {
                 "Shows or sets when runs may use a site, and how fast. Where no rule holds, there is no limit; while the site",
-                "is closed, runs to it are paused. It holds at once, also for a run that is going on."
+                "is closed, runs to it are paused; in a window with the word yielding they step back while others use their",
+                "sources or the site. It holds at once, also for a run that is going on."
             })
     int timetable(
             @Mixin Connection service,
@@ -322,7 +323,7 @@ public final class SiteCommand {
                             arity = "0..*",
                             paramLabel = "RULE",
                             description =
-                                    "\"mon-fri 08:00-20:00 500 Mbit/s\", \"sat,sun 00:00-24:00 closed\", \"daily 22:00-06:00 60 MB/s\".")
+                                    "\"mon-fri 08:00-20:00 500 Mbit/s\", \"sat,sun 00:00-24:00 closed\", \"daily 22:00-06:00 60 MB/s\", \"mon-fri 08:00-18:00 yielding\", \"mon-fri 08:00-18:00 60 MB/s yielding\".")
                     @Nullable
                     List<String> typed,
             @Option(names = "--no-limit", description = "Removes all rules.") boolean none) {
@@ -385,12 +386,16 @@ public final class SiteCommand {
                 : timetable.bytesPerSecond() == null
                         ? "open, without a limit"
                         : "open, at most " + Rate.text(timetable.bytesPerSecond());
+        String yielding = timetable.yielding() ? ", yielding to other users" : "";
         return timetable.rules().stream()
                         .map(rule -> rule + System.lineSeparator())
                         .collect(Collectors.joining())
-                + "site %s is %s%s"
+                + "site %s is %s%s%s"
                         .formatted(
-                                name, now, timetable.until() == null ? "" : ", until " + Times.text(timetable.until()));
+                                name,
+                                now,
+                                yielding,
+                                timetable.until() == null ? "" : ", until " + Times.text(timetable.until()));
     }
 
     @Command(

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 
 /**
  * When runs may use a site, and how fast: rules for the days of a week. A rule is {@code mon-fri 08:00-20:00 500 Mbit/s}, or
- * {@code daily 06:00-07:00 closed}; where none holds, there is no limit. Only the local time of day counts, as a clock on the wall
+ * {@code daily 06:00-07:00 closed}, or {@code mon-fri 08:00-18:00 yielding}; where none holds, there is no limit. Only the local time of day counts, as a clock on the wall
  * shows it, so the change to daylight-saving time makes a window an hour shorter or longer.
  */
 public final class SiteTimetable {
@@ -33,6 +33,7 @@ public final class SiteTimetable {
             "([a-z,-]+) +([01]\\d|2[0-3]):([0-5]\\d) ?- ?(?:([01]\\d|2[0-3]):([0-5]\\d)|24:00) +(\\S.*)");
 
     private static final String CLOSED_WORD = "closed";
+    private static final String YIELDING_WORD = "yielding";
     private static final String DAILY = "daily";
     private static final List<String> DAYS = List.of("mon", "tue", "wed", "thu", "fri", "sat", "sun");
 
@@ -46,11 +47,20 @@ public final class SiteTimetable {
      *
      * @param open whether they may run
      * @param bytesPerSecond 0: without a limit
+     * @param yielding whether they step back for others who use their sources or the site (ADR 0079)
      */
-    public record Allowance(boolean open, long bytesPerSecond) {
+    public record Allowance(boolean open, long bytesPerSecond, boolean yielding) {
 
-        public static final Allowance UNLIMITED = new Allowance(true, 0);
-        public static final Allowance CLOSED = new Allowance(false, 0);
+        public static final Allowance UNLIMITED = new Allowance(true, 0, false);
+        public static final Allowance CLOSED = new Allowance(false, 0, false);
+
+        private String text() {
+            if (!open) {
+                return CLOSED_WORD;
+            }
+            String rate = bytesPerSecond == 0 ? "" : Rate.text(bytesPerSecond);
+            return yielding ? (rate + " " + YIELDING_WORD).strip() : rate;
+        }
     }
 
     /**
@@ -67,12 +77,7 @@ public final class SiteTimetable {
         }
 
         String text() {
-            return "%s %s-%s %s"
-                    .formatted(
-                            daysText(),
-                            time(from),
-                            time(until),
-                            allowance.open ? Rate.text(allowance.bytesPerSecond) : CLOSED_WORD);
+            return "%s %s-%s %s".formatted(daysText(), time(from), time(until), allowance.text());
         }
 
         private String daysText() {
@@ -157,13 +162,22 @@ public final class SiteTimetable {
         if (typed.equals(CLOSED_WORD)) {
             return Allowance.CLOSED;
         }
-        return new Allowance(
-                true,
-                Rate.typed(typed)
-                        .orElseThrow(() -> new Refusal(
-                                "rules",
-                                "\"%s\": expected a limit such as 500 Mbit/s or 60 MB/s, or closed",
-                                rule.strip())));
+        boolean yielding = typed.endsWith(YIELDING_WORD);
+        String limit = yielding ? typed.substring(0, typed.length() - YIELDING_WORD.length()) : typed;
+        if (limit.isEmpty()) {
+            return new Allowance(true, 0, true);
+        }
+        if (yielding && !limit.endsWith(" ")) {
+            throw noLimit(rule);
+        }
+        return new Allowance(true, Rate.typed(limit).orElseThrow(() -> noLimit(rule)), yielding);
+    }
+
+    private static Refusal noLimit(String rule) {
+        return new Refusal(
+                "rules",
+                "\"%s\": expected closed, or a limit such as 500 Mbit/s or 60 MB/s, or yielding, or a limit and yielding",
+                rule.strip());
     }
 
     private static int minute(String hour, String minute) {

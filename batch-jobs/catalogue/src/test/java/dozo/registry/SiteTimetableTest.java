@@ -34,7 +34,7 @@ class SiteTimetableTest {
         "2027-01-01T06:00:00, false, 0",
     })
     void whatHoldsFollowsTheDayAndTheHour(LocalDateTime at, boolean open, long bytesPerSecond) {
-        assertThat(OFFICE.at(at.atZone(BERLIN))).isEqualTo(new Allowance(open, bytesPerSecond));
+        assertThat(OFFICE.at(at.atZone(BERLIN))).isEqualTo(new Allowance(open, bytesPerSecond, false));
     }
 
     @ParameterizedTest
@@ -89,6 +89,20 @@ class SiteTimetableTest {
     }
 
     @Test
+    void aRuleMayYieldWithALimitOrWithout() {
+        SiteTimetable office =
+                SiteTimetable.of(List.of("mon-fri 08:00-18:00 YIELDING ", "sat 08:00-18:00 10MB  yielding"));
+        assertThat(office.rules())
+                .containsExactly("mon-fri 08:00-18:00 yielding", "sat 08:00-18:00 80 Mbit/s yielding")
+                .satisfies(rules ->
+                        assertThat(SiteTimetable.of(List.copyOf(rules)).rules()).isEqualTo(rules));
+        assertThat(office.at(at("2026-11-27T12:00"))).isEqualTo(new Allowance(true, 0, true));
+        assertThat(office.at(at("2026-11-28T12:00"))).isEqualTo(new Allowance(true, 10_000_000, true));
+        assertThat(office.at(at("2026-11-28T18:00"))).isEqualTo(Allowance.UNLIMITED);
+        assertThat(office.nextChange(at("2026-11-27T12:00"))).contains(at("2026-11-27T18:00"));
+    }
+
+    @Test
     void withoutRulesThereIsNoLimit() {
         assertThat(SiteTimetable.of(List.of())).isSameAs(SiteTimetable.NONE);
         assertThat(SiteTimetable.NONE.at(at("2026-11-26T12:00"))).isEqualTo(Allowance.UNLIMITED);
@@ -109,9 +123,15 @@ class SiteTimetableTest {
                 "mon-wed-fri 08:00-09:00 closed | expected days, hours and a limit",
                 "mon, 08:00-09:00 closed | expected days, hours and a limit",
                 "mon 08:00-09:00 | expected days, hours and a limit",
-                "mon 08:00-09:00 0 | expected a limit such as 500 Mbit/s or 60 MB/s, or closed",
-                "mon 08:00-09:00 fast | expected a limit such as 500 Mbit/s or 60 MB/s, or closed",
-                "mon 08:00-09:00 -5M | expected a limit such as 500 Mbit/s or 60 MB/s, or closed",
+                "mon 08:00-09:00 0 | expected closed, or a limit such as 500 Mbit/s or 60 MB/s, or yielding",
+                "mon 08:00-09:00 fast | expected closed, or a limit",
+                "mon 08:00-09:00 -5M | expected closed, or a limit",
+                "mon 08:00-09:00 yielding yielding | expected closed, or a limit",
+                "mon 08:00-09:00 closed yielding | expected closed, or a limit",
+                "mon 08:00-09:00 yielding 5M | expected closed, or a limit",
+                "mon 08:00-09:00 5Myielding | expected closed, or a limit",
+                "mon 08:00-09:00 5M yieldingly | expected closed, or a limit",
+                "mon 08:00-09:00 0 yielding | expected closed, or a limit",
                 "daily 00:00-24:00 closed | closed the whole week",
             })
     void whatIsNoRuleIsRefusedWithWhatWasExpected(String rule, String message) {

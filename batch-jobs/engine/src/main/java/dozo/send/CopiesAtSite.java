@@ -70,6 +70,11 @@ public final class CopiesAtSite extends SourceFolder {
     }
 
     @Override
+    boolean isLocal() {
+        return false;
+    }
+
+    @Override
     OpenSource open(Entry sealed) throws SourceProblem {
         return new Copy(
                 sealed,

@@ -40,9 +40,10 @@ final class Gauges {
 
     /**
      * @param limited threads that wait because of a limit
+     * @param yielding threads that wait because others use the source or the site
      * @param link what the lanes do
      */
-    Load load(int limited, LinkLoad link) {
+    Load load(int limited, int yielding, LinkLoad link) {
         return new Load(
                 sending.now(),
                 proving.now(),
@@ -52,6 +53,7 @@ final class Gauges {
                 reading.now(),
                 digesting.now(),
                 limited,
+                yielding,
                 link);
     }
 }

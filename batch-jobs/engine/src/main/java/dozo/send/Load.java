@@ -14,6 +14,7 @@ import dozo.remote.LinkLoad;
  * @param reading files waiting for the source
  * @param digesting files whose bytes are being digested here
  * @param limited threads that wait because of a limit; a large file has several
+ * @param yielding threads that wait because others use the source or the site
  * @param link what the lanes do
  */
 public record Load(
@@ -25,9 +26,10 @@ public record Load(
         int reading,
         int digesting,
         int limited,
+        int yielding,
         LinkLoad link) {
 
-    public static final Load NONE = new Load(0, 0, 0, 0, 0, 0, 0, 0, LinkLoad.NONE);
+    public static final Load NONE = new Load(0, 0, 0, 0, 0, 0, 0, 0, 0, LinkLoad.NONE);
 
     /** Returns whether any unit is under way. */
     public boolean isWork() {

@@ -27,6 +27,11 @@ final class LocalFolder extends SourceFolder {
     }
 
     @Override
+    boolean isLocal() {
+        return true;
+    }
+
+    @Override
     OpenSource open(Entry sealed) throws IOException, SourceProblem {
         OpenFile file;
         try {

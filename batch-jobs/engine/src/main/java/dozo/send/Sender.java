@@ -149,12 +149,13 @@ public final class Sender implements AutoCloseable {
         this.lanes = lanes;
         this.site = site;
         this.throttle = throttle;
-        this.patience = new SourcePatience(patience);
+        this.patience = new SourcePatience(patience, throttle.sources());
         this.tree = new SiteTree(site);
         this.workers = new Workers(lanes);
         this.stream = new TarStream(lanes, site, throttle, gauges, this.patience, archivesGivenUp);
         this.prover = new Prover(lanes, workers, site, gauges, readBackOneIn);
         this.links = new HardLinks(lanes, workers, tree, prover, gauges, this.patience);
+        throttle.askBy(this::ping);
     }
 
     /** Records that the root itself was just created: nothing can be in it yet. */
@@ -192,7 +193,7 @@ public final class Sender implements AutoCloseable {
 
     /** Returns what the engine is doing right now. */
     public Load load() {
-        return gauges.load(throttle.waiting(), lanes.load());
+        return gauges.load(throttle.waiting(), throttle.yieldingNow(), lanes.load());
     }
 
     /** Counts units as being recorded; recording happens outside the engine. */
@@ -228,6 +229,16 @@ public final class Sender implements AutoCloseable {
             case Unit.Large large -> List.of(withoutRemains(route, sendLarge(route, large.entry(), earlier)));
             case Unit.Links links -> sendLinks(route, links, earlier);
         };
+    }
+
+    /** Sends a small request over a lane that is open; returns whether there is one. */
+    private boolean ping() throws RemoteException, InterruptedException {
+        Optional<Lane> lane = lanes.all().stream().findFirst();
+        if (lane.isEmpty()) {
+            return false;
+        }
+        var _ = lane.get().sftp().lstat(FilePath.ROOT);
+        return true;
     }
 
     /** Returns a reader of stored copies over the same lanes. */

@@ -7,6 +7,7 @@ import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.send.Gauges.Gauge;
 import dozo.send.SourceThreads.Turn;
+import dozo.send.SourceYielding.Pass;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.AccessDeniedException;
@@ -61,6 +62,7 @@ final class SourceFile implements AutoCloseable {
 
     private long aheadOffset;
     private int aheadBytes;
+    private int answeredBytes;
     private boolean unchanged;
     private boolean sparse;
 
@@ -76,6 +78,7 @@ final class SourceFile implements AutoCloseable {
     private boolean closed;
     private boolean slow;
     private Turn turn = Turn.NORMAL;
+    private @Nullable Pass pass;
     private CompletableFuture<@Nullable Void> answer = new CompletableFuture<>();
 
     /** The source cannot be used as the manifest describes it. */
@@ -190,9 +193,17 @@ final class SourceFile implements AutoCloseable {
      * @param over called by any thread when {@link #awaitOpen} no longer waits; the file must be closed then
      */
     static void beginOpening(
-            SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, Consumer<SourceFile> over) {
+            SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, Consumer<SourceFile> over)
+            throws InterruptedException {
         SourceFile source = new SourceFile(folder, sealed, reading, patience, null, true, null);
-        CompletableFuture<@Nullable Void> asked = source.asking(Turn.NORMAL);
+        Pass pass;
+        try {
+            pass = source.enter();
+        } catch (InterruptedException e) {
+            source.close();
+            throw e;
+        }
+        CompletableFuture<@Nullable Void> asked = source.asking(Turn.NORMAL, pass);
         Stay stay = reading.enter();
         var _ = asked.whenComplete((_, _) -> {
             stay.close();
@@ -200,10 +211,11 @@ final class SourceFile implements AutoCloseable {
             over.accept(source);
         });
         if (source.threads.isSilent()) {
+            leave(pass);
             source.answered();
             asked.completeExceptionally(new Slow(source.name));
         } else {
-            source.threads.run(() -> source.answer(source::begin, asked));
+            source.threads.run(() -> source.answer(source::begin, asked, pass));
         }
     }
 
@@ -343,6 +355,7 @@ final class SourceFile implements AutoCloseable {
         ahead = room;
         aheadOffset = offset;
         aheadBytes = room.position();
+        answeredBytes = aheadBytes;
         if (room.hasRemaining() || aheadBytes == left) {
             compare();
         }
@@ -381,10 +394,13 @@ final class SourceFile implements AutoCloseable {
         if (mine == Turn.NONE) {
             throw silent(threads.silence());
         }
-        CompletableFuture<@Nullable Void> asked = asking(mine);
-        try (Stay _ = reading.enter()) {
-            threads.run(() -> answer(question, asked));
-            await(asked);
+        try {
+            Pass mayAsk = enter();
+            CompletableFuture<@Nullable Void> asked = asking(mine, mayAsk);
+            try (Stay _ = reading.enter()) {
+                threads.run(() -> answer(question, asked, mayAsk));
+                await(asked);
+            }
         } finally {
             if (mine == Turn.PROBE) {
                 threads.probed();
@@ -394,9 +410,10 @@ final class SourceFile implements AutoCloseable {
     }
 
     private void askHere(Question question) throws SourceProblem, InterruptedException {
-        CompletableFuture<@Nullable Void> asked = asking(Turn.NORMAL);
+        Pass mayAsk = enter();
+        CompletableFuture<@Nullable Void> asked = asking(Turn.NORMAL, mayAsk);
         try (Stay _ = reading.enter()) {
-            answer(question, asked);
+            answer(question, asked, mayAsk);
             await(asked);
         } finally {
             waitNoMore();
@@ -418,9 +435,21 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
-    private synchronized CompletableFuture<@Nullable Void> asking(Turn mine) {
+    /** Waits while others use the source, if the engine yields to them. */
+    private @Nullable Pass enter() throws InterruptedException {
+        return folder.isLocal() ? patience.yielding().enter(threads::place, patience) : null;
+    }
+
+    private static void leave(@Nullable Pass pass) {
+        if (pass != null) {
+            pass.end();
+        }
+    }
+
+    private synchronized CompletableFuture<@Nullable Void> asking(Turn mine, @Nullable Pass mayAsk) {
         answer = new CompletableFuture<>();
         turn = mine;
+        pass = mayAsk;
         begun = false;
         asking = true;
         waitedFor = true;
@@ -429,7 +458,7 @@ final class SourceFile implements AutoCloseable {
     }
 
     /** Runs the request, on its thread. */
-    private void answer(Question question, CompletableFuture<@Nullable Void> asked) {
+    private void answer(Question question, CompletableFuture<@Nullable Void> asked, @Nullable Pass mayAsk) {
         Throwable failure = null;
         long now = System.nanoTime();
         try {
@@ -437,8 +466,14 @@ final class SourceFile implements AutoCloseable {
             if (!isClosed()) {
                 moved();
                 begun = true;
+                boolean opens = file == null;
+                answeredBytes = 0;
                 question.ask();
                 threads.answered(now);
+                if (mayAsk != null) {
+                    mayAsk.answered(SourceYielding.kind(opens, answeredBytes), System.nanoTime() - now);
+                    threads.locate(folder.path());
+                }
             }
         } catch (IOException | SourceProblem e) {
             threads.answered(now);
@@ -446,6 +481,7 @@ final class SourceFile implements AutoCloseable {
         } catch (Throwable e) {
             failure = e;
         }
+        leave(mayAsk);
         answered();
         if (failure == null) {
             asked.complete(null);
@@ -473,6 +509,8 @@ final class SourceFile implements AutoCloseable {
             slow = true;
             folder.slow(1);
             threads.slow();
+            // Others may ask: this answer may never come.
+            leave(pass);
             if (leftWhenSlow) {
                 answer.completeExceptionally(new Slow(name));
                 if (stuck != null) {

@@ -47,6 +47,9 @@ public abstract sealed class SourceFolder permits LocalFolder, CopiesAtSite {
         slow.addAndGet(files);
     }
 
+    /** Returns whether it is a folder of this machine, on a disk or a file server that others may use, too. */
+    abstract boolean isLocal();
+
     /**
      * Opens a file. NB: this may hang.
      *

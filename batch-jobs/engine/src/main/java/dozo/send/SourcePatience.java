@@ -3,8 +3,8 @@ package dozo.send;
 import java.time.Duration;
 
 /**
- * How long an engine waits for a source that does not answer: up to its limit, and only a moment after it is told to
- * leave.
+ * How an engine treats its sources: how long it waits for one that does not answer (up to its limit, and only a moment after it
+ * is told to leave), and how it yields to others who use them.
  */
 final class SourcePatience {
 
@@ -12,10 +12,16 @@ final class SourcePatience {
     private static final Duration LEAVING = Duration.ofSeconds(2);
 
     private final Duration limit;
+    private final SourceYielding yielding;
     private volatile boolean leaving;
 
-    SourcePatience(Duration limit) {
+    SourcePatience(Duration limit, SourceYielding yielding) {
         this.limit = limit;
+        this.yielding = yielding;
+    }
+
+    SourceYielding yielding() {
+        return yielding;
     }
 
     Duration limit() {
@@ -24,6 +30,10 @@ final class SourcePatience {
 
     void leave() {
         leaving = true;
+    }
+
+    boolean isLeaving() {
+        return leaving;
     }
 
     /** Returns whether to stop waiting for a source that has not answered for this long. */

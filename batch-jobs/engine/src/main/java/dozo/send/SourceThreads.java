@@ -1,5 +1,7 @@
 package dozo.send;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -66,6 +68,9 @@ final class SourceThreads {
     private volatile long answeredNanos = System.nanoTime();
     private volatile boolean silent;
 
+    /** The file system, once it is known. */
+    private volatile String place = "";
+
     // Guarded by this.
     private boolean probed;
     private long silentSinceNanos;
@@ -113,6 +118,22 @@ final class SourceThreads {
     /** Runs the work on the next free thread. */
     void run(Runnable work) {
         threads.execute(work);
+    }
+
+    /** Returns which file system the source is on; empty: not known yet. */
+    String place() {
+        return place;
+    }
+
+    /** Finds out which file system the source is on, unless it is known. NB: this may hang. */
+    void locate(Path root) {
+        if (place.isEmpty()) {
+            try {
+                place = Files.getFileStore(root).toString();
+            } catch (IOException notThere) {
+                place = root.toString();
+            }
+        }
     }
 
     /** Returns whether the source was given up and has not answered since. */

@@ -6,6 +6,7 @@ import io.github.bucket4j.ConsumptionProbe;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,8 +32,16 @@ public final class Throttle {
     /** The shortest wait: anything shorter costs more than it brings. */
     private static final long WAIT_MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+    private final Consumer<String> changes;
+    private final SourceYielding sources;
     private final LongAdder waiting = new LongAdder();
     private volatile @Nullable Limit limit;
+
+    /** Null while it does not yield. */
+    private volatile @Nullable SiteYielding site;
+
+    /** By the engine that was opened last: only one run is active at a time. */
+    private volatile SiteYielding.Ping ping = () -> false;
 
     private record Limit(long bytesPerSecond, Bucket bucket, long partTokens) {
 
@@ -53,7 +62,45 @@ public final class Throttle {
 
     /** Creates a limit in bytes per second; 0: no limit. */
     public Throttle(long bytesPerSecond) {
+        this(bytesPerSecond, _ -> {});
+    }
+
+    /**
+     * Creates a limit in bytes per second; 0: no limit.
+     *
+     * @param changes receives a sentence when others get clearly more or less room while it yields to them
+     */
+    public Throttle(long bytesPerSecond, Consumer<String> changes) {
+        this.changes = changes;
+        this.sources = new SourceYielding(changes);
         limit(bytesPerSecond);
+    }
+
+    /**
+     * Begins or ends to yield: then requests to sources and content to the site become fewer when answers take longer than
+     * without load, so that others who use them are not slowed.
+     */
+    public synchronized void yielding(boolean now) {
+        sources.inForce(now);
+        SiteYielding before = site;
+        if (now && before == null) {
+            SiteYielding begun = new SiteYielding(changes, () -> ping.ask());
+            begun.observe();
+            site = begun;
+        } else if (!now && before != null) {
+            site = null;
+            before.end();
+        }
+    }
+
+    /** Returns the limit of requests to sources. */
+    SourceYielding sources() {
+        return sources;
+    }
+
+    /** Sets how the site is asked for a small answer while it yields to others there. */
+    void askBy(SiteYielding.Ping way) {
+        ping = way;
     }
 
     /** Changes the limit; 0: no limit. */
@@ -75,7 +122,7 @@ public final class Throttle {
         while (tokens > 0) {
             Limit now = limit;
             if (now == null) {
-                return;
+                break;
             }
             long part = Math.min(tokens, now.partTokens);
             ConsumptionProbe probe = now.bucket.tryConsumeAndReturnRemaining(part);
@@ -84,6 +131,10 @@ public final class Throttle {
             } else {
                 await(probe.getNanosToWaitForRefill());
             }
+        }
+        SiteYielding yielding = site;
+        if (yielding != null) {
+            yielding.pass(bytes);
         }
     }
 
@@ -96,8 +147,14 @@ public final class Throttle {
         }
     }
 
-    /** Returns how many wait at the moment. */
+    /** Returns how many wait for the limit at the moment. */
     int waiting() {
         return waiting.intValue();
+    }
+
+    /** Returns how many wait because it yields to others. */
+    int yieldingNow() {
+        SiteYielding now = site;
+        return sources.waiting() + (now == null ? 0 : now.waiting());
     }
 }

@@ -66,7 +66,6 @@ final class SlowFileServer {
     private static final long LIFE_SECONDS = 240;
     private static final long LATER = 256 << 10;
 
-    private final long delayNanos;
     private final RandomAccessFile device;
     private final ScheduledExecutorService answering =
             Executors.newScheduledThreadPool(2, Thread.ofPlatform().daemon().factory());
@@ -78,12 +77,19 @@ final class SlowFileServer {
 
     // Guarded by this.
     private final List<Request> held = new ArrayList<>();
+    private long delayNanos;
+
+    /** When each disk is free again; empty: any number of requests at once. */
+    private final long[] freeAtNanos;
+
     private boolean holding;
     private boolean holdingAllThen;
     private long holdingFrom = Long.MAX_VALUE;
 
-    private SlowFileServer(Path shown, Path at, long delayNanos) throws IOException {
+    private SlowFileServer(Path shown, Path at, long delayNanos, int disks) throws IOException {
         this.delayNanos = delayNanos;
+        freeAtNanos = new long[disks];
+        Arrays.fill(freeAtNanos, System.nanoTime());
         paths.put(ROOT, shown);
         device = new RandomAccessFile("/dev/fuse", "rw");
         if (mount(at, "fd=%d,rootmode=40000,user_id=0,group_id=0".formatted(numberOfDevice())) != 0) {
@@ -92,15 +98,20 @@ final class SlowFileServer {
     }
 
     /**
-     * Arguments: the folder to show, the folder to show it at, and the nanoseconds per answer. Then reads one order per
-     * line, and answers each.
+     * Arguments: the folder to show, the folder to show it at, and the nanoseconds per answer; then optionally the number of
+     * disks, of which each serves one request after the other (0: any number at once), and the seconds after which it ends by
+     * itself. Then reads one order per line, and answers each.
      */
     public static void main(String[] arguments) throws Exception {
-        SlowFileServer server =
-                new SlowFileServer(Path.of(arguments[0]), Path.of(arguments[1]), Long.parseLong(arguments[2]));
+        SlowFileServer server = new SlowFileServer(
+                Path.of(arguments[0]),
+                Path.of(arguments[1]),
+                Long.parseLong(arguments[2]),
+                arguments.length > 3 ? Integer.parseInt(arguments[3]) : 0);
+        long lifeSeconds = arguments.length > 4 ? Long.parseLong(arguments[4]) : LIFE_SECONDS;
         Thread.ofPlatform().daemon().start(server::serve);
         var orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
-        server.answering.schedule(() -> Runtime.getRuntime().halt(1), LIFE_SECONDS, TimeUnit.SECONDS);
+        server.answering.schedule(() -> Runtime.getRuntime().halt(1), lifeSeconds, TimeUnit.SECONDS);
         System.out.println("mounted");
         for (String order = orders.readLine(); order != null; order = orders.readLine()) {
             System.out.println(server.obey(order));
@@ -109,8 +120,13 @@ final class SlowFileServer {
     }
 
     private synchronized int obey(String order) {
+        if (order.startsWith("delay ")) {
+            delayNanos = Long.parseLong(order.substring("delay ".length()));
+            return 0;
+        }
         return switch (order) {
             case "most" -> most.get();
+            case "mostNow" -> most.getAndSet(underWay.get());
             case "hanging" -> held.size();
             case "hang" -> {
                 holding = true;
@@ -158,10 +174,25 @@ final class SlowFileServer {
             default -> {
                 most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
                 if (!hold(request)) {
-                    answering.schedule(() -> answer(request), delayNanos, TimeUnit.NANOSECONDS);
+                    answering.schedule(() -> answer(request), waitNanos(), TimeUnit.NANOSECONDS);
                 }
             }
         }
+    }
+
+    /** Returns after how long the next request is answered. */
+    private synchronized long waitNanos() {
+        if (freeAtNanos.length == 0) {
+            return delayNanos;
+        }
+        int next = 0;
+        for (int i = 1; i < freeAtNanos.length; i++) {
+            next = freeAtNanos[i] - freeAtNanos[next] < 0 ? i : next;
+        }
+        long now = System.nanoTime();
+        long wait = Math.max(0, freeAtNanos[next] - now) + delayNanos;
+        freeAtNanos[next] = now + wait;
+        return wait;
     }
 
     private synchronized boolean hold(Request request) {

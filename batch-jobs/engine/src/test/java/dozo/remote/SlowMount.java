@@ -51,6 +51,16 @@ public final class SlowMount implements AutoCloseable {
         return ask("most");
     }
 
+    /** Returns the same since the last call. */
+    public int mostNow() throws IOException {
+        return ask("mostNow");
+    }
+
+    /** Delays each later answer by so much. */
+    public void delay(Duration delay) throws IOException {
+        ask("delay " + delay.toNanos());
+    }
+
     /** Answers nothing from now on, like a dead file server. */
     public void hang() throws IOException {
         ask("hang");

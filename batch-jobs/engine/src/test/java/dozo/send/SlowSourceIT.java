@@ -368,7 +368,12 @@ class SlowSourceIT {
     }
 
     private static SourceFile open(Path root, Entry entry, Duration patience) throws Exception {
-        return SourceFile.open(SourceFolder.of(root), entry, new Gauges().reading, new SourcePatience(patience), null);
+        return SourceFile.open(
+                SourceFolder.of(root),
+                entry,
+                new Gauges().reading,
+                new SourcePatience(patience, new SourceYielding(_ -> {})),
+                null);
     }
 
     private Route route(String experiment) {

@@ -23,6 +23,8 @@ public enum Limit {
     SOURCE,
     /** The limit of the site's timetable. */
     TIMETABLE,
+    /** Others use the source or the site, and the run steps back for them. */
+    YIELDING,
     /** Computing digests, while other processors are idle: those of one file are computed one after the other. */
     DIGESTING,
     /** This process keeps the processors busy that it can have, with whatever work. */
@@ -95,7 +97,7 @@ public enum Limit {
                 .orElse(0);
         return (works ? Optional.of(held(working)) : mostOfIdle(glances)).map(held -> {
             // What waits for a limit would not be sooner with more processors.
-            if (processors >= BUSY && held != TIMETABLE) {
+            if (processors >= BUSY && held != TIMETABLE && held != YIELDING) {
                 return new Found(PROCESSORS, HALF);
             }
             double busiest = busy(working, processors).entrySet().stream()
@@ -127,8 +129,10 @@ public enum Limit {
         int reading = sum(glances, Load::reading);
         int digesting = sum(glances, Load::digesting);
         int limited = sum(glances, Load::limited);
-        int waiting = sum(glances, Load::files) - reading - digesting - limited;
-        Limit most = most(Map.of(SOURCE, reading, DIGESTING, digesting, TIMETABLE, limited, LINK, waiting))
+        int yielding = sum(glances, Load::yielding);
+        int waiting = sum(glances, Load::files) - reading - digesting - limited - yielding;
+        Limit most = most(Map.of(
+                        SOURCE, reading, DIGESTING, digesting, TIMETABLE, limited, YIELDING, yielding, LINK, waiting))
                 .orElse(LINK);
         return most == LINK ? ofSite(glances) : most;
     }

@@ -16,11 +16,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /** What the timetables of the sites allow now, and one limit for each site that all its runs share. */
 @Component
 public class SiteHours {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SiteHours.class);
 
     private final SiteTimetables timetables;
     private final ZoneId zone;
@@ -93,7 +97,11 @@ public class SiteHours {
 
     /** Returns the limit of a site. It follows the timetable from the next {@link #apply} on. */
     Throttle throttle(int siteId) {
-        return throttles.computeIfAbsent(siteId, id -> new Throttle(rate(timetables.of(id))));
+        return throttles.computeIfAbsent(siteId, id -> {
+            Throttle throttle = new Throttle(0, change -> LOG.info("site {} yields to other users: {}", id, change));
+            apply(timetables.of(id), throttle);
+            return throttle;
+        });
     }
 
     /** Gives all limits the rates that hold now. */
@@ -102,11 +110,13 @@ public class SiteHours {
             return;
         }
         Map<Integer, SiteTimetable> all = timetables.all();
-        throttles.forEach((site, throttle) -> throttle.limit(rate(all.getOrDefault(site, SiteTimetable.NONE))));
+        throttles.forEach((site, throttle) -> apply(all.getOrDefault(site, SiteTimetable.NONE), throttle));
     }
 
-    private long rate(SiteTimetable timetable) {
-        return timetable.at(local()).bytesPerSecond();
+    private void apply(SiteTimetable timetable, Throttle throttle) {
+        Allowance now = timetable.at(local());
+        throttle.limit(now.bytesPerSecond());
+        throttle.yielding(now.yielding());
     }
 
     private ZonedDateTime local() {

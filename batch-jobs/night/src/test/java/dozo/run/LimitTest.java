@@ -73,6 +73,13 @@ class LimitTest {
     }
 
     @Test
+    void whatStepsBackForOthersWaitsForNeitherSourceNorSite() {
+        assertThat(limit(IDLE, yielding(64, 10, 30))).isEqualTo(Limit.YIELDING);
+        assertThat(limit(1, yielding(1, 0, 4))).isEqualTo(Limit.YIELDING);
+        assertThat(limit(IDLE, yielding(64, 40, 10))).isEqualTo(Limit.SOURCE);
+    }
+
+    @Test
     void otherwiseItIsWhereMostUnitsAre() {
         assertThat(limit(IDLE, load(1, 3, 1, 1, 64, 64, 0, 0))).isEqualTo(Limit.PROVING);
         assertThat(limit(IDLE, load(1, 1, 3, 1, 64, 64, 0, 0))).isEqualTo(Limit.NAMING);
@@ -128,7 +135,7 @@ class LimitTest {
                     (long) (seconds * bytesPerSecond),
                     link.windowBytes(),
                     link.roundTripNanos());
-            glances.add(new Glance(i * GLANCE_NANOS, new Load(1, 0, 0, 0, 8, 0, 0, 0, now), IDLE, null));
+            glances.add(new Glance(i * GLANCE_NANOS, new Load(1, 0, 0, 0, 8, 0, 0, 0, 0, now), IDLE, null));
         }
         return Limit.of(glances).orElseThrow().limit();
     }
@@ -139,7 +146,11 @@ class LimitTest {
 
     private static Load load(
             int sending, int proving, int naming, int recording, int files, int reading, int digesting, int limited) {
-        return new Load(sending, proving, naming, recording, files, reading, digesting, limited, LinkLoad.NONE);
+        return new Load(sending, proving, naming, recording, files, reading, digesting, limited, 0, LinkLoad.NONE);
+    }
+
+    private static Load yielding(int files, int reading, int yielding) {
+        return new Load(1, 0, 0, 0, files, reading, 0, 0, yielding, LinkLoad.NONE);
     }
 
     private static List<Glance> waiting(@Nullable Limit idle) {

@@ -40,10 +40,12 @@ class SiteHoursIT extends NightAtSite {
         set(SLOW);
 
         Run run = begun();
-        Awaitility.await().atMost(LIMIT).until(() -> bottlenecks(run).stream()
-                .findFirst()
-                .filter(each -> each.limit() == Limit.TIMETABLE && each.speedup() > 1.1)
-                .isPresent());
+        Awaitility.await()
+                .atMost(LIMIT)
+                .until(() -> bottlenecks(run).stream()
+                        .findFirst()
+                        .filter(each -> each.limit() == Limit.TIMETABLE && each.speedup() > 1.1)
+                        .isPresent());
 
         set(List.of());
         assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
@@ -53,6 +55,19 @@ class SiteHoursIT extends NightAtSite {
         assertThat(night.get(Ledger.class).after(0, 1_000))
                 .filteredOn(row -> row.action().equals("site.timetable"))
                 .hasSize(2);
+    }
+
+    @Test
+    void aRunYieldsInAWindowThatSaysSo() throws Exception {
+        writeSource();
+        set(List.of("daily 00:00-24:00 yielding"));
+
+        Run run = operations().start("dr", "operator");
+
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(bottlenecks(run)).extracting(Bottleneck::limit).contains(Limit.YIELDING);
+        NightlyBackupIT.assertSame(source, bag.resolve("data"));
+        assertThat(night.get(SiteHours.class).now(1).allowance().yielding()).isTrue();
     }
 
     @Test

@@ -42,11 +42,15 @@ if [ "$SSH_ORIGINAL_COMMAND" = internal-sftp ]; then
 fi
 exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"
 """
-SLOW_COMMANDS = """#!/bin/sh
+# The commands of this folder come first.
+OWN_COMMANDS = """#!/bin/sh
 if [ "$SSH_ORIGINAL_COMMAND" = internal-sftp ]; then
     exec "{sftp_server}"
 fi
-{joins}exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"
+PATH="{folder}:$PATH" exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"
+"""
+SLOW_DIGESTS = """#!/bin/sh
+{joins}exec "{sha256sum}" "$@"
 """
 # The program begins in the group: a JVM looks up its groups only once.
 SLOW_PROGRAM = """#!/bin/sh
@@ -150,6 +154,7 @@ class Place:
         self.original = source
         self.stack = stack
         self.disk = None
+        self.slow = None
 
     def source(self, step):
         """Returns files for a night of their own."""
@@ -158,10 +163,18 @@ class Place:
             shutil.copytree(self.original, folder)
         return folder
 
-    def script(self, name, text, group):
-        path = self.folder / name / 'dozo'
-        path.parent.mkdir()
-        path.write_text(text.format(joins=''.join(JOINS.format(group=each) for each in group.folders), sftp_server=sftp_server(), program=TOP / 'dozo'))
+    def script(self, name, text):
+        path = self.folder / 'scripts' / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(
+            text.format(
+                joins=''.join(JOINS.format(group=each) for each in self.slow.folders),
+                sftp_server=sftp_server(),
+                sha256sum=shutil.which('sha256sum'),
+                program=TOP / 'dozo',
+                folder=path.parent,
+            )
+        )
         path.chmod(0o755)
         return path
 
@@ -184,7 +197,6 @@ class Place:
         privileged('mount', '-o', 'loop,ro', image, mounted)
         self.stack.callback(privileged, 'umount', mounted)
         self.disk = mounted
-        return os.stat(mounted).st_dev
 
 
 class Group:
@@ -251,16 +263,15 @@ def half_the_distance(centre, place, step):
 
 @contextmanager
 def slow_disk(centre, place, step):
-    group = place.disk_group
     device = os.stat(place.disk).st_dev
-    group.write('blkio.throttle.read_bps_device', f'{os.major(device)}:{os.minor(device)} {step * 20 * MB}')
-    group.write('cgroup.procs', centre.service.process.pid)
+    place.slow.write('blkio.throttle.read_bps_device', f'{os.major(device)}:{os.minor(device)} {step * 20 * MB}')
+    place.slow.write('cgroup.procs', centre.service.process.pid)
     yield None
 
 
 def with_slow_disk(place):
     place.slow_disk()
-    place.disk_group = place.group('blkio')
+    place.slow = place.group('blkio')
     return {}
 
 
@@ -276,17 +287,20 @@ def processors(number):
     return hold
 
 
-def with_slow_site(text):
-    def parts(place):
-        place.slow = place.group('cpu')
-        return {'forced': place.script('forced', text, place.slow)}
+def with_slow_sftp(place):
+    place.slow = place.group('cpu')
+    return {'forced': place.script('forced', SLOW_SFTP)}
 
-    return parts
+
+def with_slow_digests(place):
+    place.slow = place.group('cpu')
+    place.script('sha256sum', SLOW_DIGESTS)
+    return {'forced': place.script('forced', OWN_COMMANDS)}
 
 
 def with_slow_service(place):
     place.slow = place.group('cpu', 'cpuacct')
-    return {'program': place.script('program', SLOW_PROGRAM, place.slow).parent}
+    return {'program': place.script('dozo', SLOW_PROGRAM).parent}
 
 
 @contextmanager
@@ -301,8 +315,8 @@ CASES = (
     Case('round trip of 100 ms, one channel', 'ROUND_TRIPS', half_the_distance, settings=(('DOZO_TRANSFER_LANES', '1'),)),
     Case('source, 20 MB/s', 'SOURCE', slow_disk, with_slow_disk),
     Case('0.3 processors', 'PROCESSORS', processors(0.3), with_slow_service),
-    Case("0.012 processors for the site's SFTP", 'WRITING', processors(0.012), with_slow_site(SLOW_SFTP)),
-    Case("0.04 processors for the site's commands", 'PROVING', processors(0.04), with_slow_site(SLOW_COMMANDS)),
+    Case("0.012 processors for the site's SFTP", 'WRITING', processors(0.012), with_slow_sftp),
+    Case("0.03 processors for the site's digests", 'PROVING', processors(0.03), with_slow_digests),
     Case('database, 8 ms a file', 'RECORDING', slow_receipts, files=SMALL_FILES, settings=(('DOZO_TRANSFER_BUNDLE_ENTRIES', '50'),)),
 )
 CASES_SHORT = CASES[:2]

@@ -1,6 +1,7 @@
 package dozo;
 
 import dozo.command.Exit;
+import dozo.db.ActiveService;
 import dozo.security.Administrator;
 import dozo.start.StartFailure;
 import java.io.IOException;
@@ -69,15 +70,8 @@ final class Serve implements Callable<Integer> {
                 ServiceRehearsal.in(rehearsal, client);
                 return Exit.WELL;
             }
-            ConfigurableApplicationContext service = Application.start(Map.of());
-            Administrator administrator = service.getBean(Administrator.class);
-            LOG.info("Dozo listens at {}", Application.address(service));
-            LOG.info("log in as {} with the password in {}", administrator.name(), administrator.passwordFile());
-            CountDownLatch closed = new CountDownLatch(1);
-            ApplicationListener<ContextClosedEvent> atClose = event -> closed.countDown();
-            service.addApplicationListener(atClose);
-            if (service.isActive()) {
-                closed.await();
+            while (serve().isLost()) {
+                LOG.warn("this service starts again, to stand by");
             }
             // A signal ends the process with its own exit code. Here the service has closed itself, see Watch.
             return Exit.UNAVAILABLE;
@@ -89,5 +83,25 @@ final class Serve implements Callable<Integer> {
                     .println("dozo: " + known.message()));
             return failure.map(StartFailure::exitCode).orElse(Exit.DEFECT);
         }
+    }
+
+    /** Runs a service until it has closed itself. Nothing that it knew of its runs is left then (ADR 0081). */
+    private static ActiveService serve() throws InterruptedException {
+        ConfigurableApplicationContext service = Application.start(Map.of());
+        ActiveService active = service.getBean(ActiveService.class);
+        Administrator administrator = service.getBean(Administrator.class);
+        LOG.info("Dozo listens at {}", Application.address(service));
+        if (active.isHere()) {
+            LOG.info("log in as {} with the password in {}", administrator.name(), administrator.passwordFile());
+        }
+        CountDownLatch closed = new CountDownLatch(1);
+        ApplicationListener<ContextClosedEvent> atClose = event -> closed.countDown();
+        service.addApplicationListener(atClose);
+        if (service.isActive()) {
+            closed.await();
+        }
+        // NB: a second call of close returns while the first one waits for something.
+        active.awaitEnd();
+        return active;
     }
 }

@@ -39,6 +39,8 @@ class SettingsTest {
     /** Invalid values of the settings whose type does not define their form. Each of these settings has a line. */
     private static final Map<String, List<String>> WRONG_TEXTS = Map.ofEntries(
             Map.entry("dozo.work", List.of("", " ", "/dev/null/work")),
+            Map.entry("dozo.service.name", List.of("a b", "日本", "x".repeat(101))),
+            Map.entry("dozo.service.url", List.of("dozo.example.org", "ftp://h", "https://user@h", "https://h/x")),
             Map.entry("dozo.db.url", List.of("mysql://x", "localhost", "jdbc:postgresql://h:port/x")),
             Map.entry("dozo.http.address", List.of("", "http://x", "a b")),
             Map.entry("dozo.http.tls-proxy", List.of("proxy.example.org", "10.0.0.1 10.0.0.2", "10.0.0.0/8")),

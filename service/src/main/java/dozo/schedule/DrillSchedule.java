@@ -1,5 +1,6 @@
 package dozo.schedule;
 
+import dozo.db.ActiveService;
 import dozo.drill.DrillSettings;
 import dozo.drill.Drills;
 import dozo.drill.Rehearsals;
@@ -27,6 +28,7 @@ class DrillSchedule {
     private final Rehearsals rehearsals;
     private final Drills drills;
     private final Experiments experiments;
+    private final ActiveService active;
     private final InstantSource clock;
 
     /** When drills were last due, also if no project needed one. */
@@ -37,12 +39,14 @@ class DrillSchedule {
             Rehearsals rehearsals,
             Drills drills,
             Experiments experiments,
+            ActiveService active,
             InstantSource clock,
             ZoneId zone) {
         this.timetable = Timetable.of(settings.cron(), zone.getId());
         this.rehearsals = rehearsals;
         this.drills = drills;
         this.experiments = experiments;
+        this.active = active;
         this.clock = clock;
     }
 
@@ -50,7 +54,8 @@ class DrillSchedule {
     @Scheduled(initialDelay = 20_000, fixedDelay = 15_000)
     synchronized void look() {
         Instant now = clock.instant();
-        if (timetable.cron() != null
+        if (active.isHere()
+                && timetable.cron() != null
                 && last(now).filter(last -> timetable.due(last, now)).isPresent()) {
             looked = now;
             rehearsals.requestDue();

@@ -1,5 +1,6 @@
 package dozo.schedule;
 
+import dozo.db.ActiveService;
 import dozo.ledger.Ledger;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -48,10 +49,14 @@ class NightlySchedule {
     private final ScrubSchedule scrubs;
     private final SiteHours hours;
     private final Forecasts forecasts;
+    private final ActiveService active;
     private final InstantSource clock;
 
     /** The paused run that was last logged. Guarded by this. */
     private long told;
+
+    /** Whether this service has begun its work as the active one. Guarded by this. */
+    private boolean begun;
 
     /**
      * A night that is due.
@@ -69,6 +74,7 @@ class NightlySchedule {
             ScrubSchedule scrubs,
             SiteHours hours,
             Forecasts forecasts,
+            ActiveService active,
             InstantSource clock) {
         this.times = times;
         this.operations = operations;
@@ -78,15 +84,23 @@ class NightlySchedule {
         this.scrubs = scrubs;
         this.hours = hours;
         this.forecasts = forecasts;
+        this.active = active;
         this.clock = clock;
     }
 
-    /** Continues what a dead process left, then checks whether a night was missed. */
+    /**
+     * Continues what a dead process left, then checks whether a night was missed, as soon as this service is the active
+     * one.
+     */
     @EventListener(ApplicationReadyEvent.class)
-    void ready() {
-        operations.recover();
-        look();
-        sites.all().forEach(this::announce);
+    @Scheduled(initialDelay = 500, fixedDelay = 500)
+    synchronized void begin() {
+        if (active.isHere() && !begun) {
+            begun = true;
+            operations.recover();
+            look();
+            sites.all().forEach(this::announce);
+        }
     }
 
     private void announce(Site site) {
@@ -101,6 +115,9 @@ class NightlySchedule {
      */
     @Scheduled(initialDelay = 15_000, fixedDelay = 15_000)
     synchronized void look() {
+        if (!active.isHere()) {
+            return;
+        }
         Optional<Run> goingOn = runs.goingOn();
         Optional<Due> night = sites.all().stream()
                 .flatMap(site -> due(site).stream())
@@ -120,6 +137,9 @@ class NightlySchedule {
     /** Compares the forecasts of windows that are over with what had become true. */
     @Scheduled(initialDelay = 60_000, fixedDelay = 60_000)
     void compareForecasts() {
+        if (!active.isHere()) {
+            return;
+        }
         try {
             forecasts.compare();
         } catch (DataAccessException | TransactionException e) {
@@ -130,6 +150,9 @@ class NightlySchedule {
     /** Applies the timetables of the sites. */
     @Scheduled(initialDelay = 500, fixedDelay = 500)
     void keepHours() {
+        if (!active.isHere()) {
+            return;
+        }
         try {
             operations.keepHours();
         } catch (Refusal ended) {

@@ -1,5 +1,6 @@
 package dozo.schedule;
 
+import dozo.db.ActiveService;
 import dozo.run.Timetable;
 import dozo.start.WorklistSettings;
 import dozo.worklist.WorklistReadings;
@@ -20,18 +21,25 @@ class WorklistSchedule {
 
     private final Timetable timetable;
     private final WorklistReadings readings;
+    private final ActiveService active;
     private final InstantSource clock;
 
-    WorklistSchedule(WorklistSettings settings, WorklistReadings readings, InstantSource clock, ZoneId zone) {
+    WorklistSchedule(
+            WorklistSettings settings,
+            WorklistReadings readings,
+            ActiveService active,
+            InstantSource clock,
+            ZoneId zone) {
         this.timetable = Timetable.of(settings.cron(), zone.getId());
         this.readings = readings;
+        this.active = active;
         this.clock = clock;
     }
 
     /** Reads the worklist if that is due. NB: this takes up to a minute, on one of the scheduler's two threads. */
     @Scheduled(initialDelay = 20_000, fixedDelay = 15_000)
     void look() {
-        if (!readings.isThere() || timetable.cron() == null) {
+        if (!active.isHere() || !readings.isThere() || timetable.cron() == null) {
             return;
         }
         Optional<Instant> last = readings.last().map(Reading::triedAt);

@@ -2,6 +2,7 @@ package dozo.security;
 
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
+import dozo.db.ActiveService;
 import dozo.db.LostDatabase;
 import dozo.file.Message;
 import dozo.ledger.Sight;
@@ -55,6 +56,7 @@ class Gate implements HandlerInterceptor {
     private final Confirmations confirmations;
     private final Answers answers;
     private final LoginForm loginForm;
+    private final ActiveService active;
     private final InstantSource clock;
 
     /** Why a request is refused. */
@@ -66,11 +68,18 @@ class Gate implements HandlerInterceptor {
         }
     }
 
-    Gate(Users users, Confirmations confirmations, Answers answers, LoginForm loginForm, InstantSource clock) {
+    Gate(
+            Users users,
+            Confirmations confirmations,
+            Answers answers,
+            LoginForm loginForm,
+            ActiveService active,
+            InstantSource clock) {
         this.users = users;
         this.confirmations = confirmations;
         this.answers = answers;
         this.loginForm = loginForm;
+        this.active = active;
         this.clock = clock;
     }
 
@@ -100,6 +109,10 @@ class Gate implements HandlerInterceptor {
         Refused refused = check(request, caller.get(), user.get());
         if (refused != null) {
             answers.refuse(request, response, refused.status(), refused.detail());
+            return false;
+        }
+        if (!active.isHere() && Permissions.needActiveService(endpoint(request))) {
+            answers.refuse(request, response, NotNow.standsBy(active.holder()));
             return false;
         }
         request.setAttribute(Caller.class.getName(), caller.get());

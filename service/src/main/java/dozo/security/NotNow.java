@@ -1,14 +1,21 @@
 package dozo.security;
 
+import dozo.db.ActiveService.Holder;
 import dozo.file.Message;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.core.AuthenticationException;
 
-/** A login that is not checked now, whether right or wrong: the reason, and when to try again. */
+/** A login that is not checked now, whether right or wrong, or a change that is not made: the reason, and when to try again. */
 final class NotNow extends AuthenticationException {
 
     private static final long serialVersionUID = 1L;
+
+    /** Within this time another service has taken over, if the active one has died. */
+    private static final Duration TAKEOVER = Duration.ofSeconds(60);
 
     private final HttpStatus status;
     private final transient Message message;
@@ -33,6 +40,25 @@ final class NotNow extends AuthenticationException {
                 HttpStatus.SERVICE_UNAVAILABLE,
                 Duration.ofSeconds(30),
                 Message.of("the user directory does not answer; try again later. Local users can log in"));
+    }
+
+    /** Returns the refusal of a change by a service that stands by. */
+    static NotNow standsBy(@Nullable Holder active) {
+        return new NotNow(HttpStatus.SERVICE_UNAVAILABLE, TAKEOVER, standsByWords(active));
+    }
+
+    private static Message standsByWords(@Nullable Holder active) {
+        if (active == null) {
+            return Message.of("this service stands by and changes nothing; try again later");
+        }
+        Instant since = active.since().truncatedTo(ChronoUnit.SECONDS);
+        return active.url().isEmpty()
+                ? Message.of(
+                        "this service stands by and changes nothing; the service %s is active since %s",
+                        active.name(), since)
+                : Message.of(
+                        "this service stands by and changes nothing; use %s, which is active since %s",
+                        active.url(), since);
     }
 
     HttpStatus status() {

@@ -1,5 +1,6 @@
 package dozo.start;
 
+import dozo.db.ActiveService;
 import dozo.db.EmbeddedDatabase;
 import dozo.db.LostDatabase;
 import dozo.run.TransferSettings;
@@ -13,14 +14,16 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.stereotype.Component;
 
 /**
- * The service's database: the one at the configured address, or an embedded one. While it is open, no other service
- * uses it.
+ * The service's database: the one at the configured address, or an embedded one. While it is open, this service is
+ * the active one of the database, or stands by.
  */
 @Component
 class Database implements AutoCloseable {
@@ -31,7 +34,8 @@ class Database implements AutoCloseable {
 
     private final Login login;
     private final @Nullable EmbeddedDatabase embedded;
-    private final SoleUse soleUse;
+    private final Lease lease;
+    private final ActiveService active;
     private final Presence presence;
 
     /** The server's address and the credentials of Dozo. */
@@ -70,7 +74,8 @@ class Database implements AutoCloseable {
         }
     }
 
-    Database(Settings settings) throws IOException {
+    /** Opens the database. Only a service with pages can stand by; a command needs the database alone. */
+    Database(Settings settings, ApplicationContext program) throws IOException {
         embedded = settings.db().url().isEmpty() ? start(settings) : null;
         try {
             login = embedded == null
@@ -79,8 +84,9 @@ class Database implements AutoCloseable {
                             settings.db().user(),
                             settings.db().secret())
                     : new Login(embedded.url(), embedded.user(), embedded.password());
-            soleUse = new SoleUse(login);
-            take(settings);
+            active = new ActiveService(settings.service().nameHere(), embedded == null);
+            lease = new Lease(login, settings.service().url(), new Schema(login), active);
+            begin(settings, program instanceof WebServerApplicationContext);
         } catch (SQLException e) {
             stop();
             throw new StartFailure(
@@ -94,7 +100,7 @@ class Database implements AutoCloseable {
             stop();
             throw e;
         }
-        presence = new Presence(soleUse);
+        presence = new Presence(lease);
         presence.start();
         if (embedded != null) {
             embedded.supervise(lost -> presence.end(String.valueOf(lost.getMessage())));
@@ -106,18 +112,24 @@ class Database implements AutoCloseable {
         return presence;
     }
 
-    /** Takes the lock. Waits for a database that starts later than this service. */
-    private void take(Settings settings) throws SQLException {
+    /** Becomes active or stands by. Waits for a database that starts or is upgraded later than this service. */
+    private void begin(Settings settings, boolean mayStandBy) throws SQLException {
         long end = System.nanoTime() + settings.db().startWait().toNanos();
-        for (boolean told = false; ; told = true) {
+        for (boolean told = false; ; ) {
             try {
-                soleUse.take();
-                return;
+                if (lease.begin(mayStandBy)) {
+                    return;
+                }
+                if (System.nanoTime() > end) {
+                    throw Lease.undecided();
+                }
+                pause(null);
             } catch (SQLException e) {
                 if (!LostDatabase.isBehind(e) || System.nanoTime() > end) {
                     throw e;
                 }
                 if (!told) {
+                    told = true;
                     LOG.warn(
                             "the database {} does not answer yet; waiting up to {} s",
                             settings.db(),
@@ -128,21 +140,25 @@ class Database implements AutoCloseable {
         }
     }
 
-    private static void pause(SQLException failure) throws SQLException {
+    private static void pause(@Nullable SQLException failure) throws SQLException {
         try {
             Thread.sleep(PAUSE);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw failure;
+            throw failure == null ? Presence.gone() : failure;
         }
     }
 
     /** Stops everything. Spring closes this bean after all beans that use it. */
     @Override
     public void close() throws IOException {
-        presence.close();
-        soleUse.close();
-        stop();
+        try {
+            presence.close();
+            lease.close();
+            stop();
+        } finally {
+            active.end();
+        }
     }
 
     private void stop() throws IOException {
@@ -169,9 +185,15 @@ class Database implements AutoCloseable {
     static class Pool {
 
         @Bean
+        ActiveService activeService(Database database) {
+            return database.active;
+        }
+
+        @Bean
         DataSource dataSource(Database database, Settings settings, TransferSettings transfer) {
             return new Pools(
                     database.presence,
+                    database.lease,
                     database.login,
                     transfer.partitions(),
                     settings.db().requestLimit());

@@ -5,12 +5,15 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.Deque;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
  * Separate connections for requests and for everything else, so that a flood of requests takes none from a night. While
- * the database is away, a request fails at once, and a night waits (ADR 0048).
+ * the database is away, a request fails at once, and a night waits (ADR 0048). All connections of the active service
+ * belong to its term (ADR 0081).
  */
 final class Pools extends AbstractDataSource implements AutoCloseable {
 
@@ -22,25 +25,65 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
      */
     private static final int BESIDE_PARTITIONS = 12;
 
-    /** How often a waiting request checks whether the database is away. */
+    /** How often a waiting thread checks whether the database is away, or belongs to another service. */
     private static final Duration SLICE = Duration.ofSeconds(1);
 
     /** How long a request waits for a connection while all are in use. */
     private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
 
+    /** How long everything else waits then. */
+    private static final Duration WORK_LIMIT = Duration.ofSeconds(30);
+
     private static final ThreadLocal<Boolean> OF_A_REQUEST = ThreadLocal.withInitial(() -> false);
 
     private final Presence presence;
-    private final HikariDataSource requests;
-    private final HikariDataSource work;
+    private final Lease lease;
+    private final DataSource login;
+    private final int partitions;
+    private final Duration requestLimit;
+
+    /** Those of the present term come last. A service stands by at most once before it is active. */
+    private final Deque<Both> opened = new ConcurrentLinkedDeque<>();
+
+    private record Both(int term, HikariDataSource requests, HikariDataSource work) {}
+
+    /** Logs in, and makes each session one of a term. */
+    private static final class OfTerm extends AbstractDataSource {
+
+        private final DataSource login;
+        private final int term;
+
+        OfTerm(DataSource login, int term) {
+            this.login = login;
+            this.term = term;
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection session = login.getConnection();
+            try {
+                Lease.enter(session, term);
+                return session;
+            } catch (SQLException e) {
+                session.close();
+                throw e;
+            }
+        }
+
+        @Override
+        public Connection getConnection(String user, String password) throws SQLException {
+            throw oneUser();
+        }
+    }
 
     /** Opens the pools. {@code requestLimit} limits each statement of a request. */
-    Pools(Presence presence, DataSource login, int partitions, Duration requestLimit) {
+    Pools(Presence presence, Lease lease, DataSource login, int partitions, Duration requestLimit) {
         this.presence = presence;
-        requests = pool("requests", login, REQUESTS_MAX, requestLimit);
-        requests.setConnectionTimeout(SLICE.toMillis());
-        requests.setValidationTimeout(SLICE.toMillis());
-        work = pool("work", login, partitions + BESIDE_PARTITIONS, Duration.ZERO);
+        this.lease = lease;
+        this.login = login;
+        this.partitions = partitions;
+        this.requestLimit = requestLimit;
+        opened.add(open(lease.term()));
     }
 
     /** Sets whether this thread serves a request from now on. */
@@ -59,13 +102,49 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
 
     @Override
     public Connection getConnection(String user, String password) throws SQLException {
-        throw new SQLException("only one user is supported");
+        throw oneUser();
+    }
+
+    private static SQLException oneUser() {
+        return new SQLException("only one user is supported");
     }
 
     @Override
     public void close() {
-        requests.close();
-        work.close();
+        for (Both each : opened) {
+            each.requests.close();
+            each.work.close();
+        }
+    }
+
+    /** Returns the pools of the present term. Those of before close their connections when they are returned. */
+    private Both now() {
+        Both last = opened.getLast();
+        return last.term == lease.term() ? last : renewed();
+    }
+
+    private synchronized Both renewed() {
+        Both last = opened.getLast();
+        int term = lease.term();
+        if (last.term != term) {
+            opened.add(open(term));
+            drain(last.requests);
+            drain(last.work);
+        }
+        return opened.getLast();
+    }
+
+    private static void drain(HikariDataSource pool) {
+        pool.setMinimumIdle(0);
+        if (pool.getHikariPoolMXBean() != null) {
+            pool.getHikariPoolMXBean().softEvictConnections();
+        }
+    }
+
+    private Both open(int term) {
+        DataSource sessions = term == 0 ? login : new OfTerm(login, term);
+        HikariDataSource requests = pool("requests", sessions, REQUESTS_MAX, requestLimit);
+        return new Both(term, requests, pool("work", sessions, partitions + BESIDE_PARTITIONS, Duration.ZERO));
     }
 
     private Connection forRequest() throws SQLException {
@@ -75,7 +154,7 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
                 throw Presence.gone();
             }
             try {
-                return requests.getConnection();
+                return now().requests.getConnection();
             } catch (SQLTransientConnectionException none) {
                 if (System.nanoTime() > end) {
                     throw none;
@@ -85,12 +164,15 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
     }
 
     private Connection forWork() throws SQLException {
+        long end = System.nanoTime() + WORK_LIMIT.toNanos();
         while (true) {
             presence.awaitReturn();
             try {
-                return work.getConnection();
+                return now().work.getConnection();
             } catch (SQLTransientConnectionException none) {
-                if (!presence.isAway()) {
+                if (presence.isAway()) {
+                    end = System.nanoTime() + WORK_LIMIT.toNanos();
+                } else if (System.nanoTime() > end) {
                     throw none;
                 }
             }
@@ -103,6 +185,8 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
         pool.setDataSource(login);
         pool.setMaximumPoolSize(max);
         pool.setMinimumIdle(2);
+        pool.setConnectionTimeout(SLICE.toMillis());
+        pool.setValidationTimeout(SLICE.toMillis());
         // A generic plan cannot use the index that fits the actual parameters (ADR 0034).
         pool.setConnectionInitSql("set plan_cache_mode = force_custom_plan; set statement_timeout = %d"
                 .formatted(statementLimit.toMillis()));

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks once a second, on its own connection, whether the database answers and belongs to this service alone. Logs
- * once that the database is away, and once that it is back.
+ * Checks once a second, on its own connection, whether the database answers, and keeps the lease of the active service
+ * or waits for it. Logs once that the database is away, and once that it is back.
  */
 final class Presence implements AutoCloseable {
 
@@ -23,7 +23,7 @@ final class Presence implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Presence.class);
 
-    private final SoleUse soleUse;
+    private final Lease lease;
     private final Thread looking =
             Thread.ofPlatform().daemon().name("database-watch").unstarted(this::look);
 
@@ -36,8 +36,8 @@ final class Presence implements AutoCloseable {
     private @Nullable String over;
     private @Nullable Consumer<String> whenOver;
 
-    Presence(SoleUse soleUse) {
-        this.soleUse = soleUse;
+    Presence(Lease lease) {
+        this.lease = lease;
     }
 
     void start() {
@@ -133,10 +133,11 @@ final class Presence implements AutoCloseable {
 
     private void lookOnce() {
         try {
-            if (!soleUse.holds()) {
+            if (lease.holds()) {
+                lease.keep();
+            } else {
                 lost("the connection was lost");
-                soleUse.close();
-                soleUse.take();
+                lease.reopen();
             }
             found();
         } catch (SQLException e) {

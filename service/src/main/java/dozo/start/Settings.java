@@ -1,5 +1,6 @@
 package dozo.start;
 
+import dozo.db.ActiveService;
 import dozo.setting.Setting;
 import dozo.setting.Setting.Secret;
 import dozo.setting.WrongSetting;
@@ -24,6 +25,8 @@ public record Settings(
         @DefaultValue("dozo-work")
         String work,
 
+        @DefaultValue Service service,
+
         @DefaultValue Db db) {
 
     public Settings {
@@ -41,6 +44,37 @@ public record Settings(
             return Files.isDirectory(there) && Files.isWritable(there);
         } catch (InvalidPathException e) {
             return false;
+        }
+    }
+
+    /** How people and other services with the same database know this one. */
+    public record Service(
+            @Setting(
+                    value = "the name of this service among those with the same database",
+                    allowed = "1 to 100 letters, digits, dots, - and _",
+                    empty = "the name of this machine")
+            @DefaultValue("")
+            String name,
+
+            @Setting(
+                    value =
+                            "where people find this service in a browser. Services that stand by show it while this one is active",
+                    allowed = "an address such as https://dozo-a.example.org",
+                    empty = "only the name is shown")
+            @DefaultValue("")
+            String url) {
+
+        public Service {
+            if (!name.isEmpty() && !name.matches("[A-Za-z0-9._-]{1,100}")) {
+                throw new WrongSetting("name");
+            }
+            if (!url.isEmpty() && !url.matches("https?://[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?/?")) {
+                throw new WrongSetting("url");
+            }
+        }
+
+        String nameHere() {
+            return name.isEmpty() ? ActiveService.machine() : name;
         }
     }
 

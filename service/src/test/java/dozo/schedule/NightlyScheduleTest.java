@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
+import dozo.db.ActiveService;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Part;
@@ -478,6 +479,7 @@ class NightlyScheduleTest {
                         service.bean(ScrubSchedule.class),
                         service.bean(SiteHours.class),
                         service.bean(Forecasts.class),
+                        service.bean(ActiveService.class),
                         InstantSource.fixed(now))
                 .look();
     }

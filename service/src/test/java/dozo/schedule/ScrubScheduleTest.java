@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
+import dozo.db.ActiveService;
 import dozo.db.TestDatabase;
 import dozo.drill.DrillSettings;
 import dozo.drill.Drills;
@@ -83,6 +84,7 @@ class ScrubScheduleTest {
                 schedule,
                 service.bean(SiteHours.class),
                 service.bean(Forecasts.class),
+                service.bean(ActiveService.class),
                 InstantSource.fixed(Instant.now().plus(Duration.ofDays(1))));
     }
 
@@ -153,6 +155,7 @@ class ScrubScheduleTest {
                         service.bean(Rehearsals.class),
                         service.bean(Drills.class),
                         service.bean(Experiments.class),
+                        service.bean(ActiveService.class),
                         InstantSource.fixed(Instant.now().plus(later)),
                         ZoneOffset.UTC)
                 .look();

@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.db.ActiveService;
 import dozo.file.Message;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Filter;
@@ -27,11 +28,13 @@ import org.springframework.web.servlet.support.RequestContextUtils;
 class Frame implements WebMvcConfigurer, HandlerInterceptor {
 
     private final Findings findings;
+    private final ActiveService active;
     private final InstantSource clock;
     private final ZoneId zone;
 
-    Frame(Findings findings, InstantSource clock, ZoneId zone) {
+    Frame(Findings findings, ActiveService active, InstantSource clock, ZoneId zone) {
         this.findings = findings;
+        this.active = active;
         this.clock = clock;
         this.zone = zone;
     }
@@ -92,6 +95,8 @@ class Frame implements WebMvcConfigurer, HandlerInterceptor {
         around.put("format", new Format(zone, RequestContextUtils.getLocale(request)));
         around.put("now", clock.instant());
         around.put("here", Here.of(request));
+        around.put("standsBy", !active.isHere());
+        around.put("activeService", active.holder());
         around.put("theme", Choice.THEME.of(request).orElse("auto"));
         around.put("viewer", Viewer.of(request));
         around.put("reason", request.getAttribute(Message.class.getName()));

@@ -227,6 +227,7 @@ public final class Permissions {
             POST   /api/v1/runs/{id}/retry                                         -           all      -       all   write
             POST   /api/v1/runs/{id}/stop                                          -           all      -       all   write
             GET    /api/v1/runs/{id}/tuning                                        own         all      all     all   read
+            GET    /api/v1/service                                                 self        self     self    self  read
             GET    /api/v1/scanners                                                all         all      all     all   read
             PUT    /api/v1/scanners/{scanner}                                      -           -        -       all   write
             POST   /api/v1/scrubs                                                  -           all      -       all   write
@@ -256,6 +257,13 @@ public final class Permissions {
             """;
 
     private static final Map<Endpoint, Line> LINES = read();
+
+    /** The forms of pages that change nothing but the ledger. */
+    private static final Set<Endpoint> READING_FORMS = Set.of(
+            new Endpoint("POST", "/audit/ledger/verification"),
+            new Endpoint("POST", "/experiments/{project}/{code}/certificate"),
+            new Endpoint("POST", "/experiments/{project}/{code}/download"),
+            new Endpoint("POST", "/experiments/{project}/{code}/manifests/{number}/download"));
 
     /** A method and a mapped path, with variables in braces. */
     public record Endpoint(String method, String path) {}
@@ -304,6 +312,16 @@ public final class Permissions {
     /** Returns whether these roles may use an endpoint at all. Pages show only such endpoints. */
     public static boolean allow(Collection<Role> roles, Endpoint endpoint) {
         return of(endpoint).filter(line -> line.of(roles) != Reach.NONE).isPresent();
+    }
+
+    /**
+     * Returns whether only the active service answers: the endpoint changes something. A service that stands by answers
+     * only what reads, so that what one process knows of its own requests is complete (ADR 0081).
+     */
+    public static boolean needActiveService(Endpoint endpoint) {
+        return !endpoint.method().equals("GET")
+                && !READING_FORMS.contains(endpoint)
+                && of(endpoint).filter(line -> line.token() == Token.READ).isEmpty();
     }
 
     private static Map<Endpoint, Line> read() {

@@ -43,6 +43,7 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
     private final BlockingIo.Connector connector;
     private final IoHandler handler;
     private final ByteChannel way;
+    private final WriteCheck check;
     private final SocketAddress local;
     private final SocketAddress remote;
     private final Map<Object, Object> attributes = new ConcurrentHashMap<>();
@@ -55,16 +56,19 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
      * Creates a connection.
      *
      * @param way a socket, or a connection that a jump host forwards; blocking
+     * @param check is asked before each packet
      */
     BlockingConnection(
             BlockingIo.Connector connector,
             IoHandler handler,
             ByteChannel way,
+            WriteCheck check,
             SocketAddress local,
             SocketAddress remote) {
         this.connector = connector;
         this.handler = handler;
         this.way = way;
+        this.check = check;
         this.local = local;
         this.remote = remote;
     }
@@ -94,6 +98,7 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
         ByteBuffer bytes = ByteBuffer.wrap(buffer.array(), buffer.rpos(), buffer.available());
         writing.lock();
         try {
+            check.check();
             while (bytes.hasRemaining()) {
                 writingSinceNanos = System.nanoTime();
                 var _ = way.write(bytes);

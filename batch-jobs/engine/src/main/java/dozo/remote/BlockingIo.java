@@ -40,19 +40,21 @@ final class BlockingIo implements IoServiceFactoryFactory {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
 
     private final int dscp;
+    private final WriteCheck check;
 
     /**
      * Creates the factory.
      *
      * @param dscp the mark of sent packets, 0 to 63
      */
-    BlockingIo(int dscp) {
+    BlockingIo(int dscp, WriteCheck check) {
         this.dscp = dscp;
+        this.check = check;
     }
 
     @Override
     public IoServiceFactory create(FactoryManager manager) {
-        return new Sockets(manager, dscp);
+        return new Sockets(manager, dscp, check);
     }
 
     @Override
@@ -65,15 +67,17 @@ final class BlockingIo implements IoServiceFactoryFactory {
 
         private final FactoryManager manager;
         private final int dscp;
+        private final WriteCheck check;
 
-        Sockets(FactoryManager manager, int dscp) {
+        Sockets(FactoryManager manager, int dscp, WriteCheck check) {
             this.manager = manager;
             this.dscp = dscp;
+            this.check = check;
         }
 
         @Override
         public IoConnector createConnector(IoHandler handler) {
-            return new Connector(manager, handler, dscp);
+            return new Connector(manager, handler, dscp, check);
         }
 
         @Override
@@ -98,12 +102,14 @@ final class BlockingIo implements IoServiceFactoryFactory {
         private final FactoryManager manager;
         private final IoHandler handler;
         private final int dscp;
+        private final WriteCheck check;
         private final Map<Long, IoSession> connections = new ConcurrentHashMap<>();
 
-        Connector(FactoryManager manager, IoHandler handler, int dscp) {
+        Connector(FactoryManager manager, IoHandler handler, int dscp, WriteCheck check) {
             this.manager = manager;
             this.handler = handler;
             this.dscp = dscp;
+            this.check = check;
         }
 
         @Override
@@ -172,13 +178,14 @@ final class BlockingIo implements IoServiceFactoryFactory {
 
         private BlockingConnection open(SocketAddress target, @Nullable JumpChannel way) throws IOException {
             if (way != null) {
-                return new BlockingConnection(this, handler, way, target, target);
+                return new BlockingConnection(this, handler, way, check, target, target);
             }
             // NB: an unresolved name fails here, and the message contains it.
             Duration patience =
                     CoreModuleProperties.IO_CONNECT_TIMEOUT.get(manager).orElse(CONNECT_TIMEOUT);
             SocketChannel socket = socket((InetSocketAddress) target, dscp, patience);
-            return new BlockingConnection(this, handler, socket, socket.getLocalAddress(), socket.getRemoteAddress());
+            return new BlockingConnection(
+                    this, handler, socket, check, socket.getLocalAddress(), socket.getRemoteAddress());
         }
     }
 

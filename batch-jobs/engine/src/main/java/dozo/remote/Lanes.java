@@ -107,6 +107,7 @@ public final class Lanes implements AutoCloseable {
     private final List<Lane> open = new ArrayList<>();
     private int attempts;
     private @Nullable SshLogin login;
+    private WriteCheck check = WriteCheck.NONE;
     private @Nullable RemoteException trouble;
     private int opening;
     private int failuresInARow;
@@ -196,6 +197,17 @@ public final class Lanes implements AutoCloseable {
         lock.lock();
         try {
             return List.copyOf(decisions);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Has each packet of these lanes checked. Call it before the first lane is used. */
+    public Lanes checked(WriteCheck asked) {
+        lock.lock();
+        try {
+            check = asked;
+            return this;
         } finally {
             lock.unlock();
         }
@@ -437,7 +449,7 @@ public final class Lanes implements AutoCloseable {
         try {
             SshLogin there = login;
             if (there == null) {
-                there = SshLogin.at(site);
+                there = SshLogin.at(site, check);
                 login = there;
             }
             return there;

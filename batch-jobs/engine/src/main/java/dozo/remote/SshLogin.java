@@ -83,14 +83,19 @@ final class SshLogin implements AutoCloseable {
     }
 
     static SshLogin at(SiteAddress site) throws RemoteException {
-        return at(site, site.way().dscp());
+        return at(site, WriteCheck.NONE);
     }
 
-    private static SshLogin at(SiteAddress site, int dscp) throws RemoteException {
+    /** Returns a login whose connections, those to jump hosts included, are checked before each packet. */
+    static SshLogin at(SiteAddress site, WriteCheck check) throws RemoteException {
+        return at(site, site.way().dscp(), check);
+    }
+
+    private static SshLogin at(SiteAddress site, int dscp, WriteCheck check) throws RemoteException {
         Optional<SiteAddress> before = site.way().jump();
-        SshLogin jump = before.isPresent() ? at(before.get(), dscp) : null;
+        SshLogin jump = before.isPresent() ? at(before.get(), dscp, check) : null;
         try {
-            return new SshLogin(site, client(site, dscp), Optional.ofNullable(jump));
+            return new SshLogin(site, client(site, dscp, check), Optional.ofNullable(jump));
         } catch (RemoteException e) {
             if (jump != null) {
                 jump.close();
@@ -99,7 +104,7 @@ final class SshLogin implements AutoCloseable {
         }
     }
 
-    private static SshClient client(SiteAddress site, int dscp) throws RemoteException {
+    private static SshClient client(SiteAddress site, int dscp, WriteCheck check) throws RemoteException {
         List<PublicKey> pinned = pinnedKeys(site);
         return client(
                 KeyIdentityProvider.wrapKeyPairs(keyPairs(site)),
@@ -112,12 +117,17 @@ final class SshLogin implements AutoCloseable {
                     }
                     return known;
                 },
-                dscp);
+                dscp,
+                check);
     }
 
     /** Returns a client, started. */
     private static SshClient client(
-            KeyIdentityProvider keys, List<String> hostKeyKinds, ServerKeyVerifier verifier, int dscp) {
+            KeyIdentityProvider keys,
+            List<String> hostKeyKinds,
+            ServerKeyVerifier verifier,
+            int dscp,
+            WriteCheck check) {
         SshClient client = ClientBuilder.builder().build();
         client.setHostConfigEntryResolver(HostConfigEntryResolver.EMPTY);
         client.setFilePasswordProvider(FilePasswordProvider.EMPTY);
@@ -126,7 +136,7 @@ final class SshLogin implements AutoCloseable {
         client.setServiceFactories(List.of(FirstTry.FACTORY, ClientConnectionServiceFactory.INSTANCE));
         client.setServerKeyVerifier(verifier);
         setAlgorithms(client, hostKeyKinds);
-        client.setIoServiceFactoryFactory(new BlockingIo(dscp));
+        client.setIoServiceFactoryFactory(new BlockingIo(dscp, check));
         CoreModuleProperties.IO_CONNECT_TIMEOUT.set(client, CONNECT_TIMEOUT);
         CoreModuleProperties.AUTH_TIMEOUT.set(client, AUTH_TIMEOUT);
         CoreModuleProperties.IDLE_TIMEOUT.set(client, Duration.ZERO);
@@ -151,7 +161,8 @@ final class SshLogin implements AutoCloseable {
                     presented.set(key);
                     return false;
                 },
-                0);
+                0,
+                WriteCheck.NONE);
         Exception failure = new IOException("it presented no host key");
         try {
             client.connect("dozo", host, port)

@@ -1,10 +1,12 @@
 package dozo.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyPair;
@@ -13,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
@@ -43,6 +46,38 @@ class LanesIT {
     @AfterEach
     void close() throws Exception {
         site.close();
+    }
+
+    /** A site cannot know that another process has taken over. */
+    @Test
+    void nothingArrivesAfterTheCheckHasFailed() throws Exception {
+        AtomicBoolean lost = new AtomicBoolean();
+        try (Lanes lanes = Lanes.to(site.address(), 1).checked(() -> {
+            if (lost.get()) {
+                throw new IOException("not the active service");
+            }
+        })) {
+            RemoteFile file = lanes.next().all().getFirst().create(FilePath.of("file"));
+            file.write(0, new byte[BYTES], 0, BYTES);
+            file.finish(false);
+            RemoteFile open = lanes.next().all().getFirst().create(FilePath.of("open"));
+
+            lost.set(true);
+
+            assertThatThrownBy(() -> {
+                        open.write(0, new byte[BYTES], 0, BYTES);
+                        open.finish(false);
+                    })
+                    .isInstanceOf(RemoteException.class);
+            assertThatThrownBy(lanes::next).isInstanceOf(RemoteException.class);
+            Path root = Path.of(site.address().root());
+            assertThat(root.resolve("file")).hasSize(BYTES);
+            assertThat(root.resolve("open")).isEmptyFile();
+
+            lost.set(false);
+            // The first call may still report the last failure; it tries again.
+            await().ignoreExceptions().until(() -> lanes.next().isOpen());
+        }
     }
 
     @Test

@@ -6,6 +6,7 @@ import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.copy.Restore;
+import dozo.db.ActiveService;
 import dozo.file.FilePath;
 import dozo.file.Selection;
 import dozo.manifest.Manifests;
@@ -73,6 +74,7 @@ public class RestoreQueue implements SmartLifecycle {
     private final Inventories inventories;
     private final Manifests manifests;
     private final Sites sites;
+    private final ActiveService active;
     private @Nullable ScheduledExecutorService executor;
     private volatile @Nullable UnderWay underWay;
     private volatile boolean leaving;
@@ -114,12 +116,18 @@ public class RestoreQueue implements SmartLifecycle {
     private record End(RestoreState state, String message, Progress progress) {}
 
     public RestoreQueue(
-            Restores restores, RestorePlaces places, Inventories inventories, Manifests manifests, Sites sites) {
+            Restores restores,
+            RestorePlaces places,
+            Inventories inventories,
+            Manifests manifests,
+            Sites sites,
+            ActiveService active) {
         this.restores = restores;
         this.places = places;
         this.inventories = inventories;
         this.manifests = manifests;
         this.sites = sites;
+        this.active = active;
     }
 
     /**
@@ -249,14 +257,18 @@ public class RestoreQueue implements SmartLifecycle {
 
     private void work() {
         try {
-            Optional<KeptRestore> next = leaving ? Optional.empty() : restores.next();
+            Optional<KeptRestore> next = mayBegin() ? restores.next() : Optional.empty();
             while (next.isPresent()) {
                 work(next.get());
-                next = leaving ? Optional.empty() : restores.next();
+                next = mayBegin() ? restores.next() : Optional.empty();
             }
         } catch (DataAccessException | TransactionException e) {
             LOG.warn("restores wait for the database: {}", e.getMessage());
         }
+    }
+
+    private boolean mayBegin() {
+        return active.isHere() && !leaving;
     }
 
     private void work(KeptRestore kept) {

@@ -4,7 +4,18 @@
  */
 @NullMarked
 @ApplicationModule(
-        allowedDependencies = {"copy", "file", "ledger", "manifest", "registry", "remote", "send", "source", "verify"})
+        allowedDependencies = {
+            "copy",
+            "db",
+            "file",
+            "ledger",
+            "manifest",
+            "registry",
+            "remote",
+            "send",
+            "source",
+            "verify"
+        })
 package dozo.restore;
 
 import org.jspecify.annotations.NullMarked;

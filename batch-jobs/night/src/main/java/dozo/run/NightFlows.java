@@ -1,10 +1,9 @@
 package dozo.run;
 
+import dozo.db.ActiveService;
 import dozo.plan.Planner;
 import dozo.transfer.RunWorkers;
 import dozo.transfer.TransferUnits;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
@@ -33,7 +32,7 @@ class NightFlows implements StepExecutionListener {
     private final TransferUnits units;
     private final CostModels costModels;
     private final TransferSettings settings;
-    private final String host = hostName();
+    private final String host = ActiveService.machine();
     private final Map<Long, Open> open = new ConcurrentHashMap<>();
 
     private record Open(NightFlow flow, ScheduledExecutorService renewal) {}
@@ -126,14 +125,6 @@ class NightFlows implements StepExecutionListener {
             workers.renew(worker);
         } catch (RuntimeException e) {
             LOG.warn("the lease of worker {} could not be renewed: {}", worker, e.getMessage());
-        }
-    }
-
-    private static String hostName() {
-        try {
-            return InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException e) {
-            return "unknown host";
         }
     }
 }

@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.db.ActiveService;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
@@ -20,6 +21,7 @@ import dozo.send.KnownSite;
 import dozo.send.Load;
 import dozo.send.Sender;
 import dozo.send.Stay;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,6 +38,7 @@ class Senders {
     private final TransferSettings settings;
     private final IngestSettings ingestSettings;
     private final SiteHours hours;
+    private final ActiveService active;
     private final Map<Long, Sender> open = new ConcurrentHashMap<>();
 
     /** The bytes that those engines of a run had sent which have lost the site. */
@@ -48,7 +51,8 @@ class Senders {
             Tunings tunings,
             TransferSettings settings,
             IngestSettings ingestSettings,
-            SiteHours hours) {
+            SiteHours hours,
+            ActiveService active) {
         this.sites = sites;
         this.capabilities = capabilities;
         this.findings = findings;
@@ -56,6 +60,7 @@ class Senders {
         this.settings = settings;
         this.ingestSettings = ingestSettings;
         this.hours = hours;
+        this.active = active;
     }
 
     /**
@@ -140,9 +145,10 @@ class Senders {
     }
 
     private Sender open(long runId, Site site) throws RemoteException, InterruptedException {
-        Lanes lanes = settings.lanes() == 0
-                ? Lanes.tuned(site.address(), tunings.start(site.id()))
-                : Lanes.to(site.address(), settings.lanes());
+        Lanes lanes = (settings.lanes() == 0
+                        ? Lanes.tuned(site.address(), tunings.start(site.id()))
+                        : Lanes.to(site.address(), settings.lanes()))
+                .checked(this::requireLease);
         try {
             Lane lane = lanes.next();
             SiteCheck check = SiteCheck.of(lane);
@@ -164,6 +170,13 @@ class Senders {
         } catch (RemoteException | InterruptedException | RuntimeException e) {
             lanes.close();
             throw e;
+        }
+    }
+
+    /** Fails if another service may have taken over the run. */
+    private void requireLease() throws IOException {
+        if (!active.isSure()) {
+            throw new IOException("this service may not be the active one any more; nothing is sent");
         }
     }
 

@@ -3,6 +3,7 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.certificate.SigningKey;
+import dozo.db.ActiveService;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
@@ -54,6 +55,11 @@ final class Night implements AutoCloseable {
         @Bean
         InstantSource clock() {
             return InstantSource.system();
+        }
+
+        @Bean
+        ActiveService activeService() {
+            return ActiveService.alone();
         }
 
         @Bean

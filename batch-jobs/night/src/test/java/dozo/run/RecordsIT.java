@@ -51,7 +51,8 @@ class RecordsIT extends NightAtSite {
             "catalogue_base",
             "found_copy",
             "coverage",
-            "flyway_schema_history");
+            "flyway_schema_history",
+            "service_lease");
 
     private final HikariDataSource other = TestDatabase.fresh();
     private final JdbcClient rebuilt = JdbcClient.create(other);

@@ -57,8 +57,8 @@ public class Idempotency implements WebMvcConfigurer {
     private final KeptAnswers answers;
 
     /**
-     * The requests that this process is working on. NB: no other process works on this database, so a key that is not
-     * in this set has no worker.
+     * The requests that this process is working on. NB: only the active service accepts changes, so a key that is not in
+     * this set has no worker.
      */
     private final Set<At> underWay = ConcurrentHashMap.newKeySet();
 

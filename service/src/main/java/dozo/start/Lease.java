@@ -1,0 +1,467 @@
+package dozo.start;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.db.ActiveService;
+import dozo.db.ActiveService.Holder;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Objects;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The lease of the one active service, on a connection of its own (ADR 0081). Each takeover begins a new term. All
+ * sessions of the active service belong to its term ({@link #enter}); who begins a term ends those of earlier ones with
+ * their transactions, and the database refuses new ones.
+ *
+ * <p>The active service also holds an advisory lock, so that commands which need the database alone, and versions of
+ * Dozo without leases, are refused.
+ */
+final class Lease implements AutoCloseable {
+
+    /** How long the active service may be without the database before another one takes over. */
+    static final Duration LENGTH = Duration.ofSeconds(30);
+
+    private static final Duration RENEWAL = Duration.ofSeconds(5);
+
+    /** How long one answer of the database may take. A connection that was cut gives none for a quarter of an hour. */
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(10);
+
+    private static final int VALID_SECONDS = 5;
+
+    /** How often earlier sessions are ended; each time the database waits up to 2 s for each of them. */
+    private static final int ENDINGS_MAX = 3;
+
+    /** PostgreSQL's SQLSTATE for a lock that was not available in time. */
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Lease.class);
+
+    private final DataSource database;
+    private final String name;
+    private final String url;
+    private final Schema schema;
+    private final ActiveService active;
+
+    private volatile int term;
+
+    /** Guarded by this, like all fields below. */
+    private @Nullable Connection connection;
+
+    private @Nullable Session session;
+    private @Nullable Instant seenUntil;
+    private @Nullable String version;
+    private long renewedAt;
+    private boolean told;
+
+    /** A server process and its start time, because process numbers are used again. */
+    private record Session(int process, String since) {}
+
+    private record Kept(Holder holder, Instant until, boolean valid) {}
+
+    /** Decides nothing yet. {@code url} may be empty. */
+    Lease(DataSource database, String url, Schema schema, ActiveService active) {
+        this.database = database;
+        this.name = active.name();
+        this.url = url;
+        this.schema = schema;
+        this.active = active;
+    }
+
+    /** Returns the term in which this service is active; 0: it stands by. */
+    int term() {
+        return term;
+    }
+
+    /** Makes a new session one of a term. The database refuses it if the term has ended. */
+    static void enter(Connection session, int term) throws SQLException {
+        try (PreparedStatement enter = session.prepareStatement("select enter_term(?)")) {
+            enter.setLong(1, term);
+            enter.execute();
+        }
+    }
+
+    /**
+     * Becomes active, with the schema of this program, or stands by. Waits up to 5 s for the connection of a process
+     * that was just killed to end.
+     *
+     * @return false if it cannot be decided yet: call again
+     * @throws StartFailure if another service is active, and this one may not stand by or has the same name
+     */
+    synchronized boolean begin(boolean mayStandBy) throws SQLException {
+        Connection fresh = open();
+        try {
+            Optional<Kept> kept = kept(fresh);
+            boolean others = kept.filter(row -> row.valid && !row.holder.name().equals(name))
+                    .isPresent();
+            if (!others && lock(fresh)) {
+                if (begun(fresh, kept.isPresent())) {
+                    return true;
+                }
+                unlock(fresh);
+            }
+            if (!mayStandBy) {
+                throw used("stop it, or set a different DOZO_DB_URL");
+            }
+            if (standsBy(fresh)) {
+                connection = fresh;
+                return true;
+            }
+            fresh.close();
+            return false;
+        } catch (SQLException | RuntimeException e) {
+            fresh.close();
+            throw e;
+        }
+    }
+
+    /** Becomes active. The sessions of the former active service end before the schema is changed. */
+    private boolean begun(Connection fresh, boolean hasLease) throws SQLException {
+        Optional<Holder> self = hasLease ? takeTerm(fresh, true) : Optional.empty();
+        if (hasLease && self.isEmpty()) {
+            return false;
+        }
+        schema.migrate();
+        // Meanwhile the lease may have expired, and another service may have begun a term.
+        if (self.isEmpty() || !renewed(fresh, self.get().term())) {
+            self = takeTerm(fresh, true);
+        }
+        self.ifPresent(term -> hold(fresh, term));
+        return self.isPresent();
+    }
+
+    /** Returns the failure of a start that could not be decided in time. */
+    static StartFailure undecided() {
+        return used("it is of another version, or upgrades the database now: stop it first, or try again later");
+    }
+
+    private boolean standsBy(Connection fresh) throws SQLException {
+        Optional<Kept> kept = schema.isCurrent() ? kept(fresh) : Optional.empty();
+        if (kept.isEmpty()) {
+            return false;
+        }
+        Kept other = kept.get();
+        if (other.valid && other.holder.name().equals(name)) {
+            // The former process of this service, or another service with this name: only the latter renews the lease.
+            if (seenUntil != null && !seenUntil.equals(other.until)) {
+                throw used("it has the same name, %s: stop it, or give this one another DOZO_SERVICE_NAME"
+                        .formatted(name));
+            }
+            seenUntil = other.until;
+            return false;
+        }
+        version = Schema.version(fresh);
+        active.standBy(other.holder);
+        LOG.info("this service, {}, stands by: {} is active since {}", name, other.holder.name(), since(other.holder));
+        return true;
+    }
+
+    /** Returns whether the lease connection answers. */
+    synchronized boolean holds() throws SQLException {
+        return connection != null && connection.isValid(VALID_SECONDS);
+    }
+
+    /**
+     * Connects again after the connection was lost.
+     *
+     * @throws StartFailure if another service has taken over, or uses the database
+     */
+    synchronized void reopen() throws SQLException {
+        close(connection);
+        connection = null;
+        Connection fresh = open();
+        try {
+            if (term > 0) {
+                require(fresh);
+                enter(fresh, term);
+                endFormer(fresh);
+                if (!lock(fresh)) {
+                    throw used("this one has lost its connection and stops");
+                }
+                session = session(fresh);
+                renewNow();
+            }
+            connection = fresh;
+        } catch (SQLException | RuntimeException e) {
+            fresh.close();
+            throw e;
+        }
+        keep();
+    }
+
+    /**
+     * Renews the lease of the active service, or takes one that has expired. Call it about once a second.
+     *
+     * @throws StartFailure if this service must end: another one has taken over, or has changed the schema
+     */
+    synchronized void keep() throws SQLException {
+        Connection open = requireNonNull(connection);
+        if (term > 0) {
+            if (renewedAt == 0 || System.nanoTime() - renewedAt >= RENEWAL.toNanos()) {
+                renew(open);
+            }
+        } else {
+            watch(open);
+        }
+    }
+
+    /** Has the next {@link #keep} renew the lease, however short ago that was. */
+    synchronized void renewNow() {
+        renewedAt = 0;
+    }
+
+    private void renew(Connection open) throws SQLException {
+        if (!renewed(open, term)) {
+            require(open);
+        }
+        active.renew(renewedAt, LENGTH);
+    }
+
+    /** Renews the lease if this term still holds. */
+    private boolean renewed(Connection open, int own) throws SQLException {
+        long before = System.nanoTime();
+        try (PreparedStatement renew = open.prepareStatement("""
+                update service_lease set lease_until = now() + make_interval(secs => ?) where term = ?
+                """)) {
+            renew.setLong(1, LENGTH.toSeconds());
+            renew.setInt(2, own);
+            if (renew.executeUpdate() == 0) {
+                return false;
+            }
+        }
+        renewedAt = before;
+        return true;
+    }
+
+    /** Fails if another service has begun a later term. */
+    private void require(Connection open) throws SQLException {
+        Holder now = kept(open).orElseThrow().holder;
+        if (now.term() != term) {
+            active.lose(now);
+            throw new StartFailure(
+                    StartFailure.UNAVAILABLE,
+                    "the service %s has taken over the database at %s".formatted(now.name(), since(now)));
+        }
+    }
+
+    private void watch(Connection open) throws SQLException {
+        if (!Objects.equals(version, Schema.version(open))) {
+            throw new StartFailure(
+                    StartFailure.UNAVAILABLE, "another version of Dozo has upgraded the database; install it here too");
+        }
+        Kept kept = kept(open).orElseThrow();
+        active.standBy(kept.holder);
+        if (kept.valid) {
+            return;
+        }
+        Optional<Holder> self = takeTerm(open, false);
+        if (self.isEmpty()) {
+            return;
+        }
+        if (lock(open)) {
+            hold(open, self.get());
+            LOG.warn(
+                    "this service, {}, has taken over from {}, which was active since {}",
+                    name,
+                    kept.holder.name(),
+                    since(kept.holder));
+        } else {
+            release(open, self.get().term());
+            if (!told) {
+                told = true;
+                LOG.warn("this service cannot take over: a command or another version of Dozo uses the database");
+            }
+        }
+    }
+
+    /** Begins a new term if the lease is free, and ends everything of earlier ones. */
+    private Optional<Holder> takeTerm(Connection open, boolean atStart) throws SQLException {
+        renewedAt = System.nanoTime();
+        Holder self;
+        try (PreparedStatement take = open.prepareStatement("""
+                update service_lease
+                set term = term + 1, name = ?, url = ?, began_at = now(), lease_until = now() + make_interval(secs => ?)
+                where lease_until < now() or (? and name = ?)
+                returning term, began_at
+                """)) {
+            take.setString(1, name);
+            take.setString(2, url);
+            take.setLong(3, LENGTH.toSeconds());
+            take.setBoolean(4, atStart);
+            take.setString(5, name);
+            try (ResultSet taken = take.executeQuery()) {
+                if (!taken.next()) {
+                    return Optional.empty();
+                }
+                self = new Holder(name, url, instant(taken, "began_at"), taken.getInt("term"));
+            }
+        }
+        enter(open, self.term());
+        endEarlier(open, self.term());
+        session = session(open);
+        return Optional.of(self);
+    }
+
+    private static void endEarlier(Connection open, int term) throws SQLException {
+        for (int i = 1; i <= ENDINGS_MAX; i++) {
+            try (PreparedStatement end = open.prepareStatement("select end_terms_before(?)")) {
+                end.setLong(1, term);
+                try (ResultSet ended = end.executeQuery()) {
+                    ended.next();
+                    if (ended.getLong(1) == 0) {
+                        return;
+                    }
+                }
+            }
+        }
+        throw new SQLException("sessions of the former active service do not end");
+    }
+
+    /** Records that this connection holds lock and lease. */
+    private void hold(Connection open, Holder self) {
+        connection = open;
+        // First the term: whoever finds this service active gets sessions of its term.
+        term = self.term();
+        active.begin(self, renewedAt, LENGTH);
+    }
+
+    private static void release(Connection open, int ended) throws SQLException {
+        try (PreparedStatement release =
+                open.prepareStatement("update service_lease set lease_until = now() where term = ?")) {
+            release.setInt(1, ended);
+            var _ = release.executeUpdate();
+        }
+    }
+
+    private Optional<Kept> kept(Connection open) throws SQLException {
+        try (Statement statement = open.createStatement();
+                ResultSet found = statement.executeQuery("select to_regclass('service_lease') is not null")) {
+            found.next();
+            if (!found.getBoolean(1)) {
+                return Optional.empty();
+            }
+            try (ResultSet row = statement.executeQuery("""
+                    select term, name, url, began_at, lease_until, lease_until >= now() as valid from service_lease
+                    """)) {
+                row.next();
+                return Optional.of(new Kept(
+                        new Holder(
+                                row.getString("name"),
+                                row.getString("url"),
+                                instant(row, "began_at"),
+                                row.getInt("term")),
+                        instant(row, "lease_until"),
+                        row.getBoolean("valid")));
+            }
+        }
+    }
+
+    private static Instant instant(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, OffsetDateTime.class).toInstant();
+    }
+
+    /** Returns when a service became active, to the second. */
+    private static Instant since(Holder holder) {
+        return Instant.ofEpochSecond(holder.since().getEpochSecond());
+    }
+
+    private Connection open() throws SQLException {
+        Connection fresh = database.getConnection();
+        try {
+            fresh.setNetworkTimeout(Runnable::run, (int) ANSWER_LIMIT.toMillis());
+            try (Statement statement = fresh.createStatement()) {
+                statement.execute("set lock_timeout = '5s'");
+            }
+            return fresh;
+        } catch (SQLException e) {
+            fresh.close();
+            throw e;
+        }
+    }
+
+    /** Takes the lock of the one service. Waits up to 5 s. */
+    private static boolean lock(Connection open) throws SQLException {
+        try (Statement statement = open.createStatement()) {
+            statement.execute("select pg_advisory_lock(hashtext('dozo.service'))");
+            return true;
+        } catch (SQLException e) {
+            if (LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private static void unlock(Connection open) throws SQLException {
+        try (Statement statement = open.createStatement()) {
+            statement.execute("select pg_advisory_unlock(hashtext('dozo.service'))");
+        }
+    }
+
+    /**
+     * Ends this service's earlier session. A server whose connection was cut keeps that session, and its lock, for
+     * hours.
+     */
+    private void endFormer(Connection fresh) throws SQLException {
+        Session former = session;
+        if (former == null) {
+            return;
+        }
+        try (PreparedStatement end = fresh.prepareStatement("""
+                select pg_terminate_backend(pid, 5000) from pg_stat_activity where pid = ? and backend_start::text = ?
+                """)) {
+            end.setInt(1, former.process);
+            end.setString(2, former.since);
+            end.execute();
+        }
+    }
+
+    private static Session session(Connection open) throws SQLException {
+        try (Statement statement = open.createStatement();
+                ResultSet own = statement.executeQuery(
+                        "select pid, backend_start::text from pg_stat_activity where pid = pg_backend_pid()")) {
+            own.next();
+            return new Session(own.getInt(1), own.getString(2));
+        }
+    }
+
+    private static StartFailure used(String cure) {
+        return new StartFailure(StartFailure.UNAVAILABLE, "another Dozo service uses this database: " + cure);
+    }
+
+    /** Gives the lease back, so that another service can take over at once. */
+    @Override
+    public synchronized void close() {
+        Connection held = connection;
+        connection = null;
+        try {
+            if (held != null && term > 0 && !active.isLost()) {
+                release(held, term);
+            }
+        } catch (SQLException gone) {
+            LOG.debug("the lease could not be given back; it expires", gone);
+        } finally {
+            close(held);
+        }
+    }
+
+    private static void close(@Nullable Connection held) {
+        if (held != null) {
+            try {
+                held.close();
+            } catch (SQLException gone) {
+                // The lock is gone with the connection.
+            }
+        }
+    }
+}

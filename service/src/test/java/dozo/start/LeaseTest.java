@@ -1,0 +1,256 @@
+package dozo.start;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.ActiveService;
+import dozo.db.LostDatabase;
+import dozo.db.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** One service has the lease. Whoever takes it over ends everything that the former one has open in the database. */
+class LeaseTest {
+
+    private final HikariDataSource pool = TestDatabase.fresh();
+    private final List<Lease> leases = new ArrayList<>();
+    private final JdbcClient jdbc = JdbcClient.create(pool);
+
+    @AfterEach
+    void close() {
+        leases.forEach(Lease::close);
+    }
+
+    @Test
+    void theFirstIsActiveAndTheNextStandsBy() throws Exception {
+        ActiveService one = begun("one");
+        ActiveService two = begun("two");
+
+        assertThat(one.isHere()).isTrue();
+        assertThat(one.isSure()).isTrue();
+        assertThat(two.isHere()).isFalse();
+        assertThat(two.isSure()).isFalse();
+        assertThat(two.holder()).isEqualTo(one.holder());
+        keep();
+        assertThat(two.isHere()).isFalse();
+    }
+
+    @Test
+    void aLeaseThatIsGivenBackIsTakenAtOnce() throws Exception {
+        begun("one");
+        ActiveService two = begun("two");
+
+        leases.getFirst().close();
+        leases.getLast().keep();
+
+        assertThat(two.isHere()).isTrue();
+        assertThat(two.holder().term()).isEqualTo(2);
+    }
+
+    @Test
+    void aTakeoverEndsTheSessionsOfTheFormerWithTheirTransactions() throws Exception {
+        ActiveService one = begun("one");
+        ActiveService two = begun("two");
+        try (Connection idle = session(1);
+                Connection writing = session(1)) {
+            writing.setAutoCommit(false);
+            insertProject(writing);
+
+            expire();
+            leases.getLast().keep();
+
+            assertThat(two.isHere()).isTrue();
+            assertThat(idle.isValid(5)).isFalse();
+            assertThatThrownBy(writing::commit).matches(LostDatabase::isBehind);
+        }
+        assertThat(jdbc.sql("select count(*) from project").query(Long.class).single())
+                .isZero();
+        assertThatThrownBy(() -> session(1)).matches(LostDatabase::isBehind).hasMessageContaining("term 1 has ended");
+        session(2).close();
+        assertThat(leases.getFirst().holds()).isFalse();
+        assertThatThrownBy(leases.getFirst()::reopen)
+                .isInstanceOf(StartFailure.class)
+                .hasMessageContaining("the service two has taken over");
+        assertThat(one.isLost()).isTrue();
+        assertThat(one.isSure()).isFalse();
+        assertThat(one.holder()).isEqualTo(two.holder());
+    }
+
+    /** Its session may survive, if the successor may not end it. */
+    @Test
+    void theFormerNoticesAtItsNextRenewal() throws Exception {
+        ActiveService one = begun("one");
+        jdbc.sql("update service_lease set term = term + 1, name = 'two', lease_until = now() + interval '1 hour'")
+                .update();
+
+        leases.getFirst().renewNow();
+        assertThatThrownBy(leases.getFirst()::keep).isInstanceOf(StartFailure.class);
+
+        assertThat(one.isLost()).isTrue();
+    }
+
+    @Test
+    void aServiceWhoseConnectionWasCutKeepsItsTerm() throws Exception {
+        ActiveService one = begun("one");
+        begun("two");
+        jdbc.sql("""
+                        select pg_terminate_backend(pid, 5000) from pg_locks
+                        where locktype = 'advisory' and classid = 2081
+                          and database = (select oid from pg_database where datname = current_database())
+                        """).query().listOfRows();
+
+        assertThat(leases.getFirst().holds()).isFalse();
+        leases.getFirst().reopen();
+        leases.getLast().keep();
+
+        assertThat(one.isHere()).isTrue();
+        assertThat(leases.getFirst().term()).isEqualTo(1);
+        assertThat(leases.getLast().term()).isZero();
+    }
+
+    @Test
+    void aServiceThatWasKilledIsActiveAgainAtOnce() throws Exception {
+        begun("one");
+        end();
+
+        assertThat(begun("one").isHere()).isTrue();
+        assertThat(leases.getLast().term()).isEqualTo(2);
+    }
+
+    @Test
+    void aNameIsUsedOnce() throws Exception {
+        begun("one");
+        Lease again = lease("one", new ActiveService("one", true));
+
+        assertThat(again.begin(true))
+                .as("it may be a former process, whose lease expires")
+                .isFalse();
+        leases.getFirst().renewNow();
+        leases.getFirst().keep();
+
+        assertThatThrownBy(() -> again.begin(true))
+                .isInstanceOf(StartFailure.class)
+                .hasMessageContaining("DOZO_SERVICE_NAME");
+    }
+
+    @Test
+    void aCommandIsRefusedAndDoesNotStandBy() throws Exception {
+        begun("one");
+
+        assertThatThrownBy(() -> lease("two", new ActiveService("two", true)).begin(false))
+                .isInstanceOf(StartFailure.class)
+                .hasMessageContaining("another Dozo service uses this database");
+    }
+
+    /** As an earlier version does, and a command for a moment. */
+    @Test
+    void nobodyTakesOverWhileAnotherProgramHasTheLock() throws Exception {
+        begun("one");
+        ActiveService two = begun("two");
+        end();
+        expire();
+        try (Connection other = login().getConnection();
+                Statement lock = other.createStatement()) {
+            lock.execute("select pg_advisory_lock(hashtext('dozo.service'))");
+            leases.getLast().keep();
+            assertThat(two.isHere()).isFalse();
+        }
+        leases.getLast().keep();
+
+        assertThat(two.isHere()).isTrue();
+    }
+
+    @Test
+    void aServiceWithAnotherSchemaDoesNotStandBy() throws Exception {
+        begun("one");
+        ActiveService two = begun("two");
+        jdbc.sql("""
+                        insert into flyway_schema_history
+                        select installed_rank + 1, '209901010000', 'later', type, script, checksum, installed_by, installed_on, execution_time, true
+                        from flyway_schema_history order by installed_rank desc limit 1
+                        """).update();
+
+        assertThatThrownBy(leases.getLast()::keep)
+                .isInstanceOf(StartFailure.class)
+                .hasMessageContaining("another version of Dozo");
+        assertThat(lease("three", new ActiveService("three", true)).begin(true)).isFalse();
+        assertThat(two.isHere()).isFalse();
+        assertThat(Lease.undecided()).hasMessageContaining("another version");
+    }
+
+    @Test
+    void anEmptyDatabaseGetsItsSchemaFromTheActiveService() throws Exception {
+        DataSource empty = login(TestDatabase.empty());
+        ActiveService first = new ActiveService("one", true);
+        try (Lease lease = new Lease(empty, "", new Schema(empty), first)) {
+            assertThat(lease.begin(true)).isTrue();
+            assertThat(first.isHere()).isTrue();
+            assertThat(new Schema(empty).isCurrent()).isTrue();
+        }
+    }
+
+    private ActiveService begun(String name) throws SQLException {
+        ActiveService active = new ActiveService(name, true);
+        assertThat(lease(name, active).begin(true)).isTrue();
+        return active;
+    }
+
+    private Lease lease(String name, ActiveService active) {
+        Lease lease = new Lease(login(), "https://" + name + ".example.org", new Schema(pool), active);
+        leases.add(lease);
+        return lease;
+    }
+
+    private void keep() throws SQLException {
+        for (Lease lease : leases) {
+            lease.keep();
+        }
+    }
+
+    private void expire() {
+        jdbc.sql("update service_lease set lease_until = now() - interval '1 s'")
+                .update();
+    }
+
+    /** Ends the sessions of the active service, as the system does when it is killed. */
+    private void end() {
+        jdbc.sql("select end_terms_before(2147483647)").query().listOfRows();
+    }
+
+    private Connection session(int term) throws SQLException {
+        Connection session = login().getConnection();
+        try {
+            Lease.enter(session, term);
+            return session;
+        } catch (SQLException e) {
+            session.close();
+            throw e;
+        }
+    }
+
+    private static void insertProject(Connection session) throws SQLException {
+        try (Statement statement = session.createStatement()) {
+            statement.execute("insert into project (code, created_at) values ('P1', now())");
+        }
+    }
+
+    private DataSource login() {
+        return login(pool);
+    }
+
+    private static DataSource login(HikariDataSource pool) {
+        return new DriverManagerDataSource(
+                String.valueOf(pool.getJdbcUrl()),
+                String.valueOf(pool.getUsername()),
+                String.valueOf(pool.getPassword()));
+    }
+}

@@ -316,7 +316,7 @@ CASES = (
     Case('source, 20 MB/s', 'SOURCE', slow_disk, with_slow_disk),
     Case('0.3 processors', 'PROCESSORS', processors(0.3), with_slow_service),
     Case("0.012 processors for the site's SFTP", 'WRITING', processors(0.012), with_slow_sftp),
-    Case("0.03 processors for the site's digests", 'PROVING', processors(0.03), with_slow_digests),
+    Case("0.01 processors for the site's digests", 'PROVING', processors(0.01), with_slow_digests),
     Case('database, 8 ms a file', 'RECORDING', slow_receipts, files=SMALL_FILES, settings=(('DOZO_TRANSFER_BUNDLE_ENTRIES', '50'),)),
 )
 CASES_SHORT = CASES[:2]

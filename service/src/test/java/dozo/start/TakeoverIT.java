@@ -221,7 +221,7 @@ class TakeoverIT {
 
         awaitEnd();
         assertWhole(DEATHS);
-        assertThat(said("two")).contains("this service, two, has taken over from one");
+        assertThat(said(active)).contains("this service, %s, has taken over from ".formatted(active));
         System.out.printf("%d kills of the active service, one night%n", DEATHS);
     }
 

@@ -50,8 +50,9 @@ fi
 PATH="{folder}:$PATH" exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"
 """
 SLOW_DIGESTS = """#!/bin/sh
-{joins}exec "{sha256sum}" "$@"
+{joins}exec "{tool}" "$@"
 """
+DIGEST_TOOLS = 'openssl', 'sha256sum'
 # The program begins in the group: a JVM looks up its groups only once.
 SLOW_PROGRAM = """#!/bin/sh
 {joins}exec "{program}" "$@"
@@ -170,7 +171,7 @@ class Place:
             text.format(
                 joins=''.join(JOINS.format(group=each) for each in self.slow.folders),
                 sftp_server=sftp_server(),
-                sha256sum=shutil.which('sha256sum'),
+                tool=shutil.which(name),
                 program=TOP / 'dozo',
                 folder=path.parent,
             )
@@ -294,7 +295,8 @@ def with_slow_sftp(place):
 
 def with_slow_digests(place):
     place.slow = place.group('cpu')
-    place.script('sha256sum', SLOW_DIGESTS)
+    for tool in filter(shutil.which, DIGEST_TOOLS):
+        place.script(tool, SLOW_DIGESTS)
     return {'forced': place.script('forced', OWN_COMMANDS)}
 
 

@@ -24,6 +24,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.sshd.client.session.ClientSession;
+import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.util.buffer.Buffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +33,12 @@ import org.jspecify.annotations.Nullable;
  * travel together.
  */
 public final class Lane implements AutoCloseable {
+
+    /** A request that every SSH server answers, as OpenSSH sends it to see whether its peer is there. */
+    private static final String KEEPALIVE = "keepalive@openssh.com";
+
+    /** A server that has not answered for so long does not know the request. */
+    private static final Duration SERVER_TIMEOUT = Duration.ofMinutes(1);
 
     /** Shells on a connection. A stock sshd allows ten channels: four at most are for SFTP, three for {@link Feed}s. */
     private static final int SHELLS_MAX = 3;
@@ -66,6 +74,9 @@ public final class Lane implements AutoCloseable {
     private int channelsTried = 1;
     private int widening;
     private long leavingSince;
+    private volatile long askedNanos;
+    private volatile long answeredNanos;
+    private volatile boolean serverIsMute;
     private long roomComesBefore = System.nanoTime();
 
     private Lane(SiteAddress site, int number, ClientSession session, Sftp first) {
@@ -235,14 +246,48 @@ public final class Lane implements AutoCloseable {
 
     /** Returns what it does at the moment. */
     LinkLoad load() {
-        LinkLoad load = new LinkLoad(
-                1, stuckNanos() > 0 ? 1 : 0, 0, 0, bytesMoved(), feeds() * Tuning.WINDOW_BYTES, roundTripNanos());
-        for (Sftp sftp : channels) {
-            Pipeline pipeline = sftp.pipeline();
-            load = load.and(new LinkLoad(
-                    0, 0, pipeline.inFlight(), pipeline.answers(), 0, Tuning.WINDOW_BYTES, roundTripNanos()));
+        List<Pipeline> pipelines = channels.stream().map(Sftp::pipeline).toList();
+        return new LinkLoad(
+                1,
+                stuckNanos() > 0 ? 1 : 0,
+                pipelines.stream().mapToInt(Pipeline::inFlight).sum(),
+                pipelines.stream().mapToLong(Pipeline::answers).sum(),
+                bytesMoved(),
+                (pipelines.size() + feeds()) * Tuning.WINDOW_BYTES,
+                roundTripNanos(),
+                serverNanos());
+    }
+
+    /**
+     * Asks the site's SSH server itself for an answer, unless it owes one. It comes behind the data that is on its way, but waits
+     * for nothing that the server passes on: SFTP and commands.
+     */
+    void askServer() {
+        if (askedNanos == 0 && !serverIsMute) {
+            askedNanos = System.nanoTime();
+            Thread.ofVirtual().name("ask " + site.host()).start(this::awaitServer);
         }
-        return load;
+    }
+
+    private void awaitServer() {
+        try {
+            Buffer request = session.createBuffer(SshConstants.SSH_MSG_GLOBAL_REQUEST);
+            request.putString(KEEPALIVE);
+            request.putBoolean(true);
+            // A refusal is an answer too (RFC 4254, section 4).
+            var _ = session.request(KEEPALIVE, request, SERVER_TIMEOUT);
+            answeredNanos = System.nanoTime() - askedNanos;
+        } catch (IOException | RuntimeException e) {
+            serverIsMute = true;
+            answeredNanos = 0;
+        }
+        askedNanos = 0;
+    }
+
+    /** Returns how long the server's latest answer took, or how long the next one has been due; 0: unknown. */
+    private long serverNanos() {
+        long asked = askedNanos;
+        return serverIsMute ? 0 : Math.max(answeredNanos, asked == 0 ? 0 : System.nanoTime() - asked);
     }
 
     /** Returns the longest time, in nanoseconds, that an answer has been due on one of the channels. */

@@ -617,6 +617,9 @@ public final class Lanes implements AutoCloseable {
                         .sum();
         double rate = (bytes - bytesBefore) * 1e9 / (now - nanosBefore);
         boolean busy = nanosBefore != 0 && bytes > bytesBefore && idleLooks <= looks * IDLE_LOOKS_SHARE;
+        if (bytes > bytesBefore && !open.isEmpty()) {
+            open.getFirst().askServer();
+        }
         bytesBefore = bytes;
         nanosBefore = now;
         looks = 0;

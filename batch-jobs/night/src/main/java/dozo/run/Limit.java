@@ -56,6 +56,9 @@ public enum Limit {
     /** An answer that takes less than this many round trips was hardly held up at the site. */
     private static final double ROUND_TRIPS_MAX = 3;
 
+    /** If the SSH server's own answers take this share of the time of SFTP's, the data waits before it gets there. */
+    private static final double QUEUED = 0.5;
+
     /** What a stage that is twice as fast needs of its time. */
     private static final double HALF = 0.5;
 
@@ -151,7 +154,13 @@ public enum Limit {
         double unanswered = mean(glances, each -> each.load.link().unanswered());
         boolean soon = answers > 0 && unanswered <= answers * ROUND_TRIPS_MAX * roundTrip;
         boolean windows = bytes * roundTrip >= WINDOWS_USED * last.windowBytes();
-        return soon || windows ? ROUND_TRIPS : WRITING;
+        if (soon || windows) {
+            return ROUND_TRIPS;
+        }
+        // The SSH server itself answers as late as SFTP does: the data waits on its way, not at the site.
+        double server = mean(glances, each -> each.load.link().serverNanos()) / 1e9;
+        boolean queued = answers > 0 ? server * answers >= QUEUED * unanswered : server > ROUND_TRIPS_MAX * roundTrip;
+        return queued ? LINK : WRITING;
     }
 
     /** Returns for what share of the time the connections take data. */

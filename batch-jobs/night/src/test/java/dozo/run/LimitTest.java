@@ -43,7 +43,7 @@ class LimitTest {
 
     @Test
     void aConnectionThatTakesNoMoreIsALinkThatIsFull() {
-        assertThat(site(new LinkLoad(4, 3, 500, 0, 0, 4 * WINDOW, ROUND_TRIP_NANOS), 100, 0))
+        assertThat(site(new LinkLoad(4, 3, 500, 0, 0, 4 * WINDOW, ROUND_TRIP_NANOS, 0), 100, 0))
                 .isEqualTo(Limit.LINK);
         assertThat(site(LinkLoad.NONE, 0, 0)).as("no connection at all").isEqualTo(Limit.LINK);
     }
@@ -51,16 +51,24 @@ class LimitTest {
     @Test
     void answersThatComeAfterARoundTripAreHeldUpByTheDistance() {
         // 20 requests that each take 10 ms are 2,000 answers a second.
-        LinkLoad few = new LinkLoad(1, 0, 20, 0, 0, WINDOW, ROUND_TRIP_NANOS);
+        LinkLoad few = new LinkLoad(1, 0, 20, 0, 0, WINDOW, ROUND_TRIP_NANOS, 0);
         assertThat(site(few, 2000, 0)).isEqualTo(Limit.ROUND_TRIPS);
         assertThat(site(few, 200, 0)).as("each takes 100 ms").isEqualTo(Limit.WRITING);
         assertThat(site(few, 0, 0)).as("no answer at all").isEqualTo(Limit.WRITING);
     }
 
     @Test
+    void anSshServerThatAnswersAsLateAsSftpIsReachedLate() {
+        LinkLoad late = new LinkLoad(1, 0, 20, 0, 0, WINDOW, ROUND_TRIP_NANOS, 90_000_000);
+        assertThat(site(late, 200, 0)).as("SFTP takes 100 ms").isEqualTo(Limit.LINK);
+        assertThat(site(late, 20, 0)).as("SFTP takes a second").isEqualTo(Limit.WRITING);
+        assertThat(site(late, 0, 0)).as("an archive").isEqualTo(Limit.LINK);
+    }
+
+    @Test
     void windowsThatAreFullAreHeldUpByTheDistance() {
         // A window of 2 MiB carries 210 MB/s at 10 ms. An archive has no answers.
-        LinkLoad archive = new LinkLoad(1, 0, 0, 0, 0, WINDOW, ROUND_TRIP_NANOS);
+        LinkLoad archive = new LinkLoad(1, 0, 0, 0, 0, WINDOW, ROUND_TRIP_NANOS, 0);
         assertThat(site(archive, 0, 200_000_000)).isEqualTo(Limit.ROUND_TRIPS);
         assertThat(site(archive, 0, 20_000_000)).isEqualTo(Limit.WRITING);
     }
@@ -134,7 +142,8 @@ class LimitTest {
                     (long) (seconds * answersPerSecond),
                     (long) (seconds * bytesPerSecond),
                     link.windowBytes(),
-                    link.roundTripNanos());
+                    link.roundTripNanos(),
+                    link.serverNanos());
             glances.add(new Glance(i * GLANCE_NANOS, new Load(1, 0, 0, 0, 8, 0, 0, 0, 0, now), IDLE, null));
         }
         return Limit.of(glances).orElseThrow().limit();

@@ -171,7 +171,7 @@ public enum Limit {
 
     /**
      * Returns for what share of the time the stages are busy. With a mean of q in a stage, that is q/(1+q), as in a
-     * queue with one server (M/M/1).
+     * queue with one server (M/M/1). Naming is left out: one sync of the site serves all units that wait for it.
      */
     private static Map<Limit, Double> busy(List<Glance> glances, double processors) {
         return Map.of(
@@ -179,7 +179,6 @@ public enum Limit {
                 LINK, full(glances),
                 SOURCE, queued(mean(glances, each -> each.load.reading())),
                 PROVING, queued(mean(glances, each -> each.load.proving())),
-                NAMING, queued(mean(glances, each -> each.load.naming())),
                 RECORDING, queued(mean(glances, each -> each.load.recording())));
     }
 

@@ -119,6 +119,9 @@ class LimitTest {
         assertThat(needed(0.8, sending(64, 60, 0))).isCloseTo(0.8, within(1e-9));
         // Three units of four are being recorded all the time: busy for three quarters of it.
         assertThat(needed(IDLE, load(4, 0, 0, 3, 64, 60, 0, 0))).isCloseTo(0.75, within(1e-9));
+        assertThat(needed(IDLE, load(4, 0, 3, 0, 64, 60, 0, 0)))
+                .as("one sync serves all")
+                .isEqualTo(0.5);
         assertThat(needed(1, sending(64, 60, 0))).as("of the processors").isEqualTo(0.5);
     }
 

@@ -129,7 +129,7 @@ def difference(before, after):
     return {
         name: after[name] - before[name]
         for name in after
-        if after[name] != before[name] and name not in ('run_pace', 'run_tuning')
+        if after[name] != before[name] and name not in ('run_pace', 'run_limit', 'run_tuning')
     }
 
 

@@ -66,6 +66,9 @@ from run_worker w join of_run r using (run_id), generate_series(1, :nights) n;
 insert into run_pace
 select w.run_id + n, w.began_at + n * interval '1 day', w.seconds, w.bytes, w.entries
 from run_pace w join of_run r using (run_id), generate_series(1, :nights) n;
+insert into run_limit
+select l.run_id + n, l.name, l.seconds, l.seconds_needed
+from run_limit l join of_run r using (run_id), generate_series(1, :nights) n;
 insert into run_tuning
 select t.run_id + n, t.decided_at + n * interval '1 day', t.lanes, t.channels, t.bytes_per_second, t.reason
 from run_tuning t join of_run r using (run_id), generate_series(1, :nights) n;

@@ -109,11 +109,7 @@ class TakeoverIT {
 
     @Test
     void aServiceThatHungCommitsNothingAndStandsByWhenItIsBack() throws Exception {
-        Process one = start("one", database.getJdbcUrl());
-        awaitActive("one");
-        start("two", database.getJdbcUrl());
-        awaitStandsBy("two");
-        awaitUnits(UNITS_BEFORE);
+        Process one = oneInTheMiddleAndTwo(database.getJdbcUrl());
 
         ChildProcess.signal(one.toHandle(), "STOP");
         awaitTakeover("two", 1);
@@ -134,11 +130,7 @@ class TakeoverIT {
     /** It comes back while the other one is in the middle of the same run. */
     @Test
     void aServiceThatHungTouchesNothingOfTheRunThatAnotherOneContinues() throws Exception {
-        Process one = start("one", database.getJdbcUrl());
-        awaitActive("one");
-        start("two", database.getJdbcUrl());
-        awaitStandsBy("two");
-        awaitUnits(UNITS_BEFORE);
+        Process one = oneInTheMiddleAndTwo(database.getJdbcUrl());
 
         ChildProcess.signal(one.toHandle(), "STOP");
         awaitTakeover("two", 1);
@@ -157,11 +149,7 @@ class TakeoverIT {
         try (Relay relay = new Relay(
                 URI.create(database.getJdbcUrl().substring("jdbc:".length())).getPort())) {
             relay.open();
-            start("one", database.getJdbcUrl().replaceFirst(":\\d+/", ":" + relay.port() + "/"));
-            awaitActive("one");
-            start("two", database.getJdbcUrl());
-            awaitStandsBy("two");
-            awaitUnits(UNITS_BEFORE);
+            oneInTheMiddleAndTwo(database.getJdbcUrl().replaceFirst(":\\d+/", ":" + relay.port() + "/"));
 
             relay.refuse();
             awaitTakeover("two", 1);
@@ -176,11 +164,7 @@ class TakeoverIT {
 
     @Test
     void aServiceThatIsStoppedHandsItsRunOver() throws Exception {
-        Process one = start("one", database.getJdbcUrl());
-        awaitActive("one");
-        start("two", database.getJdbcUrl());
-        awaitStandsBy("two");
-        awaitUnits(UNITS_BEFORE);
+        Process one = oneInTheMiddleAndTwo(database.getJdbcUrl());
 
         one.destroy();
         assertThat(one.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
@@ -223,6 +207,16 @@ class TakeoverIT {
         assertWhole(DEATHS);
         assertThat(said(active)).contains("this service, %s, has taken over from ".formatted(active));
         System.out.printf("%d kills of the active service, one night%n", DEATHS);
+    }
+
+    /** Starts a service that is active and in the middle of a night, and another one that stands by. Returns the first. */
+    private Process oneInTheMiddleAndTwo(String urlOfOne) throws IOException {
+        Process one = start("one", urlOfOne);
+        awaitActive("one");
+        start("two", database.getJdbcUrl());
+        awaitStandsBy("two");
+        awaitUnits(UNITS_BEFORE);
+        return one;
     }
 
     private Process start(String name, String url) throws IOException {

@@ -2,7 +2,7 @@
 
 Each night sends new files past one limit. The next night sends as many with the limit twice as high: the run of the first one
 has named its bottleneck, and forecast how many times as fast it would be then. Some limits need root and control groups
-(version 1), a loop device, or psql; where these are missing, their rows are not judged.
+(version 1), a loop device, or psql; where these are missing, a row says so, which is a shortfall in the long form.
 """
 
 import os

@@ -91,8 +91,8 @@ public final class RunReport {
                             .collect(Collectors.joining(", ")));
         }
         Limits.best(bottlenecks)
-                .ifPresent(best -> out.println("  twice as fast in %s, it would have taken %d %% less time"
-                        .formatted(word(best.limit()), percent(best.saved()))));
+                .ifPresent(best -> out.println("  the run would take %d %% less time if this was twice as fast: %s"
+                        .formatted(percent(best.saved()), word(best.limit()))));
     }
 
     private static String word(Limit limit) {

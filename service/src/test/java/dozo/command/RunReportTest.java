@@ -3,11 +3,16 @@ package dozo.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.registry.Part;
+import dozo.run.Limit;
+import dozo.run.Limits.Bottleneck;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits.Progress;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class RunReportTest {
@@ -48,6 +53,27 @@ class RunReportTest {
         assertThat(line)
                 .isEqualTo("run 7  25% verified  62% moved of 419 MB  104 MB/s  3 files/s  0:00:01 left")
                 .hasSizeLessThan(80);
+    }
+
+    @Test
+    void bottlenecksSayWhatWouldHelpMost() {
+        Bottleneck link = new Bottleneck(Limit.LINK, 60, 0.67, 1.1);
+        Bottleneck processors = new Bottleneck(Limit.PROCESSORS, 30, 0.33, 1.25);
+
+        assertThat(bottlenecks(link, processors)).isEqualTo("""
+                bottlenecks: link 67 %, processors 33 %
+                the run would take 20 % less time if this was twice as fast: processors
+                """.indent(2));
+        assertThat(bottlenecks(new Bottleneck(Limit.ROUND_TRIPS, 1, 1, 1)))
+                .as("nothing helps")
+                .isEqualTo("  bottlenecks: round trips 100 %\n");
+        assertThat(bottlenecks()).isEmpty();
+    }
+
+    private static String bottlenecks(Bottleneck... all) {
+        StringWriter out = new StringWriter();
+        RunReport.bottlenecks(new PrintWriter(out), List.of(all));
+        return out.toString();
     }
 
     @Test

@@ -15,9 +15,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * When runs may use a site, and how fast: rules for the days of a week. A rule is {@code mon-fri 08:00-20:00 500 Mbit/s}, or
- * {@code daily 06:00-07:00 closed}, or {@code mon-fri 08:00-18:00 yielding}; where none holds, there is no limit. Only the local time of day counts, as a clock on the wall
- * shows it, so the change to daylight-saving time makes a window an hour shorter or longer.
+ * When runs may use a site, and how fast: rules for the days of a week. A rule is {@code mon-fri 08:00-20:00 500 Mbit/s},
+ * {@code daily 06:00-07:00 closed} or {@code mon-fri 08:00-18:00 yielding}; where none holds, there is no limit. Only the
+ * local time of day counts, as a clock on the wall shows it, so the change to daylight-saving time makes a window an hour shorter or longer.
  */
 public final class SiteTimetable {
 

@@ -83,7 +83,10 @@ final class NightFlow {
         ring();
     }
 
-    /** Records that a phase is under way in which units may be none: {@link Limit#LOOKING} or {@link Limit#SETTLING}. */
+    /**
+     * Records a phase during which perhaps no units are under way: {@link Limit#LOOKING} or {@link Limit#SETTLING}. It lasts until
+     * the result is closed.
+     */
     synchronized Stay in(Limit phase) {
         phases.add(phase);
         return () -> leave(phase);

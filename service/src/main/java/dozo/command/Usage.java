@@ -68,6 +68,7 @@ public final class Usage {
                         "copy",
                         "serve",
                         "rebuild-catalogue",
+                        "doctor",
                         "settings",
                         "demo",
                         "completion",

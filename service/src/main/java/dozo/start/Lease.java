@@ -410,7 +410,7 @@ final class Lease implements AutoCloseable {
 
     /**
      * Ends this service's earlier session. A server whose connection was cut keeps that session, and its lock, for
-     * hours.
+     * hours. A pooler may have given that session, cleared, to this connection.
      */
     private void endFormer(Connection fresh) throws SQLException {
         Session former = session;
@@ -418,7 +418,8 @@ final class Lease implements AutoCloseable {
             return;
         }
         try (PreparedStatement end = fresh.prepareStatement("""
-                select pg_terminate_backend(pid, 5000) from pg_stat_activity where pid = ? and backend_start::text = ?
+                select pg_terminate_backend(pid, 5000) from pg_stat_activity
+                where pid = ? and backend_start::text = ? and pid <> pg_backend_pid()
                 """)) {
             end.setInt(1, former.process);
             end.setString(2, former.since);

@@ -288,6 +288,11 @@ final class DatabaseCheck {
                         "schema",
                         "older than this version of Dozo" + NOT_CHECKED,
                         "Start this version of the service, which upgrades it, and run dozo doctor again.");
+            case UNREADABLE ->
+                Result.broken(
+                        "schema",
+                        "the user cannot read it" + NOT_CHECKED,
+                        "Set DOZO_DB_USER to the owner of Dozo's tables.");
             case OTHER ->
                 Result.broken(
                         "schema",

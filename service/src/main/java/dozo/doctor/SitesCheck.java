@@ -69,7 +69,14 @@ final class SitesCheck {
         String about = "site " + site.name();
         List<Result> results = new ArrayList<>();
         Path key = site.address().identity();
-        if (Files.exists(key) && SecretFile.isReadByOthers(key)) {
+        if (!Files.isReadable(key)) {
+            return List.of(Result.broken(
+                    about,
+                    "the private key %s cannot be read".formatted(key),
+                    "Give it to the user of the service, with mode 600; or set another: dozo site change %s --identity FILE."
+                            .formatted(site.name())));
+        }
+        if (SecretFile.isReadByOthers(key)) {
             results.add(Result.warning(
                     about,
                     "every user of this machine can read the private key %s".formatted(key),

@@ -12,6 +12,7 @@ import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.MigrationInfo;
 import org.flywaydb.core.api.MigrationState;
+import org.flywaydb.core.internal.exception.FlywaySqlException;
 import org.jspecify.annotations.Nullable;
 
 /** The schema of the database. Only the active service migrates it; a service that stands by needs the same one. */
@@ -27,7 +28,9 @@ public final class Schema {
         /** The next start upgrades it. */
         OLDER,
         /** It is of another version, and this program refuses it. */
-        OTHER
+        OTHER,
+        /** The user may not read it. */
+        UNREADABLE
     }
 
     public Schema(DataSource database) {
@@ -46,7 +49,14 @@ public final class Schema {
 
     /** Compares the database's schema with that of this program. */
     public Standing standing() {
-        List<MigrationInfo> all = List.of(flyway.info().all());
+        try {
+            return standing(List.of(flyway.info().all()));
+        } catch (FlywaySqlException refused) {
+            return Standing.UNREADABLE;
+        }
+    }
+
+    private static Standing standing(List<MigrationInfo> all) {
         Set<MigrationState> states = all.stream().map(MigrationInfo::getState).collect(Collectors.toSet());
         if (states.equals(Set.of(MigrationState.PENDING))) {
             return Standing.NONE;

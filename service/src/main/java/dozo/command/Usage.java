@@ -50,6 +50,7 @@ public final class Usage {
         groups.put(
                 "Set-up",
                 List.of(
+                        "doctor",
                         "site",
                         "tune",
                         "recovery-key",
@@ -68,7 +69,6 @@ public final class Usage {
                         "copy",
                         "serve",
                         "rebuild-catalogue",
-                        "doctor",
                         "settings",
                         "demo",
                         "completion",

@@ -19,6 +19,7 @@ import dozo.remote.Identity;
 import dozo.remote.SiteAddress;
 import dozo.remote.Tmpfs;
 import dozo.start.Given;
+import dozo.start.Pooler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -344,6 +345,24 @@ class DoctorTest {
                         "update flyway_schema_history set version = '209901010000' where installed_rank = (select max(installed_rank) from flyway_schema_history)")
                 .update();
         assertFound(examine(at(database)), "schema", State.BROKEN, "another version of Dozo", "empty database");
+    }
+
+    @Test
+    void aPoolerThatSharesSessionsIsFound() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        for (String mode : List.of("transaction", "session")) {
+            try (Pooler pooler = new Pooler(folder.resolve(mode), database, mode)) {
+                List<Result> results =
+                        examine(Map.of("dozo.db.url", pooler.url(), "dozo.db.user", "any", "dozo.db.password", "any"));
+
+                assertThat(about(results, "database").toString().contains("one session to several connections"))
+                        .isEqualTo(mode.equals("transaction"));
+                assertThat(of(results, "schema").state()).isEqualTo(State.OK);
+                if (mode.equals("transaction")) {
+                    assertFound(results, "database", State.BROKEN, "one session", "pool_mode = session");
+                }
+            }
+        }
     }
 
     @Test

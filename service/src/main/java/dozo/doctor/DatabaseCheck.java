@@ -3,6 +3,7 @@ package dozo.doctor;
 import dozo.doctor.Installation.Database;
 import dozo.run.TransferSettings;
 import dozo.start.Pools;
+import dozo.start.Sessions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -253,30 +254,14 @@ final class DatabaseCheck {
         }
     }
 
-    /**
-     * Detects a pooler that gives one session to several clients. In session mode, two connections that are open at the
-     * same time never have the same server process.
-     */
     private static List<Result> pooler(DataSource login) throws SQLException {
-        try (Connection one = login.getConnection();
-                Connection other = login.getConnection()) {
-            int first = process(one);
-            return process(other) == first || process(one) != first
-                    ? List.of(
-                            Result.broken(
-                                    ABOUT,
-                                    "a pooler gives one session of the server to several clients, so locks and settings of sessions do not hold",
-                                    "Set pool_mode = session for Dozo's database in the pooler (PgBouncer), or connect without one."))
-                    : List.of();
-        }
-    }
-
-    private static int process(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("select pg_backend_pid()")) {
-            row.next();
-            return row.getInt(1);
-        }
+        return Sessions.areShared(login)
+                ? List.of(
+                        Result.broken(
+                                ABOUT,
+                                "a pooler gives one session to several connections, so locks and settings of sessions do not hold",
+                                "Set pool_mode = session for Dozo's database in the pooler (PgBouncer), or connect without one."))
+                : List.of();
     }
 
     private static Result schema(Database.Open open) {

@@ -76,6 +76,7 @@ class Database implements AutoCloseable {
         long end = System.nanoTime() + settings.db().startWait().toNanos();
         for (boolean told = false; ; ) {
             try {
+                refuseSharedSessions();
                 if (lease.begin(mayStandBy)) {
                     return;
                 }
@@ -96,6 +97,15 @@ class Database implements AutoCloseable {
                 }
                 pause(e);
             }
+        }
+    }
+
+    private void refuseSharedSessions() throws SQLException {
+        if (embedded == null && Sessions.areShared(login)) {
+            throw new StartFailure(
+                    StartFailure.CONFIGURATION,
+                    "a pooler before the database gives one session to several connections; expected pool_mode = session"
+                            + " for Dozo's database, or a DOZO_DB_URL without the pooler");
         }
     }
 

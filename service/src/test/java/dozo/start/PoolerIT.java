@@ -55,7 +55,7 @@ class PoolerIT {
         }
     }
 
-    /** The connection of the lease gets the session that it had before, cleared, and must not end it. */
+    /** The pooler gives the session that the lease had before, cleared, to another connection: it must not be ended. */
     @Test
     void aServiceBehindAPoolerIsNotTakenForAnotherOne() throws Exception {
         HikariDataSource database = TestDatabase.fresh();
@@ -68,11 +68,23 @@ class PoolerIT {
                     int cut = i;
                     relay.refuse();
                     await().atMost(LIMIT).until(() -> log.count("does not answer") == cut);
+                    JdbcClient server = JdbcClient.create(database);
+                    await("the pooler has cleared the sessions")
+                            .atMost(LIMIT)
+                            .until(() -> server.sql("""
+                                    select count(*) from pg_locks l join pg_database d on d.oid = l.database
+                                    where l.locktype = 'advisory' and d.datname = current_database()
+                                    """).query(Long.class).single() == 0);
                     relay.open();
                     await().atMost(LIMIT).until(() -> log.count("answers again") == cut);
                 }
                 assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
-                assertThat(log.count("the database answers again")).isEqualTo(3);
+                // Reported when a session ends.
+                assertThat(JdbcClient.create(database)
+                                .sql("select sessions_killed from pg_stat_database where datname = current_database()")
+                                .query(Long.class)
+                                .single())
+                        .isZero();
             }
         }
     }
@@ -121,7 +133,7 @@ class PoolerIT {
                     other.open();
 
                     assertGoesOnAndIsWhole(service, night);
-                    assertThat(log.count("the database answers again")).isEqualTo(1);
+                    assertThat(log.count("the database answers again")).isPositive();
                     service.close();
                 }
             }

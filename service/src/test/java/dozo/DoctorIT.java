@@ -10,6 +10,7 @@ import dozo.registry.Sites;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +54,7 @@ class DoctorIT {
     void besideARunningServiceAllIsWell() throws Exception {
         Path work = folder.resolve("work");
         TestDatabase.unpacked(work.resolve("postgres"));
-        Files.setPosixFilePermissions(work, java.nio.file.attribute.PosixFilePermissions.fromString("rwx------"));
+        Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwx------"));
         Path source = Files.createDirectory(folder.resolve("source"));
         Files.writeString(source.resolve("file"), "content");
         Map<String, String> embedded = Map.of("dozo.db.url", "", "dozo.db.user", "", "dozo.db.password", "");

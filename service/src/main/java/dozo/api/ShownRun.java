@@ -12,6 +12,8 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.run.Scrubs;
 import dozo.run.Scrubs.Scrub;
+import dozo.transfer.RunWorkers;
+import dozo.transfer.RunWorkers.RunWorker;
 import dozo.transfer.TransferUnits.Progress;
 import java.time.Instant;
 import java.util.List;
@@ -35,6 +37,7 @@ import org.springframework.stereotype.Component;
  *     projects
  * @param bottlenecks what slowed it, the longest first; empty if no units were under way, or for users who see only some
  *     projects
+ * @param workers the workers on other machines that have joined, the first first; empty for users who see only some projects
  * @param scrub the options and progress of a scrub; missing for users who see only some projects
  */
 public record ShownRun(
@@ -59,6 +62,7 @@ public record ShownRun(
         @Nullable String project,
         @Nullable String origin,
         List<Bottleneck> bottlenecks,
+        List<RunWorker> workers,
         @Nullable ShownScrub scrub) {
 
     /** Returns the run itself. */
@@ -130,13 +134,15 @@ public record ShownRun(
         private final Retries retries;
         private final Scrubs scrubs;
         private final Limits limits;
+        private final RunWorkers workers;
         private final Operations operations;
 
-        View(Runs runs, Retries retries, Scrubs scrubs, Limits limits, Operations operations) {
+        View(Runs runs, Retries retries, Scrubs scrubs, Limits limits, RunWorkers workers, Operations operations) {
             this.runs = runs;
             this.retries = retries;
             this.scrubs = scrubs;
             this.limits = limits;
+            this.workers = workers;
             this.operations = operations;
         }
 
@@ -164,6 +170,7 @@ public record ShownRun(
                     run.part().project(),
                     run.part().origin(),
                     sight.ofEverything() ? limits.of(run.id()) : List.of(),
+                    sight.ofEverything() ? workers.of(run.id()) : List.of(),
                     sight.ofEverything()
                             ? scrubs.find(run.id()).map(ShownScrub::of).orElse(null)
                             : null);

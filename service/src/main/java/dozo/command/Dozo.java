@@ -309,6 +309,7 @@ public final class Dozo {
     private static void print(PrintWriter out, Connection service, ShownRun run) {
         RunReport.print(out, run.run(), progress(run, true));
         RunReport.bottlenecks(out, run.bottlenecks());
+        RunReport.workers(out, run.workers());
         if (run.findings() > 0) {
             RunReport.findings(
                     out,

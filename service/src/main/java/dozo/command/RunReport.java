@@ -11,6 +11,7 @@ import dozo.run.Limits.Bottleneck;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import dozo.transfer.RunWorkers.RunWorker;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -93,6 +94,19 @@ public final class RunReport {
         Limits.best(bottlenecks)
                 .ifPresent(best -> out.println("  the run would take %d %% less time if this was twice as fast: %s"
                         .formatted(percent(best.saved()), word(best.limit()))));
+    }
+
+    /** Prints which workers have joined a run, and what each has done. */
+    static void workers(PrintWriter out, List<RunWorker> workers) {
+        for (RunWorker each : workers) {
+            out.println("  worker %s%s: %s moved, %,d entries proven%s"
+                    .formatted(
+                            each.host(),
+                            each.ended() ? " (left)" : "",
+                            Size.text(each.bytesMoved()),
+                            each.entriesProven(),
+                            each.note().isEmpty() ? "" : "; " + each.note()));
+        }
     }
 
     private static String word(Limit limit) {

@@ -8,6 +8,7 @@ import dozo.run.Limits.Bottleneck;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import dozo.transfer.RunWorkers.RunWorker;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -68,6 +69,21 @@ class RunReportTest {
                 .as("nothing helps")
                 .isEqualTo("  bottlenecks: round trips 100 %\n");
         assertThat(bottlenecks()).isEmpty();
+    }
+
+    @Test
+    void workersSayWhatTheyHaveDone() {
+        StringWriter out = new StringWriter();
+        RunReport.workers(
+                new PrintWriter(out),
+                List.of(
+                        new RunWorker(2, "a", Instant.EPOCH, true, 2_000_000, 1_234, ""),
+                        new RunWorker(3, "b", Instant.EPOCH, false, 0, 0, "waiting for site dr")));
+
+        assertThat(out).hasToString("""
+                  worker a (left): 2 MB moved, 1,234 entries proven
+                  worker b: 0 B moved, 0 entries proven; waiting for site dr
+                """);
     }
 
     private static String bottlenecks(Bottleneck... all) {

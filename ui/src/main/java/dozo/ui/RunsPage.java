@@ -20,6 +20,7 @@ import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Tunings;
+import dozo.transfer.RunWorkers;
 import dozo.ui.PageProblems.NotThere;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
@@ -52,6 +53,7 @@ class RunsPage {
     private final RunWatch watch;
     private final Paces paces;
     private final Limits bottlenecks;
+    private final RunWorkers workers;
     private final Tunings tunings;
     private final Forecasts forecasts;
     private final Nights nights;
@@ -67,6 +69,7 @@ class RunsPage {
             RunWatch watch,
             Paces paces,
             Limits bottlenecks,
+            RunWorkers workers,
             Tunings tunings,
             Forecasts forecasts,
             Nights nights,
@@ -80,6 +83,7 @@ class RunsPage {
         this.watch = watch;
         this.paces = paces;
         this.bottlenecks = bottlenecks;
+        this.workers = workers;
         this.tunings = tunings;
         this.forecasts = forecasts;
         this.nights = nights;
@@ -135,6 +139,7 @@ class RunsPage {
         List<Bottleneck> slowed = bottlenecks.of(id);
         model.addAttribute("bottlenecks", slowed);
         model.addAttribute("helps", Limits.best(slowed).orElse(null));
+        model.addAttribute("workers", sight.ofEverything() ? workers.of(id) : List.of());
         model.addAttribute("tuning", sight.ofEverything() ? tunings.of(id) : List.of());
         model.addAttribute("everything", sight.ofEverything());
         model.addAttribute("outlook", sight.ofEverything() ? forecasts.of(id).orElse(null) : null);

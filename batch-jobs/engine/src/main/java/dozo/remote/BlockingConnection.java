@@ -2,9 +2,11 @@ package dozo.remote;
 
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SocketChannel;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -138,9 +140,22 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
 
     private void closeWay() {
         try {
+            if (mayNotWrite() && way instanceof SocketChannel socket) {
+                // The kernel would still send what it holds, perhaps minutes later, when a link that was cut is back.
+                socket.setOption(StandardSocketOptions.SO_LINGER, 0);
+            }
             way.close();
         } catch (IOException e) {
             // It is not used any more, closed or not.
+        }
+    }
+
+    private boolean mayNotWrite() {
+        try {
+            check.check();
+            return false;
+        } catch (IOException e) {
+            return true;
         }
     }
 

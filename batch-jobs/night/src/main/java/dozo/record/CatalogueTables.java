@@ -68,7 +68,7 @@ final class CatalogueTables {
             reasons.put(table, "about receipts; the site is read anew");
         }
         reasons.put("protection", "counted from the manifests, with nothing safe");
-        for (String table : List.of("transfer_unit", "run_worker")) {
+        for (String table : List.of("transfer_unit", "run_worker", "offered_look", "settling")) {
             reasons.put(table, "work of a run that no other service continues");
         }
         for (String table : List.of("catalogue_segment", "catalogue_base")) {

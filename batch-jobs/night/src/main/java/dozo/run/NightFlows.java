@@ -227,10 +227,21 @@ class NightFlows implements StepExecutionListener, Share {
         NightFlow flow = new NightFlow(run, site, worker, joined, planner, () -> notices.tell(run));
         flow.renewed(nanos + RunWorkers.LEASE.toNanos());
         flow.others(workers.others(run, worker));
-        ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor(
-                Thread.ofPlatform().name("lease-" + run).daemon().factory());
+        ScheduledExecutorService ticks = Executors.newScheduledThreadPool(
+                2, Thread.ofPlatform().name("lease-" + run + "-", 0).daemon().factory());
         var _ = ticks.scheduleWithFixedDelay(() -> tick(flow), 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
+        if (joined) {
+            // NB: not in the same thread, which waits as long as the database does not answer.
+            var _ = ticks.scheduleWithFixedDelay(() -> cutOff(flow), 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
+        }
         return new Open(flow, ticks);
+    }
+
+    /** Closes the lanes when others may have taken over: what the kernel still holds must not be sent later. */
+    private void cutOff(NightFlow flow) {
+        if (!flow.isSure()) {
+            senders.close(flow.run());
+        }
     }
 
     /** Does in a worker process what the service is asked to do: to stop, to pause, and to keep the hours of the site. */

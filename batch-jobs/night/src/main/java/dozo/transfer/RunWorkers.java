@@ -30,9 +30,9 @@ public class RunWorkers {
     private final JdbcClient jdbc;
 
     /**
-     * A worker of a run.
+     * A worker on another machine that has joined a run.
      *
-     * @param joined whether it is a process of its own; false: the service
+     * @param worker its number
      * @param ended whether it has left, or is dead and others have taken over
      * @param bytesMoved content that it has sent, repeated bytes included
      * @param entriesProven files, folders and links of which it has recorded receipts
@@ -41,7 +41,6 @@ public class RunWorkers {
     public record RunWorker(
             long worker,
             String host,
-            boolean joined,
             Instant beganAt,
             boolean ended,
             long bytesMoved,
@@ -201,12 +200,12 @@ public class RunWorkers {
                 .single();
     }
 
-    /** Returns the workers of a run, the earliest first. */
+    /** Returns the workers that have joined a run, the earliest first; not the service. */
     public List<RunWorker> of(long runId) {
         return jdbc.sql("""
-                        select worker_id as worker, host, joined, began_at, ended or lease_until < now() as ended,
+                        select worker_id as worker, host, began_at, ended or lease_until < now() as ended,
                                bytes_moved, entries_proven, note
-                        from run_worker where run_id = :run order by worker_id
+                        from run_worker where run_id = :run and joined order by worker_id
                         """).param("run", runId).query(Rows.of(RunWorker.class)).list();
     }
 

@@ -108,7 +108,6 @@ class WorkersIT extends NightAtSite {
         assertThat(shared("sendUnits")).as("sent by the worker").isPositive();
         assertThat(shared("settle")).as("settled by the worker").isPositive();
         assertThat(night.get(RunWorkers.class).of(run.id())).anySatisfy(worker -> {
-            assertThat(worker.joined()).isTrue();
             assertThat(worker.ended()).isTrue();
             assertThat(worker.bytesMoved()).isPositive();
             assertThat(worker.entriesProven()).isPositive();
@@ -198,7 +197,6 @@ class WorkersIT extends NightAtSite {
         assertThat(night.count("select count(*) from transfer_unit where state = 'VERIFIED'"))
                 .isEqualTo(1);
         assertThat(night.get(RunWorkers.class).of(run.id()))
-                .filteredOn(RunWorkers.RunWorker::joined)
                 .singleElement()
                 .satisfies(worker -> assertThat(worker.entriesProven()).isZero());
     }

@@ -43,6 +43,8 @@ class SettingsTest {
             Map.entry("dozo.service.url", List.of("dozo.example.org", "ftp://h", "https://user@h", "https://h/x")),
             Map.entry("dozo.db.url", List.of("mysql://x", "localhost", "jdbc:postgresql://h:port/x")),
             Map.entry("dozo.http.address", List.of("", "http://x", "a b")),
+            Map.entry("dozo.http.tls-certificate-file", List.of("/not/there", "/dev/null")),
+            Map.entry("dozo.http.tls-key-file", List.of("/not/there", "/dev/null")),
             Map.entry("dozo.http.tls-proxy", List.of("proxy.example.org", "10.0.0.1 10.0.0.2", "10.0.0.0/8")),
             Map.entry("dozo.http.hosts", List.of("http://x", "a b", "x:80", "[::1]:80", "*")),
             Map.entry("dozo.worklist.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),

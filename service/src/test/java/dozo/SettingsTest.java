@@ -133,6 +133,22 @@ class SettingsTest {
         WrittenDocs.check("configuration.md", SettingsCommand.table());
     }
 
+    /** The file is part of the package. Every line of a setting can be used as it is, without its comment mark. */
+    @Test
+    void theExampleOfASettingsFileHasEverySettingWithItsDefault() {
+        Map<String, String> examples = SettingsCommand.example()
+                .lines()
+                .filter(line -> line.startsWith("#DOZO_"))
+                .map(line -> line.substring(1).split("=", 2))
+                .collect(Collectors.toMap(pair -> pair[0], pair -> pair[1]));
+
+        assertThat(examples)
+                .containsExactlyInAnyOrderEntriesOf(
+                        ALL.stream().collect(Collectors.toMap(Declared::environment, Declared::standard)));
+        assertThat(SettingsCommand.example().lines())
+                .allSatisfy(line -> assertThat(line).matches("(#.*)?").doesNotContain("`", "]("));
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     true  | DOZO_SCHEDUL_CRON        | DOZO_SCHEDULE_CRON

@@ -39,6 +39,7 @@ public final class Given {
             "DOZO_JAVA_HOME",
             "DOZO_PASSWORD_FILE",
             "DOZO_PORT",
+            "DOZO_SETTINGS_FILE",
             "DOZO_SHARED_DATA",
             "DOZO_SOURCE",
             "DOZO_TOKEN",

@@ -2,7 +2,10 @@ package dozo.start;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** {@code dozo serve} in its own process: on a free port, without a schedule. */
 final class ServeProcess {
@@ -16,10 +19,19 @@ final class ServeProcess {
      * @param settings environment variables; none that begins with {@code DOZO_} is inherited
      */
     static Process start(Path work, Path output, Map<String, String> settings) throws IOException {
+        return start(work, output, settings, List.of());
+    }
+
+    /** Starts the service with these folders before its class path. */
+    static Process start(Path work, Path output, Map<String, String> settings, List<Path> before) throws IOException {
+        String path = Stream.concat(
+                        before.stream().map(Path::toString), Stream.of(System.getProperty("java.class.path")))
+                .collect(Collectors.joining(":"));
         ProcessBuilder command = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
                 "-cp",
-                System.getProperty("java.class.path"),
+                path,
                 "dozo.Application",
                 "serve");
         command.environment().keySet().removeIf(name -> name.startsWith("DOZO_"));

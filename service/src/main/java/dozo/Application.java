@@ -18,6 +18,7 @@ import dozo.run.TransferSettings;
 import dozo.schedule.ScheduleSettings;
 import dozo.security.AdministratorSettings;
 import dozo.security.DirectorySettings;
+import dozo.security.OwnTls;
 import dozo.start.Given;
 import dozo.start.HttpSettings;
 import dozo.start.PseudonymSettings;
@@ -185,10 +186,12 @@ public class Application {
     private static void check(ConfigurableEnvironment environment) {
         new Given(environment, SETTINGS).check();
         HttpSettings http = Binder.get(environment).bindOrCreate("dozo.http", HttpSettings.class);
-        environment
-                .getPropertySources()
-                .addLast(new MapPropertySource(
-                        "dozo.http", Map.of("server.address", http.address(), "server.port", http.port())));
+        Map<String, Object> server =
+                new HashMap<>(Map.of("server.address", http.address(), "server.port", http.port()));
+        if (http.isTls()) {
+            server.put("server.ssl.bundle", OwnTls.BUNDLE);
+        }
+        environment.getPropertySources().addLast(new MapPropertySource("dozo.http", server));
     }
 
     /** Returns the address of a running service for clients on this machine. */
@@ -196,8 +199,9 @@ public class Application {
         Environment settings = service.getEnvironment();
         String host = settings.getRequiredProperty("server.address");
         boolean anywhere = host.equals("0.0.0.0") || host.equals("::");
-        return URI.create("http://%s:%s/"
+        return URI.create("%s://%s:%s/"
                 .formatted(
+                        settings.containsProperty("server.ssl.bundle") ? "https" : "http",
                         anywhere ? "127.0.0.1" : host.contains(":") ? "[" + host + "]" : host,
                         settings.getRequiredProperty("local.server.port")));
     }

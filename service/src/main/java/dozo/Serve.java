@@ -3,6 +3,7 @@ package dozo;
 import dozo.command.Exit;
 import dozo.db.ActiveService;
 import dozo.security.Administrator;
+import dozo.start.Readiness;
 import dozo.start.StartFailure;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -70,7 +71,7 @@ final class Serve implements Callable<Integer> {
                 ServiceRehearsal.in(rehearsal, client);
                 return Exit.WELL;
             }
-            while (serve().isLost()) {
+            while (isLost()) {
                 LOG.warn("this service starts again, to stand by");
             }
             // A signal ends the process with its own exit code. Here the service has closed itself, see Watch.
@@ -85,12 +86,18 @@ final class Serve implements Callable<Integer> {
         }
     }
 
-    /** Runs a service until it has closed itself. Nothing that it knew of its runs is left then (ADR 0081). */
-    private static ActiveService serve() throws InterruptedException {
+    /**
+     * Runs a service until it has closed itself. Nothing that it knew of its runs is left then (ADR 0081). NB: no method
+     * has a type of the database's room in its signature: manual and completions are written without that room.
+     *
+     * @return whether it has closed itself because another one has taken over
+     */
+    private static boolean isLost() throws InterruptedException {
         ConfigurableApplicationContext service = Application.start(Map.of());
         ActiveService active = service.getBean(ActiveService.class);
         Administrator administrator = service.getBean(Administrator.class);
         LOG.info("Dozo listens at {}", Application.address(service));
+        Readiness.report();
         if (active.isHere()) {
             LOG.info("log in as {} with the password in {}", administrator.name(), administrator.passwordFile());
         }
@@ -102,6 +109,6 @@ final class Serve implements Callable<Integer> {
         }
         // NB: a second call of close returns while the first one waits for something.
         active.awaitEnd();
-        return active;
+        return active.isLost();
     }
 }

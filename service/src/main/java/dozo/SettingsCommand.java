@@ -32,11 +32,16 @@ final class SettingsCommand implements Callable<Integer> {
     @Option(names = "--markdown", description = "Prints the table of the documentation instead.")
     private boolean markdown;
 
+    @Option(
+            names = "--example",
+            description = "Prints an example of a settings file instead: every setting with its default, as a comment.")
+    private boolean example;
+
     @Override
     public Integer call() {
         PrintWriter out = java.util.Objects.requireNonNull(spec).commandLine().getOut();
-        if (markdown) {
-            out.print(table());
+        if (markdown || example) {
+            out.print(markdown ? table() : example());
             out.flush();
             return Exit.WELL;
         }
@@ -74,6 +79,34 @@ final class SettingsCommand implements Callable<Integer> {
             Declared.in(List.of(record)).forEach(each -> table.append(line(each)));
         }
         return table.substring(1);
+    }
+
+    /** Returns a settings file in which every setting is a comment. */
+    static String example() {
+        StringBuilder lines = new StringBuilder("""
+                # The settings of Dozo: NAME=value, one a line. A value is everything after the equals sign.
+                # Every setting is shown with its default. Remove the # to change one, then restart the service.
+                # dozo settings prints the settings in force and reports wrong ones.
+                """);
+        for (Class<? extends Record> record : Application.SETTINGS) {
+            for (Declared each : Declared.in(List.of(record))) {
+                lines.append("%n# %s.%n# Expected %s.%s%n#%s=%s%n"
+                        .formatted(
+                                plain(each.says().value()),
+                                plain(each.allowed().replaceFirst(",$", "")),
+                                each.standard().isEmpty()
+                                        ? " Default: " + plain(each.says().empty()) + "."
+                                        : "",
+                                each.environment(),
+                                each.standard()));
+            }
+        }
+        return lines.toString();
+    }
+
+    /** Leaves the text of links and code, without their marks. */
+    private static String plain(String markdown) {
+        return markdown.replaceAll("\\[([^]]*)]\\([^)]*\\)", "$1").replace("`", "");
     }
 
     private static String line(Declared each) {

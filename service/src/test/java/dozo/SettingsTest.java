@@ -44,6 +44,8 @@ class SettingsTest {
             Map.entry("dozo.service.url", List.of("dozo.example.org", "ftp://h", "https://user@h", "https://h/x")),
             Map.entry("dozo.db.url", List.of("mysql://x", "localhost", "jdbc:postgresql://h:port/x")),
             Map.entry("dozo.http.address", List.of("", "http://x", "a b")),
+            Map.entry("dozo.http.tls-certificate-file", List.of("/not/there", "/dev/null")),
+            Map.entry("dozo.http.tls-key-file", List.of("/not/there", "/dev/null")),
             Map.entry("dozo.http.tls-proxy", List.of("proxy.example.org", "10.0.0.1 10.0.0.2", "10.0.0.0/8")),
             Map.entry("dozo.http.hosts", List.of("http://x", "a b", "x:80", "[::1]:80", "*")),
             Map.entry("dozo.worklist.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
@@ -135,6 +137,22 @@ class SettingsTest {
     @Test
     void theDocumentationIsWhatTheCodeSays() throws Exception {
         WrittenDocs.check("configuration.md", SettingsCommand.table());
+    }
+
+    /** The file is part of the package. Every line of a setting can be used as it is, without its comment mark. */
+    @Test
+    void theExampleOfASettingsFileHasEverySettingWithItsDefault() {
+        Map<String, String> examples = SettingsCommand.example()
+                .lines()
+                .filter(line -> line.startsWith("#DOZO_"))
+                .map(line -> line.substring(1).split("=", 2))
+                .collect(Collectors.toMap(pair -> pair[0], pair -> pair[1]));
+
+        assertThat(examples)
+                .containsExactlyInAnyOrderEntriesOf(
+                        ALL.stream().collect(Collectors.toMap(Declared::environment, Declared::standard)));
+        assertThat(SettingsCommand.example().lines())
+                .allSatisfy(line -> assertThat(line).matches("(#.*)?").doesNotContain("`", "]("));
     }
 
     @ParameterizedTest

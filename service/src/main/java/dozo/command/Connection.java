@@ -19,7 +19,12 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -28,7 +33,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -76,6 +83,7 @@ final class Connection {
     private @Nullable CommandSpec command;
 
     private @Nullable String authorization;
+    private @Nullable HttpClient https;
 
     boolean json() {
         return json;
@@ -274,6 +282,8 @@ final class Connection {
     private <T> HttpResponse<T> sent(HttpRequest request, HttpResponse.BodyHandler<T> body) {
         try {
             return client().send(request, body);
+        } catch (SSLException e) {
+            throw new Failure(Exit.UNAVAILABLE, "no trusted service answers at %s: %s".formatted(base(), reason(e)));
         } catch (IOException e) {
             throw new Failure(
                     Exit.UNAVAILABLE,
@@ -285,17 +295,55 @@ final class Connection {
         }
     }
 
+    private static String reason(SSLException failure) {
+        String said = visible(String.valueOf(failure.getMessage()));
+        return said.contains("PKIX path")
+                ? "no authority that is trusted here has signed its certificate; if the authority is private, set DOZO_CA_FILE to its certificate in PEM format"
+                : said;
+    }
+
     private HttpClient client() {
-        return base().startsWith("https:") ? Https.CLIENT : Http.CLIENT;
+        return base().startsWith("https:") ? https() : Http.CLIENT;
+    }
+
+    /** Created when needed: not every command sends requests, and creating it takes longer than some commands. */
+    private HttpClient https() {
+        HttpClient known = https;
+        if (known == null) {
+            known = endedAtExit(setting("DOZO_CA_FILE")
+                    .map(file -> builder().sslContext(trusting(file)))
+                    .orElseGet(Connection::builder));
+            https = known;
+        }
+        return known;
     }
 
     private static HttpClient.Builder builder() {
         return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT_LIMIT);
     }
 
-    /** Created when needed: not every command sends requests, and creating it takes longer than some commands. */
-    private static final class Https {
-        static final HttpClient CLIENT = endedAtExit(builder());
+    /** Trusts the certificates in this file, instead of Java's. */
+    private static SSLContext trusting(String file) {
+        try (InputStream in = Files.newInputStream(Path.of(file))) {
+            KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+            store.load(null, null);
+            for (Certificate certificate :
+                    CertificateFactory.getInstance("X.509").generateCertificates(in)) {
+                store.setCertificateEntry("ca" + store.size(), certificate);
+            }
+            if (store.size() > 0) {
+                TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+                trust.init(store);
+                SSLContext context = SSLContext.getInstance("TLS");
+                context.init(null, trust.getTrustManagers(), null);
+                return context;
+            }
+        } catch (IOException | GeneralSecurityException | InvalidPathException e) {
+            // Reported below.
+        }
+        throw new Failure(
+                Exit.CONFIGURATION,
+                "DOZO_CA_FILE is \"%s\": expected a readable file with certificates in PEM format".formatted(file));
     }
 
     /** Leaves out the preparation for TLS, which reads all of Java's certificates: longer than most commands take. */

@@ -52,7 +52,8 @@ import picocli.CommandLine.Spec;
             "",
             "Commands that ask the service log in as DOZO_USER (admin) with the password in the file",
             "DOZO_PASSWORD_FILE (admin-password in DOZO_WORK), or with the token in DOZO_TOKEN or the file",
-            "DOZO_TOKEN_FILE. DOZO_URL is the service's address."
+            "DOZO_TOKEN_FILE. DOZO_URL is the service's address, DOZO_CA_FILE the authority of its certificate",
+            "if Java does not know it."
         })
 public final class Dozo {
 

@@ -11,9 +11,9 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.stereotype.Component;
 
 /**
- * Trusts the configured TLS proxies: their headers give the client's address and whether it used TLS. Cookies are then
- * sent only over TLS, and responses require TLS for a year (HSTS). No other client's headers are used: a client that
- * can choose its address cannot be throttled.
+ * Trusts the configured TLS proxies: their headers give the client's address and whether it used TLS. No other client's
+ * headers are used: a client that can choose its address cannot be throttled. With proxies, and with TLS of the
+ * service's own, cookies are sent only over TLS, and responses require TLS for a year (HSTS).
  */
 @Component
 class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFactory> {
@@ -24,21 +24,25 @@ class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFacto
     static final String COOKIE = "__Host-dozo";
 
     private final List<String> addresses;
+    private final boolean isTls;
 
     TlsProxy(HttpSettings settings) {
         addresses = settings.proxies();
+        isTls = settings.isTls();
     }
 
     @Override
     public void customize(TomcatServletWebServerFactory server) {
-        if (addresses.isEmpty()) {
+        if (!addresses.isEmpty()) {
+            RemoteIpValve valve = new RemoteIpValve();
+            valve.setInternalProxies(addresses.stream().map(Pattern::quote).collect(Collectors.joining("|")));
+            valve.setRemoteIpHeader("X-Forwarded-For");
+            valve.setProtocolHeader("X-Forwarded-Proto");
+            server.addEngineValves(valve);
+        }
+        if (addresses.isEmpty() && !isTls) {
             return;
         }
-        RemoteIpValve valve = new RemoteIpValve();
-        valve.setInternalProxies(addresses.stream().map(Pattern::quote).collect(Collectors.joining("|")));
-        valve.setRemoteIpHeader("X-Forwarded-For");
-        valve.setProtocolHeader("X-Forwarded-Proto");
-        server.addEngineValves(valve);
         Cookie cookie = server.getSettings().getSession().getCookie();
         cookie.setSecure(true);
         cookie.setName(COOKIE);

@@ -37,11 +37,13 @@ public final class Given {
 
     /** The variables that the launcher, commands that call a service, tests and the composition read themselves. */
     public static final Set<String> OTHERS = Set.of(
+            "DOZO_CA_FILE",
             "DOZO_DEMAND_SHARED_DATA",
             "DOZO_HEAP",
             "DOZO_JAVA_HOME",
             "DOZO_PASSWORD_FILE",
             "DOZO_PORT",
+            "DOZO_SETTINGS_FILE",
             "DOZO_SHARED_DATA",
             "DOZO_SOURCE",
             "DOZO_TOKEN",

@@ -2,17 +2,19 @@ package dozo.start;
 
 import dozo.setting.Setting;
 import dozo.setting.WrongSetting;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
-/** The address and port on which the service listens, its proxies and its host names. */
+/** The address and port on which the service listens, its TLS, its proxies and its host names. */
 @ConfigurationProperties("dozo.http")
 public record HttpSettings(
         @Setting(
-                value = "the address on which the service listens; plain HTTP",
+                value =
+                        "the address on which the service listens; plain HTTP unless `DOZO_HTTP_TLS_CERTIFICATE_FILE` is set",
                 allowed = "an address or a name of this machine")
         @DefaultValue("127.0.0.1")
         String address,
@@ -20,6 +22,22 @@ public record HttpSettings(
         @Setting(value = "the port on which the service listens; 0: any free port", min = "0", max = "65535")
         @DefaultValue("8080")
         int port,
+
+        @Setting(
+                value =
+                        "the certificate for TLS by the service itself, and after it those of its issuers. When the files"
+                                + " change, the new pair is used within a minute; a wrong one is logged, and the earlier one stays",
+                allowed = "a file with valid certificates in PEM format, the service's own first",
+                empty = "plain HTTP")
+        @DefaultValue("")
+        String tlsCertificateFile,
+
+        @Setting(
+                value = "the private key of the certificate",
+                allowed = "a file with its private key in PEM format, unencrypted, writable only by its owner",
+                empty = "required with `DOZO_HTTP_TLS_CERTIFICATE_FILE`")
+        @DefaultValue("")
+        String tlsKeyFile,
 
         @Setting(
                 value = "the TLS proxies in front of the service. Only their `X-Forwarded-For` and `-Proto` are"
@@ -51,9 +69,17 @@ public record HttpSettings(
         if (!listed(tlsProxy).stream().allMatch(proxy -> ADDRESS.matcher(proxy).matches())) {
             throw new WrongSetting("tlsProxy");
         }
+        if (!(tlsCertificateFile + tlsKeyFile).isEmpty()) {
+            TlsPair.read(tlsCertificateFile, tlsKeyFile, Instant.now());
+        }
         if (!listed(hosts).stream().allMatch(host -> HOST.matcher(host).matches())) {
             throw new WrongSetting("hosts");
         }
+    }
+
+    /** Returns whether the service itself offers TLS, and only TLS. */
+    public boolean isTls() {
+        return !tlsKeyFile.isEmpty();
     }
 
     public List<String> proxies() {

@@ -37,9 +37,17 @@ public final class Schema {
         flyway = Flyway.configure().dataSource(database).load();
     }
 
-    /** Creates or upgrades the schema. */
+    /**
+     * Creates or upgrades the schema.
+     *
+     * @throws StartFailure if a later version has upgraded it
+     */
     void migrate() {
         var _ = flyway.migrate();
+        if (!isCurrent()) {
+            throw new StartFailure(
+                    StartFailure.UNAVAILABLE, "another version of Dozo has upgraded the database; install it here too");
+        }
     }
 
     /** Returns whether the database has exactly the migrations of this program. */

@@ -94,7 +94,7 @@ public final class SecretFile {
         return true;
     }
 
-    private static void refuseOpen(Path file, String name) throws IOException {
+    static void refuseOpen(Path file, String name) throws IOException {
         PosixFileAttributeView owned = Files.getFileAttributeView(file, PosixFileAttributeView.class);
         if (owned == null) {
             return;

@@ -24,7 +24,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -252,40 +251,11 @@ class DirectoryTest {
 
     /** Creates a key with a certificate for a host, and adds the certificate to the trusted ones. */
     private SSLUtil keys(String host, Path trusted) throws Exception {
-        String store = folder.resolve(host + ".p12").toString();
-        Path certificate = folder.resolve(host + ".pem");
-        keytool(
-                "-genkeypair",
-                "-keyalg",
-                "EC",
-                "-alias",
-                "a",
-                "-dname",
-                "CN=" + host,
-                "-ext",
-                "san=dns:" + host,
-                "-validity",
-                "2",
-                "-keystore",
-                store,
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                "changeit");
-        keytool(
-                "-exportcert",
-                "-rfc",
-                "-alias",
-                "a",
-                "-keystore",
-                store,
-                "-storepass",
-                "changeit",
-                "-file",
-                certificate.toString());
-        Files.writeString(trusted, Files.readString(certificate), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        Path store = MadeKeys.store(folder.resolve(host + ".p12"), "EC", "dns:" + host, "-1H");
+        Files.writeString(trusted, MadeKeys.certificate(store), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         return new SSLUtil(
-                new KeyStoreKeyManager(store, "changeit".toCharArray(), "PKCS12", "a"), new TrustAllTrustManager());
+                new KeyStoreKeyManager(store.toString(), MadeKeys.PASSWORD.toCharArray(), "PKCS12", "a"),
+                new TrustAllTrustManager());
     }
 
     private static Object answer(DirectorySettings settings) {
@@ -375,14 +345,5 @@ class DirectoryTest {
 
     private static Answer with(RunningService service, String secret) {
         return service.askAs("Bearer " + secret, "GET", "/api/v1/me", null);
-    }
-
-    private static void keytool(String... arguments) throws Exception {
-        ProcessBuilder tool = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
-        tool.command().addAll(List.of(arguments));
-        Process process = tool.inheritIO().start();
-        assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
-        assertThat(process.exitValue()).isZero();
     }
 }

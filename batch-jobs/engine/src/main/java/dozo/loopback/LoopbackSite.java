@@ -38,6 +38,7 @@ import org.apache.sshd.sftp.server.SftpSubsystemFactory;
  */
 public final class LoopbackSite implements AutoCloseable {
 
+    private static final Path PASSWD = Path.of("/etc/passwd");
     private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
     private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
@@ -88,14 +89,14 @@ public final class LoopbackSite implements AutoCloseable {
     }
 
     /**
-     * Starts a server that gives this machine's user access to {@code root}: OpenSSH if it is installed and starts,
-     * otherwise the embedded one.
+     * Starts a server that gives this machine's user access to {@code root}: OpenSSH if it is installed, starts and
+     * admits the user, otherwise the embedded one.
      *
      * @param state a folder for keys and configuration, created if missing
      * @param port 0 for any
      */
     public static LoopbackSite start(Path state, Path root, int port) throws IOException {
-        if (sshdProgram().isPresent()) {
+        if (sshdProgram().isPresent() && canLogIn(PASSWD, System.getProperty("user.name"))) {
             try {
                 return openSsh(state, root, port);
             } catch (IOException e) {
@@ -195,6 +196,16 @@ public final class LoopbackSite implements AutoCloseable {
                 .map(folder -> Path.of(folder, "sshd"))
                 .filter(Files::isExecutable)
                 .findFirst();
+    }
+
+    /** Returns false for the user of a service, who has no shell: OpenSSH does not admit it. */
+    static boolean canLogIn(Path passwd, String user) {
+        try (Stream<String> lines = Files.lines(passwd, StandardCharsets.ISO_8859_1)) {
+            return lines.filter(line -> line.startsWith(user + ":"))
+                    .noneMatch(line -> line.endsWith("/nologin") || line.endsWith("/false"));
+        } catch (IOException | UncheckedIOException e) {
+            return true;
+        }
     }
 
     private static Process launch(Path program, Path config, Path log, int port) throws IOException {

@@ -1,0 +1,142 @@
+package dozo.start;
+
+import dozo.setting.WrongSetting;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.PrivateKey;
+import java.security.Signature;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.ssl.pem.PemContent;
+
+/**
+ * The certificate and the private key with which the service itself offers TLS.
+ *
+ * @param chain the service's certificate, then those of its issuers
+ */
+public record TlsPair(List<X509Certificate> chain, PrivateKey key) {
+
+    static final String CERTIFICATE_FILE = "tlsCertificateFile";
+    static final String KEY_FILE = "tlsKeyFile";
+
+    private static final int BYTES_MAX = 1 << 20;
+    private static final byte[] SIGNED = {1};
+
+    /**
+     * Reads two files in PEM format.
+     *
+     * @throws WrongSetting if a file is wrong, if they do not belong together, or if a certificate is not valid now
+     */
+    public static TlsPair read(String certificateFile, String keyFile, Instant now) {
+        // Each file is checked before the other one is missed.
+        List<X509Certificate> chain = certificateFile.isEmpty() ? List.of() : certificates(certificateFile, now);
+        Optional<PrivateKey> given = keyFile.isEmpty() ? Optional.empty() : Optional.of(key(keyFile));
+        if (chain.isEmpty()) {
+            throw new WrongSetting(CERTIFICATE_FILE, "is missing, but the key's file is set: set both, or neither");
+        }
+        PrivateKey key = given.orElseThrow(() ->
+                new WrongSetting(KEY_FILE, "is missing, but the certificate's file is set: set both, or neither"));
+        if (!belongTogether(chain.getFirst(), key)) {
+            throw new WrongSetting(
+                    KEY_FILE,
+                    "names %s, which is not the key of the first certificate in %s"
+                            .formatted(keyFile, certificateFile));
+        }
+        return new TlsPair(chain, key);
+    }
+
+    /** Returns when the first certificate of the chain expires. */
+    public Instant expiresAt() {
+        return chain.stream()
+                .map(each -> each.getNotAfter().toInstant())
+                .min(Instant::compareTo)
+                .orElseThrow();
+    }
+
+    private static List<X509Certificate> certificates(String file, Instant now) {
+        List<X509Certificate> chain = parsed(CERTIFICATE_FILE, file, PemContent::getCertificates)
+                .orElseThrow(() ->
+                        new WrongSetting(CERTIFICATE_FILE, "names %s, which contains no certificate".formatted(file)));
+        for (X509Certificate each : chain) {
+            Instant until = each.getNotAfter().toInstant();
+            Instant from = each.getNotBefore().toInstant();
+            if (until.isBefore(now)) {
+                throw new WrongSetting(
+                        CERTIFICATE_FILE, "names %s, with a certificate that expired at %s".formatted(file, until));
+            }
+            if (from.isAfter(now)) {
+                throw new WrongSetting(
+                        CERTIFICATE_FILE,
+                        "names %s, with a certificate that is not valid before %s".formatted(file, from));
+            }
+        }
+        return chain;
+    }
+
+    private static PrivateKey key(String file) {
+        return parsed(KEY_FILE, file, PemContent::getPrivateKey)
+                .orElseThrow(() -> new WrongSetting(
+                        KEY_FILE, "names %s, which contains no unencrypted private key".formatted(file)));
+    }
+
+    /** NB: the parser's message is not repeated, because it may contain what the file contains. */
+    private static <T> Optional<T> parsed(String component, String file, Function<PemContent, @Nullable T> parse) {
+        PemContent content = content(component, file);
+        try {
+            return Optional.ofNullable(parse.apply(content));
+        } catch (IllegalStateException | IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static PemContent content(String component, String name) {
+        try {
+            Path file = Path.of(name);
+            if (!Files.isRegularFile(file)) {
+                throw new WrongSetting(component, "is \"%s\", which does not exist".formatted(name));
+            }
+            if (component.equals(KEY_FILE)) {
+                SecretFile.refuseOpen(file, name);
+            }
+            if (Files.size(file) > BYTES_MAX) {
+                throw new WrongSetting(component, "names %s, which is longer than 1 MiB".formatted(name));
+            }
+            return PemContent.of(Files.readString(file));
+        } catch (WrongSetting known) {
+            throw known;
+        } catch (InvalidPathException e) {
+            throw new WrongSetting(component, "is not a valid file name");
+        } catch (IOException e) {
+            throw new WrongSetting(component, "names %s, which cannot be read".formatted(name));
+        } catch (IllegalArgumentException open) {
+            throw new WrongSetting(component, String.valueOf(open.getMessage()));
+        }
+    }
+
+    private static boolean belongTogether(X509Certificate certificate, PrivateKey key) {
+        String algorithm = switch (key.getAlgorithm().toUpperCase(Locale.ROOT)) {
+            case "RSA" -> "SHA256withRSA";
+            case "EC" -> "SHA256withECDSA";
+            default -> key.getAlgorithm();
+        };
+        try {
+            Signature signature = Signature.getInstance(algorithm);
+            signature.initSign(key);
+            signature.update(SIGNED);
+            byte[] signed = signature.sign();
+            signature.initVerify(certificate.getPublicKey());
+            signature.update(SIGNED);
+            return signature.verify(signed);
+        } catch (GeneralSecurityException e) {
+            return false;
+        }
+    }
+}

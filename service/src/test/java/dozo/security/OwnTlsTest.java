@@ -1,0 +1,350 @@
+package dozo.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import com.unboundid.util.ssl.TrustAllTrustManager;
+import dozo.Application;
+import dozo.Ended;
+import dozo.RunningService;
+import dozo.command.Exit;
+import dozo.db.TestDatabase;
+import dozo.start.HttpSettings;
+import dozo.start.StartFailure;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.ssl.DefaultSslBundleRegistry;
+
+/** TLS by the service itself: real handshakes, a certificate that is replaced under way, and files that are refused. */
+class OwnTlsTest {
+
+    private static final String HERE = "ip:127.0.0.1";
+
+    @TempDir
+    Path folder;
+
+    private Path certificate;
+    private Path key;
+    private Path first;
+
+    @BeforeEach
+    void makeKeys() throws Exception {
+        certificate = folder.resolve("certificate.pem");
+        key = folder.resolve("key.pem");
+        first = MadeKeys.store(folder.resolve("first"), "EC", HERE, "-1H");
+        install(first, first);
+    }
+
+    @Test
+    void clientsThatTrustTheCertificateGetPagesAndOthersDoNot() throws Exception {
+        try (RunningService service = start();
+                HttpClient trusting = client(first);
+                HttpClient stranger = HttpClient.newHttpClient()) {
+            assertThat(service.url()).startsWith("https://127.0.0.1:");
+
+            HttpResponse<String> login = get(trusting, service, "/login");
+
+            assertThat(login.statusCode()).isEqualTo(200);
+            assertThat(login.headers().firstValue("Strict-Transport-Security"))
+                    .hasValueSatisfying(value -> assertThat(value).contains("max-age=31536000"));
+            assertThat(login.headers().allValues("Set-Cookie"))
+                    .anySatisfy(cookie ->
+                            assertThat(cookie).startsWith(TlsProxy.COOKIE + "=").contains("Secure"))
+                    .noneMatch(cookie -> cookie.startsWith(TlsProxy.COOKIE_PLAIN));
+            assertThat(catchThrowableOfType(IOException.class, () -> get(stranger, service, "/login")))
+                    .hasMessageContaining("certification path");
+            assertThat(plain(service)).startsWith("HTTP/1.1 400").doesNotContain("Set-Cookie");
+        }
+    }
+
+    @Test
+    void aCommandTrustsTheCertificateInItsFile() throws Exception {
+        Path other = MadeKeys.store(folder.resolve("other"), "EC", HERE, "-1H");
+        Path elsewhere = MadeKeys.store(folder.resolve("elsewhere"), "EC", "dns:dozo.example.org", "-1H");
+        try (RunningService service = start()) {
+            Ended trusted = at(service, MadeKeys.certificate(first));
+            Ended untrusted = at(service, MadeKeys.certificate(other));
+            Ended nothing = at(service, "");
+            Ended byDefault = Ended.at(service, "status");
+            install(elsewhere, elsewhere);
+            lookTwice(service);
+            Ended wrongName = at(service, MadeKeys.certificate(elsewhere));
+
+            assertThat(trusted.code()).as(trusted.err()).isEqualTo(Exit.WELL);
+            assertThat(untrusted.code()).isEqualTo(Exit.UNAVAILABLE);
+            assertThat(untrusted.err()).contains("no trusted service answers at https://127.0.0.1:", "DOZO_CA_FILE");
+            assertThat(byDefault.err()).isEqualTo(untrusted.err());
+            assertThat(nothing.code()).isEqualTo(Exit.CONFIGURATION);
+            assertThat(nothing.err()).contains("ca.pem\": expected a readable file with certificates in PEM format");
+            assertThat(wrongName.code()).isEqualTo(Exit.UNAVAILABLE);
+            assertThat(wrongName.err()).contains("127.0.0.1");
+        }
+    }
+
+    @Test
+    void aReplacedCertificateIsUsedWithoutARestart() throws Exception {
+        Path second = MadeKeys.store(folder.resolve("second"), "RSA", HERE, "-1H");
+        try (RunningService service = start();
+                HttpClient before = client(first)) {
+            assertThat(get(before, service, "/login").statusCode()).isEqualTo(200);
+
+            install(second, second);
+
+            await().atMost(Duration.ofMinutes(5))
+                    .untilAsserted(() -> assertThat(served(service)).isEqualTo(MadeKeys.certificate(second)));
+            assertThat(get(before, service, "/login").statusCode())
+                    .as("on the connection that was open")
+                    .isEqualTo(200);
+        }
+    }
+
+    @Test
+    void aBrokenReplacementIsLoggedOnceAndNotUsed() throws Exception {
+        Path second = MadeKeys.store(folder.resolve("second"), "EC", HERE, "-1H");
+        Path expired = MadeKeys.store(folder.resolve("expired"), "EC", HERE, "-40d");
+        try (RunningService service = start();
+                Log log = new Log()) {
+            OwnTls tls = service.bean(OwnTls.class);
+
+            install(second, first);
+            tls.look();
+            assertThat(log.said()).as("it may be half of a replacement").isEmpty();
+            tls.look();
+            tls.look();
+            assertThat(log.said())
+                    .startsWith(
+                            "the new TLS certificate is not used, the earlier one stays: DOZO_HTTP_TLS_KEY_FILE names ")
+                    .contains("is not the key of the first certificate")
+                    .doesNotContain("\n");
+            assertThat(served(service)).isEqualTo(MadeKeys.certificate(first));
+
+            log.clear();
+            install(expired, expired);
+            lookTwice(service);
+            assertThat(log.said()).contains("DOZO_HTTP_TLS_CERTIFICATE_FILE names ", "expired at ");
+
+            log.clear();
+            Files.delete(certificate);
+            lookTwice(service);
+            assertThat(log.said()).contains("which does not exist").doesNotContain("\n");
+            assertThat(served(service)).isEqualTo(MadeKeys.certificate(first));
+
+            log.clear();
+            install(second, second);
+            lookTwice(service);
+            assertThat(log.said()).startsWith("new connections get the new TLS certificate, valid until ");
+            assertThat(served(service)).isEqualTo(MadeKeys.certificate(second));
+        }
+    }
+
+    @Test
+    void aCertificateThatExpiresSoonIsAWarningEveryDay() {
+        Instant start = Instant.now();
+        AtomicReference<Instant> now = new AtomicReference<>(start);
+        OwnTls tls =
+                new OwnTls(new HttpSettings("127.0.0.1", 0, certificate.toString(), key.toString(), "", ""), now::get);
+        tls.registerBundles(new DefaultSslBundleRegistry());
+        try (Log log = new Log()) {
+            tls.look();
+            now.set(start.plus(Duration.ofDays(15)));
+            tls.look();
+            assertThat(log.said()).isEmpty();
+
+            now.set(start.plus(Duration.ofDays(17)));
+            tls.look();
+            now.set(start.plus(Duration.ofDays(17)).plus(Duration.ofHours(23)));
+            tls.look();
+            assertThat(log.said()).startsWith("the TLS certificate expires at ").doesNotContain("\n");
+
+            log.clear();
+            now.set(start.plus(Duration.ofDays(31)));
+            tls.look();
+            assertThat(log.said()).startsWith("the TLS certificate expired at ").doesNotContain("\n");
+        }
+    }
+
+    @Test
+    void withoutCertificateTheServiceOffersPlainHttp() {
+        OwnTls tls = new OwnTls(new HttpSettings("127.0.0.1", 0, "", "", "", ""), Instant::now);
+        DefaultSslBundleRegistry bundles = new DefaultSslBundleRegistry();
+
+        tls.registerBundles(bundles);
+        tls.look();
+
+        assertThat(bundles.getBundleNames()).isEmpty();
+    }
+
+    @Test
+    void whatCannotBeUsedIsRefusedAtTheStart() throws Exception {
+        Path other = MadeKeys.store(folder.resolve("other"), "RSA", HERE, "-1H");
+        Path expired = MadeKeys.store(folder.resolve("expired"), "EC", HERE, "-40d");
+        Path future = MadeKeys.store(folder.resolve("future"), "EC", HERE, "+10d");
+
+        install(first, other);
+        assertThat(refusal())
+                .startsWith("dozo.http.tls-key-file names ")
+                .contains("is not the key of the first certificate");
+        install(expired, expired);
+        assertThat(refusal()).contains("tls-certificate-file").contains("expired at ");
+        install(future, future);
+        assertThat(refusal()).contains("is not valid before ");
+        MadeKeys.write(certificate, MadeKeys.key(first));
+        assertThat(refusal()).contains("contains no certificate");
+        install(first, first);
+        MadeKeys.write(key, MadeKeys.certificate(first));
+        assertThat(refusal()).contains("contains no unencrypted private key");
+        MadeKeys.write(key, MadeKeys.key(first).replace("PRIVATE", "ENCRYPTED PRIVATE"));
+        assertThat(refusal()).contains("contains no unencrypted private key");
+        MadeKeys.write(key, "x".repeat((1 << 20) + 1));
+        assertThat(refusal()).contains("longer than 1 MiB");
+        install(first, first);
+        Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-rw----"));
+        assertThat(refusal()).contains("which others can write to");
+    }
+
+    private String refusal() {
+        StartFailure failure = StartFailure.of(
+                        catchThrowableOfType(RuntimeException.class, () -> Application.start(settings())))
+                .orElseThrow();
+        assertThat(failure.exitCode()).isEqualTo(StartFailure.CONFIGURATION);
+        assertThat(failure.message()).doesNotContain("Exception", "\n", "BEGIN");
+        return failure.message();
+    }
+
+    private Map<String, String> settings() {
+        return new HashMap<>(Map.of(
+                "dozo.http.tls-certificate-file", certificate.toString(), "dozo.http.tls-key-file", key.toString()));
+    }
+
+    private RunningService start() {
+        return RunningService.start(folder.resolve("work"), TestDatabase.fresh(), settings());
+    }
+
+    private void install(Path ofCertificate, Path ofKey) throws Exception {
+        MadeKeys.write(certificate, MadeKeys.certificate(ofCertificate));
+        MadeKeys.write(key, MadeKeys.key(ofKey));
+    }
+
+    private static void lookTwice(RunningService service) {
+        service.bean(OwnTls.class).look();
+        service.bean(OwnTls.class).look();
+    }
+
+    private Ended at(RunningService service, String trusted) throws Exception {
+        System.setProperty(
+                "dozo.ca.file",
+                Files.writeString(folder.resolve("ca.pem"), trusted).toString());
+        try {
+            return Ended.at(service, "status");
+        } finally {
+            System.clearProperty("dozo.ca.file");
+        }
+    }
+
+    private static HttpResponse<String> get(HttpClient client, RunningService service, String path)
+            throws IOException, InterruptedException {
+        return client.send(
+                HttpRequest.newBuilder(URI.create(service.url() + path)).build(), BodyHandlers.ofString());
+    }
+
+    /** Returns a client that trusts only the certificate of this store. */
+    private static HttpClient client(Path store) throws Exception {
+        return HttpClient.newBuilder().sslContext(context(store)).build();
+    }
+
+    private static SSLContext context(Path store) throws Exception {
+        KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+        trusted.load(null, null);
+        trusted.setCertificateEntry(
+                "a",
+                KeyStore.getInstance(store.toFile(), MadeKeys.PASSWORD.toCharArray())
+                        .getCertificate("a"));
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(trusted);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, trust.getTrustManagers(), null);
+        return context;
+    }
+
+    /** Sends a request without TLS to the port, and returns the answer's first line. */
+    private static String plain(RunningService service) throws IOException {
+        URI address = URI.create(service.url());
+        try (Socket socket = new Socket(address.getHost(), address.getPort())) {
+            socket.getOutputStream()
+                    .write("GET /login HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+                            .getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+        }
+    }
+
+    /** Returns the certificate that a new connection gets, in PEM format. */
+    private static String served(RunningService service) throws Exception {
+        URI address = URI.create(service.url());
+        SSLContext any = SSLContext.getInstance("TLS");
+        any.init(null, new TrustManager[] {new TrustAllTrustManager()}, null);
+        try (SSLSocket socket = (SSLSocket) any.getSocketFactory().createSocket(address.getHost(), address.getPort())) {
+            socket.startHandshake();
+            return MadeKeys.certificate(socket.getSession().getPeerCertificates()[0]);
+        }
+    }
+
+    /** What is logged about TLS from now on. */
+    private static final class Log implements AutoCloseable {
+
+        private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
+
+        Log() {
+            appender.list = new CopyOnWriteArrayList<>();
+            appender.start();
+            logger().addAppender(appender);
+        }
+
+        String said() {
+            return appender.list.stream()
+                    .map(ILoggingEvent::getFormattedMessage)
+                    .collect(Collectors.joining("\n"));
+        }
+
+        void clear() {
+            appender.list.clear();
+        }
+
+        @Override
+        public void close() {
+            logger().detachAppender(appender);
+        }
+
+        private static Logger logger() {
+            return (Logger) LoggerFactory.getLogger(OwnTls.class);
+        }
+    }
+}

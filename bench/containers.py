@@ -24,7 +24,7 @@ LABEL = 'dozo.standin'
 BASE = 'debian:13-slim'
 TESTS_IMAGE = 'postgres:18'
 SUITE = 'trixie'  # Debian 13: has a Compose and a JDK that are new enough; its Compose also runs on Debian 12
-ENGINE_PACKAGES = 'docker.io,iptables,ca-certificates'
+ENGINE_PACKAGES = 'docker.io,ca-certificates'
 CLIENT_PACKAGES = 'docker-cli,docker-compose,docker-buildx'
 PULL_SECONDS = 600
 MAKE_SECONDS = 1800
@@ -132,27 +132,19 @@ class OwnDocker(Docker):
         return self.folder / name
 
     def __enter__(self):
-        programs = self.programs
-        for tool in ('iptables', 'iptables-save', 'iptables-restore', 'ip6tables'):
-            link = programs / 'usr/sbin' / tool
-            if not link.is_symlink():
-                link.symlink_to('xtables-nft-multi')
-        libraries = ':'.join(map(str, (programs / 'usr/lib').glob('*-linux-gnu')))
-        self.privately = {
-            'PATH': f'{programs}/usr/sbin:{programs}/usr/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-            'LD_LIBRARY_PATH': libraries,
-            'XTABLES_LIBDIR': f'{libraries.split(":")[0]}/xtables',
-        }
-        self.rules_before = self.rules()
+        libraries = ':'.join(map(str, (self.programs / 'usr/lib').glob('*-linux-gnu')))
+        path = f'{self.programs}/usr/sbin:{self.programs}/usr/bin:/usr/sbin:/usr/bin:/sbin:/bin'
         self.links_before = links()
         with open(self.folder / 'log', 'wb') as log:
             self.daemon = subprocess.Popen(
                 ['dockerd', '--data-root', self.folder / 'data', '--exec-root', self.folder / 'exec']
-                + ['--host', self.environment['DOCKER_HOST'], '--pidfile', self.folder / 'pid'],
+                + ['--host', self.environment['DOCKER_HOST'], '--pidfile', self.folder / 'pid']
+                # The machine's packet filter and settings stay as they are. Builds use the machine's own network.
+                + ['--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=self.privately,
+                env={'PATH': path, 'LD_LIBRARY_PATH': libraries},
                 start_new_session=True,
             )
         try:
@@ -171,23 +163,9 @@ class OwnDocker(Docker):
         stop(self.daemon, STOP_SECONDS)
         for mount in mounts_below(self.folder):
             subprocess.run(['umount', '--lazy', mount], timeout=60)
-        self.restore_network()
-
-    def rules(self):
-        return subprocess.run(['iptables-save'], env=self.privately, stdout=subprocess.PIPE, text=True, timeout=60).stdout
-
-    def restore_network(self):
-        """Removes the engine's bridges and rules, unless there were some of Docker's before."""
         for link in links() - self.links_before:
             if link == 'docker0' or link.startswith('br-'):
                 subprocess.run(['ip', 'link', 'delete', link], timeout=60, stderr=subprocess.DEVNULL)
-        if not is_dockers(self.rules_before):
-            kept = ''.join(line for line in self.rules().splitlines(keepends=True) if not is_dockers(line))
-            subprocess.run(['iptables-restore'], env=self.privately, input=kept, text=True, timeout=60)
-
-
-def is_dockers(rules):
-    return 'DOCKER' in rules or re.search(r'\b(docker0|br-[0-9a-f]{12})\b', rules) is not None
 
 
 def links():
@@ -239,7 +217,7 @@ def get_images(docker, names):
             context = Path(work, recipe.name)
             shutil.copytree(recipe, context)
             add_local_files(context)
-            docker.run('build', '--quiet', '--tag', name, context)
+            docker.run('build', '--quiet', '--network', 'host', '--tag', name, context)
 
 
 def recipe_name(image):

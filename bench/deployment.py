@@ -35,6 +35,13 @@ TESTS_SECONDS = 900
 PASSWORD = 'of a bench only, gone with it'
 TEST = 'MigrationTest'  # needs a PostgreSQL, and little else
 
+BUILD_BESIDE = """\
+services:
+  site: {build: {network: host}}
+  directory: {build: {network: host}}
+  service: {build: {network: host}}
+"""
+
 PEOPLE = """\
 dn: uid=yamada,ou=people,dc=dozo,dc=internal
 objectClass: inetOrgPerson
@@ -128,7 +135,12 @@ class Deployment:
         return self.docker.try_run('compose', *self.file(), *words, environment=settings or self.settings, **options)
 
     def file(self):
-        return '--project-directory', TOP, '--file', TOP / 'docker-compose.yml'
+        words = '--project-directory', TOP, '--file', TOP / 'docker-compose.yml'
+        if self.docker.own:
+            # Its containers reach only each other.
+            (self.folder / 'build.yml').write_text(BUILD_BESIDE)
+            words += '--file', self.folder / 'build.yml'
+        return words
 
     def dozo(self, *words):
         return self.compose('exec', '-T', 'service', 'dozo', *words, limit_seconds=NIGHT_SECONDS)

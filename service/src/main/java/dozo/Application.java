@@ -2,6 +2,7 @@ package dozo;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dozo.broker.BrokerSettings;
 import dozo.collect.CollectSettings;
 import dozo.command.CopyCommand;
 import dozo.command.Dozo;
@@ -69,6 +70,7 @@ public class Application {
             WorklistSettings.class,
             DirectorySettings.class,
             TransferSettings.class,
+            BrokerSettings.class,
             ScrubSettings.class,
             DrillSettings.class,
             RetentionSettings.class,
@@ -87,7 +89,9 @@ public class Application {
             "serve",
             Serve.class,
             "settings",
-            SettingsCommand.class));
+            SettingsCommand.class,
+            "worker",
+            WorkerCommand.class));
 
     public static void main(String[] arguments) throws IOException {
         String first = arguments.length == 0 ? "" : arguments[0];

@@ -39,6 +39,7 @@ class SettingsTest {
     /** Invalid values of the settings whose type does not define their form. Each of these settings has a line. */
     private static final Map<String, List<String>> WRONG_TEXTS = Map.ofEntries(
             Map.entry("dozo.work", List.of("", " ", "/dev/null/work")),
+            Map.entry("dozo.broker.url", List.of("broker", "http://x", "amqp://user:secret@h", "amqp://h:port")),
             Map.entry("dozo.service.name", List.of("a b", "日本", "x".repeat(101))),
             Map.entry("dozo.service.url", List.of("dozo.example.org", "ftp://h", "https://user@h", "https://h/x")),
             Map.entry("dozo.db.url", List.of("mysql://x", "localhost", "jdbc:postgresql://h:port/x")),
@@ -63,7 +64,12 @@ class SettingsTest {
 
     /** Names that only another system can check. */
     private static final Set<String> ANY_TEXT = Set.of(
-            "dozo.db.user", "dozo.db.password", "dozo.ldap.group-base", "dozo.ldap.manager-dn", "dozo.worklist.user");
+            "dozo.broker.user",
+            "dozo.db.user",
+            "dozo.db.password",
+            "dozo.ldap.group-base",
+            "dozo.ldap.manager-dn",
+            "dozo.worklist.user");
 
     @TempDir
     Path folder;

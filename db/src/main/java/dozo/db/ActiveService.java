@@ -76,6 +76,11 @@ public final class ActiveService {
         return state == State.ACTIVE;
     }
 
+    /** Returns whether another service can take over. */
+    public boolean mayBeReplaced() {
+        return expires;
+    }
+
     /** Returns whether another service has taken over from this one. */
     public boolean isLost() {
         return state == State.LOST;

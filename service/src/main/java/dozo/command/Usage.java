@@ -67,6 +67,7 @@ public final class Usage {
                 List.of(
                         "copy",
                         "serve",
+                        "worker",
                         "rebuild-catalogue",
                         "settings",
                         "demo",

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Properties;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -74,8 +75,14 @@ class Database implements AutoCloseable {
         }
     }
 
-    /** Opens the database. Only a service with pages can stand by; a command needs the database alone. */
-    Database(Settings settings, ApplicationContext program) throws IOException {
+    /** Opens the database. A program with pages is a service; another one says what it is, or is a command. */
+    Database(Settings settings, ApplicationContext program, Optional<Role> given) throws IOException {
+        Role role = given.orElse(program instanceof WebServerApplicationContext ? Role.SERVICE : Role.COMMAND);
+        if (role == Role.WORKER && settings.db().url().isEmpty()) {
+            throw new StartFailure(
+                    StartFailure.CONFIGURATION,
+                    "dozo.db.url (DOZO_DB_URL) is missing: a worker needs the database of its service");
+        }
         embedded = settings.db().url().isEmpty() ? start(settings) : null;
         try {
             login = embedded == null
@@ -86,7 +93,7 @@ class Database implements AutoCloseable {
                     : new Login(embedded.url(), embedded.user(), embedded.password());
             active = new ActiveService(settings.service().nameHere(), embedded == null);
             lease = new Lease(login, settings.service().url(), new Schema(login), active);
-            begin(settings, program instanceof WebServerApplicationContext);
+            begin(settings, role);
         } catch (SQLException e) {
             stop();
             throw new StartFailure(
@@ -113,15 +120,15 @@ class Database implements AutoCloseable {
     }
 
     /** Becomes active or stands by. Waits for a database that starts or is upgraded later than this service. */
-    private void begin(Settings settings, boolean mayStandBy) throws SQLException {
+    private void begin(Settings settings, Role role) throws SQLException {
         long end = System.nanoTime() + settings.db().startWait().toNanos();
         for (boolean told = false; ; ) {
             try {
-                if (lease.begin(mayStandBy)) {
+                if (lease.begin(role)) {
                     return;
                 }
                 if (System.nanoTime() > end) {
-                    throw Lease.undecided();
+                    throw role == Role.WORKER ? Lease.unfit() : Lease.undecided();
                 }
                 pause(null);
             } catch (SQLException e) {

@@ -54,6 +54,7 @@ final class Lease implements AutoCloseable {
     private final ActiveService active;
 
     private volatile int term;
+    private volatile Role role = Role.SERVICE;
 
     /** Guarded by this, like all fields below. */
     private @Nullable Connection connection;
@@ -98,9 +99,13 @@ final class Lease implements AutoCloseable {
      * @return false if it cannot be decided yet: call again
      * @throws StartFailure if another service is active, and this one may not stand by or has the same name
      */
-    synchronized boolean begin(boolean mayStandBy) throws SQLException {
+    synchronized boolean begin(Role asked) throws SQLException {
+        role = asked;
         Connection fresh = open();
         try {
+            if (role == Role.WORKER) {
+                return joins(fresh);
+            }
             Optional<Kept> kept = kept(fresh);
             boolean others = kept.filter(row -> row.valid && !row.holder.name().equals(name))
                     .isPresent();
@@ -110,7 +115,7 @@ final class Lease implements AutoCloseable {
                 }
                 unlock(fresh);
             }
-            if (!mayStandBy) {
+            if (role == Role.COMMAND) {
                 throw used("stop it, or set a different DOZO_DB_URL");
             }
             if (standsBy(fresh)) {
@@ -138,6 +143,26 @@ final class Lease implements AutoCloseable {
         }
         self.ifPresent(term -> hold(fresh, term));
         return self.isPresent();
+    }
+
+    /** Uses the database beside its active service, if it has the schema of this program. */
+    private boolean joins(Connection fresh) throws SQLException {
+        Optional<Kept> kept = schema.isCurrent() ? kept(fresh) : Optional.empty();
+        if (kept.isEmpty()) {
+            fresh.close();
+            return false;
+        }
+        version = Schema.version(fresh);
+        active.standBy(kept.get().holder);
+        connection = fresh;
+        return true;
+    }
+
+    /** Returns the failure of a worker that does not fit the database. */
+    static StartFailure unfit() {
+        return new StartFailure(
+                StartFailure.UNAVAILABLE,
+                "the database has no service yet, or one of another version: start the service first, and install its version here");
     }
 
     /** Returns the failure of a start that could not be decided in time. */
@@ -261,7 +286,7 @@ final class Lease implements AutoCloseable {
         }
         Kept kept = kept(open).orElseThrow();
         active.standBy(kept.holder);
-        if (kept.valid) {
+        if (kept.valid || role == Role.WORKER) {
             return;
         }
         Optional<Holder> self = takeTerm(open, false);

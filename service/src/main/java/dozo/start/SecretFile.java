@@ -19,7 +19,7 @@ import java.util.Set;
  */
 public final class SecretFile {
 
-    static final String ALLOWED = "a file whose only line is the secret, writable only by its owner";
+    public static final String ALLOWED = "a file whose only line is the secret, writable only by its owner";
 
     private static final int BYTES_MAX = 4096;
 

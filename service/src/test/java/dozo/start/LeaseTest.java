@@ -131,13 +131,13 @@ class LeaseTest {
         begun("one");
         Lease again = lease("one", new ActiveService("one", true));
 
-        assertThat(again.begin(true))
+        assertThat(again.begin(Role.SERVICE))
                 .as("it may be a former process, whose lease expires")
                 .isFalse();
         leases.getFirst().renewNow();
         leases.getFirst().keep();
 
-        assertThatThrownBy(() -> again.begin(true))
+        assertThatThrownBy(() -> again.begin(Role.SERVICE))
                 .isInstanceOf(StartFailure.class)
                 .hasMessageContaining("DOZO_SERVICE_NAME");
     }
@@ -146,7 +146,7 @@ class LeaseTest {
     void aCommandIsRefusedAndDoesNotStandBy() throws Exception {
         begun("one");
 
-        assertThatThrownBy(() -> lease("two", new ActiveService("two", true)).begin(false))
+        assertThatThrownBy(() -> lease("two", new ActiveService("two", true)).begin(Role.COMMAND))
                 .isInstanceOf(StartFailure.class)
                 .hasMessageContaining("another Dozo service uses this database");
     }
@@ -182,7 +182,8 @@ class LeaseTest {
         assertThatThrownBy(leases.getLast()::keep)
                 .isInstanceOf(StartFailure.class)
                 .hasMessageContaining("another version of Dozo");
-        assertThat(lease("three", new ActiveService("three", true)).begin(true)).isFalse();
+        assertThat(lease("three", new ActiveService("three", true)).begin(Role.SERVICE))
+                .isFalse();
         assertThat(two.isHere()).isFalse();
         assertThat(Lease.undecided()).hasMessageContaining("another version");
     }
@@ -192,7 +193,7 @@ class LeaseTest {
         DataSource empty = login(TestDatabase.empty());
         ActiveService first = new ActiveService("one", true);
         try (Lease lease = new Lease(empty, "", new Schema(empty), first)) {
-            assertThat(lease.begin(true)).isTrue();
+            assertThat(lease.begin(Role.SERVICE)).isTrue();
             assertThat(first.isHere()).isTrue();
             assertThat(new Schema(empty).isCurrent()).isTrue();
         }
@@ -200,7 +201,7 @@ class LeaseTest {
 
     private ActiveService begun(String name) throws SQLException {
         ActiveService active = new ActiveService(name, true);
-        assertThat(lease(name, active).begin(true)).isTrue();
+        assertThat(lease(name, active).begin(Role.SERVICE)).isTrue();
         return active;
     }
 

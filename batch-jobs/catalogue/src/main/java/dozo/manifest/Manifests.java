@@ -153,6 +153,18 @@ public class Manifests {
                         """).param("experiment", experimentId).query(MANIFEST).optional();
     }
 
+    /** Returns whether something of the manifest before is gone in the experiment's latest one. */
+    public boolean lacksEarlier(int experimentId) {
+        return jdbc.sql("""
+                        select entries_gone > 0 from manifest
+                        where experiment_id = :experiment order by manifest_no desc limit 1
+                        """)
+                .param("experiment", experimentId)
+                .query(Boolean.class)
+                .optional()
+                .orElse(false);
+    }
+
     public Optional<Manifest> find(int experimentId, int number) {
         return jdbc.sql("select * from manifest where experiment_id = :experiment and manifest_no = :number")
                 .param("experiment", experimentId)

@@ -4,6 +4,7 @@ import dozo.registry.Sites;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.send.Sender;
+import dozo.transfer.RunWorkers;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -28,6 +29,7 @@ class AtSite {
     private final Senders senders;
     private final Sites sites;
     private final Runs runs;
+    private final RunWorkers workers;
     private final TransferSettings settings;
     private final InstantSource clock;
 
@@ -49,10 +51,17 @@ class AtSite {
         }
     }
 
-    AtSite(Senders senders, Sites sites, Runs runs, TransferSettings settings, InstantSource clock) {
+    AtSite(
+            Senders senders,
+            Sites sites,
+            Runs runs,
+            RunWorkers workers,
+            TransferSettings settings,
+            InstantSource clock) {
         this.senders = senders;
         this.sites = sites;
         this.runs = runs;
+        this.workers = workers;
         this.settings = settings;
         this.clock = clock;
     }
@@ -88,6 +97,7 @@ class AtSite {
             }
             flow.check();
             Thread.sleep(PAUSE);
+            flow.requireLease();
             flow.check();
         }
     }
@@ -99,7 +109,7 @@ class AtSite {
             String words = "waiting for site %s since %s: %s"
                     .formatted(site, now.truncatedTo(ChronoUnit.SECONDS), why.getMessage());
             LOG.warn("run {}: {}", flow.run(), words);
-            runs.say(flow.run(), words);
+            say(flow, words);
             since = now;
         }
         return now.isBefore(since.plus(settings.outage()));
@@ -108,7 +118,15 @@ class AtSite {
     private void isBack(NightFlow flow) {
         if (flow.isBack()) {
             LOG.info("run {}: the site is back", flow.run());
-            runs.say(flow.run(), "");
+            say(flow, "");
+        }
+    }
+
+    private void say(NightFlow flow, String words) {
+        if (flow.joined()) {
+            workers.note(flow.worker(), words);
+        } else {
+            runs.say(flow.run(), words);
         }
     }
 }

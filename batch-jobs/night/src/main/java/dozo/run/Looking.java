@@ -22,6 +22,8 @@ import dozo.plan.Work;
 import dozo.registry.Experiments.Experiment;
 import dozo.run.Agenda.Plan;
 import dozo.send.Stay;
+import dozo.transfer.OfferedLooks;
+import dozo.transfer.OfferedLooks.Offer;
 import dozo.transfer.TransferUnits;
 import dozo.verify.FoundCopies;
 import dozo.verify.Receipts;
@@ -41,6 +43,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,6 +64,9 @@ class Looking {
     private static final int BALANCED_FROM_BUNDLES = 64;
     private static final Duration CURSOR_KEPT_EVERY = Duration.ofSeconds(1);
 
+    /** For each look that the other workers can have under way, so many are offered: those under way, and the next ones. */
+    private static final int OFFERS = 2;
+
     private static final Logger LOG = LoggerFactory.getLogger(Looking.class);
 
     private final Runs runs;
@@ -72,6 +78,7 @@ class Looking {
     private final Receipts receipts;
     private final FoundCopies foundCopies;
     private final TransferUnits units;
+    private final OfferedLooks offers;
     private final Coverage coverage;
     private final Findings findings;
     private final Agenda agenda;
@@ -90,6 +97,7 @@ class Looking {
             Receipts receipts,
             FoundCopies foundCopies,
             TransferUnits units,
+            OfferedLooks offers,
             Coverage coverage,
             Findings findings,
             Agenda agenda,
@@ -106,6 +114,7 @@ class Looking {
         this.receipts = receipts;
         this.foundCopies = foundCopies;
         this.units = units;
+        this.offers = offers;
         this.coverage = coverage;
         this.findings = findings;
         this.agenda = agenda;
@@ -117,11 +126,20 @@ class Looking {
 
     /**
      * Reads the sources of all experiments of the run, except those that it had read before it was interrupted. A
-     * replication reads no source: it plans what the current manifests lack at its site. Returns their number.
+     * replication reads no source: it plans what the current manifests lack at its site. A worker that has joined reads what the
+     * service offers. Returns their number.
      *
      * @throws JobInterruptedException if the run is asked to stop in the meantime
      */
     int look(NightFlow flow) throws JobInterruptedException, InterruptedException {
+        if (flow.joined()) {
+            Offered offered = new Offered(flow);
+            try (Stay _ = flow.in(Limit.LOOKING)) {
+                return offered.run();
+            } finally {
+                offered.leave();
+            }
+        }
         units.cancelEarlier(flow.run(), flow.site());
         if (replications.source(flow.run()).isPresent()) {
             return planAll(flow);
@@ -163,10 +181,20 @@ class Looking {
         return count;
     }
 
-    /** Seals and plans the result of a look, all of it or nothing. */
+    /**
+     * Seals and plans the result of a look, all of it or nothing. A worker that has joined stores only what is sound, and only
+     * if nobody has taken over the look: a source may be missing only on its machine.
+     */
     private void keep(NightFlow flow, Experiment experiment, int turn, SourceLook look) {
-        boolean planned = Boolean.TRUE.equals(transaction.execute(_ -> {
+        boolean planned = Boolean.TRUE.equals(transaction.execute(status -> {
+            if (flow.joined() && offers.remove(flow.run(), flow.worker(), Set.of(experiment.id())) == 0) {
+                return false;
+            }
             Ingested ingested = look.seal();
+            if (flow.joined() && (!ingested.findings().isEmpty() || manifests.lacksEarlier(experiment.id()))) {
+                status.setRollbackOnly();
+                return false;
+            }
             findings.add(flow.run(), ingested.findings());
             if (ingested.sealed()) {
                 receipts.carryOver(experiment.id());
@@ -249,12 +277,118 @@ class Looking {
      */
     private record Next(Experiment experiment, Known known, boolean safe, boolean waits) {}
 
+    private List<Next> nexts(NightFlow flow, List<Experiment> experiments) {
+        int[] ids = experiments.stream().mapToInt(Experiment::id).toArray();
+        Map<Integer, Known> known = ingest.known(ids);
+        Set<Integer> safe = coverage.safe(flow.site(), ids);
+        Set<Integer> waiting = foundCopies.waiting(known.keySet(), flow.site());
+        return experiments.stream()
+                .map(each -> new Next(
+                        each,
+                        requireNonNull(known.get(each.id())),
+                        safe.contains(each.id()),
+                        waiting.contains(each.id())))
+                .toList();
+    }
+
+    /** Gives up unfinished looks, which others repeat, and waits for those that are storing their result. */
+    private static void leave(Set<Look> underWay) throws InterruptedException {
+        for (Look look : underWay) {
+            if (!look.giveUp()) {
+                look.thread.join();
+            }
+        }
+    }
+
+    /** The looks of a worker that has joined: what the service offers, up to the limit. Only the step's thread uses it. */
+    private final class Offered {
+
+        private final NightFlow flow;
+        private final BlockingQueue<Look> ended = new LinkedBlockingQueue<>();
+        private final Set<Look> underWay = new HashSet<>();
+        private int count;
+
+        Offered(NightFlow flow) {
+            this.flow = flow;
+        }
+
+        int run() throws JobInterruptedException, InterruptedException {
+            while (true) {
+                flow.check();
+                flow.requireLease();
+                long heard = flow.rings();
+                boolean looked = runs.isLooked(flow.run());
+                fill();
+                if (underWay.isEmpty()) {
+                    if (looked) {
+                        return count;
+                    }
+                    flow.await(heard);
+                } else {
+                    end(ended.poll(NightFlow.NAP.toMillis(), TimeUnit.MILLISECONDS));
+                    giveUpStuck();
+                }
+            }
+        }
+
+        void leave() throws InterruptedException {
+            Looking.leave(underWay);
+        }
+
+        private void fill() {
+            int room = settings.looks() - underWay.size();
+            if (room == 0) {
+                return;
+            }
+            List<Offer> claimed = offers.claim(flow.run(), flow.worker(), room);
+            Map<Integer, Integer> turns = claimed.stream().collect(Collectors.toMap(Offer::experimentId, Offer::turn));
+            List<Experiment> known = claimed.stream()
+                    .flatMap(offer -> retries.find(flow.run(), offer.experimentId()).stream())
+                    .toList();
+            for (Next next : nexts(flow, known)) {
+                Look look = new Look(flow, next, requireNonNull(turns.get(next.experiment.id())), ended);
+                underWay.add(look);
+                look.begin();
+            }
+        }
+
+        /** Ends this look and all others that have ended in the meantime. What was stored has no offer any more. */
+        private void end(@Nullable Look first) {
+            List<Integer> unchanged = new ArrayList<>();
+            for (Look look = first; look != null; look = ended.poll()) {
+                if (underWay.remove(look)) {
+                    look.rethrow();
+                    count++;
+                    if (look.unchanged) {
+                        unchanged.add(look.experiment.id());
+                    } else {
+                        offers.leaveToService(flow.run(), flow.worker(), look.experiment.id());
+                    }
+                }
+            }
+            if (!unchanged.isEmpty()) {
+                offers.remove(flow.run(), flow.worker(), unchanged);
+            }
+        }
+
+        private void giveUpStuck() {
+            for (Look look : List.copyOf(underWay)) {
+                if (look.isStuck(settings.patience()) && look.giveUp()) {
+                    underWay.remove(look);
+                    LOG.warn("{}: the source does not answer here; it is left to the service", look.experiment.name());
+                    offers.leaveToService(flow.run(), flow.worker(), look.experiment.id());
+                }
+            }
+        }
+    }
+
     /** The looks that are under way, up to the limit. Only the step's thread uses it. */
     private final class Window {
 
         private final NightFlow flow;
         private final BlockingQueue<Look> ended = new LinkedBlockingQueue<>();
         private final Set<Look> underWay = new HashSet<>();
+        private final Set<Integer> offered = new HashSet<>();
         private final Deque<Next> next = new ArrayDeque<>();
         private final List<Integer> first;
         private final Set<Integer> wasFirst;
@@ -280,16 +414,19 @@ class Looking {
 
         int run() throws JobInterruptedException, InterruptedException {
             fill();
-            while (!underWay.isEmpty()) {
+            while (!underWay.isEmpty() || !offered.isEmpty()) {
                 flow.check();
+                flow.requireLease();
                 Look look = ended.poll(NightFlow.NAP.toMillis(), TimeUnit.MILLISECONDS);
                 for (; look != null; look = ended.poll()) {
                     if (underWay.remove(look)) {
                         look.rethrow();
+                        offers.remove(flow.run(), flow.worker(), Set.of(look.experiment.id()));
                         count++;
                     }
                 }
                 giveUpStuck();
+                count += endOffers();
                 keepCursor();
                 fill();
             }
@@ -298,25 +435,58 @@ class Looking {
             return count;
         }
 
-        /** Gives up unfinished looks, which a restart repeats, and waits for those that are storing their result. */
         void leave() throws InterruptedException {
-            for (Look look : underWay) {
-                if (!look.giveUp()) {
-                    look.thread.join();
-                }
-            }
+            Looking.leave(underWay);
         }
 
         private void fill() {
-            while (underWay.size() < settings.looks() && !flow.ends()) {
+            boolean more = true;
+            while (more && underWay.size() < settings.looks() && !flow.ends()) {
                 Optional<Next> found = next();
-                if (found.isEmpty()) {
-                    return;
-                }
-                Look look = new Look(flow, found.get(), turn, ended);
-                underWay.add(look);
-                look.begin();
+                found.ifPresent(next -> begin(next, turn));
+                more = found.isPresent();
             }
+            while (more
+                    && offered.size()
+                            < OFFERS * settings.looks() * flow.others().alive()
+                    && !flow.ends()) {
+                Optional<Next> found = next();
+                found.ifPresent(this::offer);
+                more = found.isPresent();
+            }
+            int room = settings.looks() - underWay.size();
+            if (room > 0 && !offered.isEmpty() && !flow.ends()) {
+                offers.takeBack(flow.run(), flow.worker(), room, !more).forEach(this::begin);
+            }
+        }
+
+        private void begin(Next next, int itsTurn) {
+            Look look = new Look(flow, next, itsTurn, ended);
+            underWay.add(look);
+            look.begin();
+        }
+
+        private void begin(Offer offer) {
+            offered.remove(offer.experimentId());
+            for (Next next : nexts(
+                    retries.find(flow.run(), offer.experimentId()).stream().toList())) {
+                begin(next, offer.turn());
+            }
+        }
+
+        private void offer(Next next) {
+            offers.add(flow.run(), new Offer(next.experiment.id(), turn));
+            offered.add(next.experiment.id());
+        }
+
+        /** Forgets the offers that workers have dealt with. Returns their number. */
+        private int endOffers() {
+            if (offered.isEmpty()) {
+                return 0;
+            }
+            int before = offered.size();
+            offered.retainAll(offers.left(flow.run()));
+            return before - offered.size();
         }
 
         private Optional<Next> next() {
@@ -347,17 +517,7 @@ class Looking {
         }
 
         private List<Next> nexts(List<Experiment> experiments) {
-            int[] ids = experiments.stream().mapToInt(Experiment::id).toArray();
-            Map<Integer, Known> known = ingest.known(ids);
-            Set<Integer> safe = coverage.safe(flow.site(), ids);
-            Set<Integer> waiting = foundCopies.waiting(known.keySet(), flow.site());
-            return experiments.stream()
-                    .map(each -> new Next(
-                            each,
-                            requireNonNull(known.get(each.id())),
-                            safe.contains(each.id()),
-                            waiting.contains(each.id())))
-                    .toList();
+            return Looking.this.nexts(flow, experiments);
         }
 
         /** Leaves out an experiment whose copies are not verified since a rebuild: nobody knows what to send of it. */
@@ -397,9 +557,9 @@ class Looking {
             if (System.nanoTime() - keptNanos < CURSOR_KEPT_EVERY.toNanos()) {
                 return;
             }
-            int done = underWay.stream()
-                    .filter(look -> !wasFirst.contains(look.experiment.id()))
-                    .mapToInt(look -> look.experiment.id() - 1)
+            int done = Stream.concat(underWay.stream().map(look -> look.experiment.id()), offered.stream())
+                    .filter(experiment -> !wasFirst.contains(experiment))
+                    .mapToInt(experiment -> experiment - 1)
                     .min()
                     .orElse(after);
             if (done > kept) {
@@ -422,6 +582,7 @@ class Looking {
         private final LongAdder told = new LongAdder();
         private final Thread thread;
         private volatile @Nullable Throwable failure;
+        private volatile boolean unchanged;
         private long toldBefore;
         private long answeredNanos = System.nanoTime();
 
@@ -447,7 +608,8 @@ class Looking {
 
         private void run() {
             try (SourceLook look = ingest.look(experiment, known, told)) {
-                if (!(safe && look.isUnchanged()) && mayKeep()) {
+                unchanged = safe && look.isUnchanged();
+                if (!unchanged && mayKeep()) {
                     keep(flow, experiment, turn, look);
                 }
             } catch (InterruptedException e) {

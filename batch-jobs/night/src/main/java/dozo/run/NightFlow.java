@@ -2,12 +2,17 @@ package dozo.run;
 
 import dozo.plan.Planner;
 import dozo.send.Stay;
+import dozo.transfer.RunWorkers.Others;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.springframework.batch.core.job.JobInterruptedException;
+import org.springframework.dao.DataAccessResourceFailureException;
 
 /**
  * The state that the flows of one backup share in this process: looking, sending and settling (ADR 0054). Everything
@@ -21,9 +26,18 @@ final class NightFlow {
     private final long run;
     private final int site;
     private final long worker;
+    private final boolean joined;
     private final Planner planner;
+    private final Runnable tell;
+    private final LongAdder proven = new LongAdder();
+    private final Set<Integer> leftToService = ConcurrentHashMap.newKeySet();
+    private volatile Others others = Others.NONE;
+    private @Nullable Others first;
+    private volatile long sureUntilNanos;
+    private volatile boolean fenced;
     private long rings;
     private boolean stopping;
+    private long stoppedNanos;
     private int completed;
     private int ended;
     private @Nullable Instant away;
@@ -31,13 +45,84 @@ final class NightFlow {
 
     /**
      * @param worker this process's number as a worker of the run
+     * @param joined whether this process is a worker of its own, and not the service
      * @param planner only one thread may use it at a time
+     * @param tell tells the other processes of the run about an event
      */
-    NightFlow(long run, int site, long worker, Planner planner) {
+    NightFlow(long run, int site, long worker, boolean joined, Planner planner, Runnable tell) {
         this.run = run;
         this.site = site;
         this.worker = worker;
+        this.joined = joined;
         this.planner = planner;
+        this.tell = tell;
+    }
+
+    /** Returns whether this process is a worker of its own, and not the service that leads the run. */
+    boolean joined() {
+        return joined;
+    }
+
+    /** Records that the lease of this worker was renewed, and when it expires in terms of {@link System#nanoTime}. */
+    void renewed(long untilNanos) {
+        sureUntilNanos = untilNanos;
+    }
+
+    /** Records that others have taken over from this worker: it stops, and nothing that it reports counts any more. */
+    void fence() {
+        fenced = true;
+        stop();
+    }
+
+    /**
+     * Returns whether nobody can have taken over from this worker: its lease has not expired by the clock of this machine.
+     */
+    boolean isSure() {
+        return !fenced && System.nanoTime() - sureUntilNanos < 0;
+    }
+
+    /**
+     * Fails if others have taken over what this worker had claimed. The service's run continues then like one that lost its
+     * database.
+     */
+    void requireLease() {
+        if (fenced) {
+            String why = "this worker was without the database for too long, and others have taken over its work";
+            throw new DataAccessResourceFailureException(why, new SQLTransientConnectionException(why));
+        }
+    }
+
+    /** Sets what is known of the other workers of the run. */
+    void others(Others now) {
+        if (first == null) {
+            first = now;
+        }
+        others = now.since(first);
+    }
+
+    /** Returns what is known of the other workers of the run, and what they have done since this process works on it. */
+    Others others() {
+        return others;
+    }
+
+    /** Counts entries for which this process has recorded receipts. */
+    void proven(long entries) {
+        proven.add(entries);
+    }
+
+    /** Returns the number of entries for which this process has recorded receipts. */
+    long proven() {
+        return proven.sum();
+    }
+
+    /** Leaves an experiment to the service from now on, because its source cannot be read here. */
+    void leaveToService(int experiment) {
+        leftToService.add(experiment);
+    }
+
+    /** Returns the experiments of which nothing can be read here. */
+    Set<Integer> leftToService() {
+        return leftToService;
     }
 
     long run() {
@@ -63,8 +148,14 @@ final class NightFlow {
         return rings;
     }
 
-    /** Signals an event that another flow may wait for: units were planned, or recorded. */
-    synchronized void ring() {
+    /** Signals an event that another flow, here or in another process, may wait for: units were planned, or recorded. */
+    void ring() {
+        hear();
+        tell.run();
+    }
+
+    /** Signals an event that perhaps happened in another process. */
+    synchronized void hear() {
         rings++;
         notifyAll();
     }
@@ -79,8 +170,11 @@ final class NightFlow {
 
     /** Makes all flows begin nothing more: the run is asked to stop, or one of them cannot continue. */
     synchronized void stop() {
-        stopping = true;
-        ring();
+        if (!stopping) {
+            stopping = true;
+            stoppedNanos = System.nanoTime();
+        }
+        hear();
     }
 
     /**
@@ -128,6 +222,11 @@ final class NightFlow {
         if (ended > completed) {
             stop();
         }
+    }
+
+    /** Returns since when nothing more may be begun. */
+    synchronized Duration stoppedFor() {
+        return stopping ? Duration.ofNanos(System.nanoTime() - stoppedNanos) : Duration.ZERO;
     }
 
     /** Returns whether nothing more may be begun. */

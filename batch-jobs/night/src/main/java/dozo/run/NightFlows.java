@@ -1,9 +1,15 @@
 package dozo.run;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.db.ActiveService;
 import dozo.plan.Planner;
+import dozo.run.Senders.Share;
+import dozo.transfer.OfferedLooks;
 import dozo.transfer.RunWorkers;
-import dozo.transfer.TransferUnits;
+import dozo.transfer.RunWorkers.Others;
+import jakarta.annotation.PreDestroy;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
@@ -16,37 +22,69 @@ import org.springframework.batch.core.BatchStatus;
 import org.springframework.batch.core.ExitStatus;
 import org.springframework.batch.core.listener.StepExecutionListener;
 import org.springframework.batch.core.step.StepExecution;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
-/** The flows of each backup that is active in this process, and their worker's leases. */
+/**
+ * The flows of each backup that is active in this process, and its lease as a worker of that run. The process is the
+ * service, or a worker of its own that has joined (ADR 0080).
+ */
 @Component
-class NightFlows implements StepExecutionListener {
+class NightFlows implements StepExecutionListener, Share {
 
-    /** A lease outlasts several failed renewals. */
-    private static final long RENEWAL_SECONDS = 10;
+    /** A lease outlasts several failed renewals; the same time tells the others how far this worker is. */
+    private static final Duration TICK = Duration.ofSeconds(1);
+
+    /** How long the current work of a worker may take when its run is paused; then the lanes are closed. */
+    private static final Duration STOP_LIMIT = Duration.ofSeconds(60);
 
     private static final Logger LOG = LoggerFactory.getLogger(NightFlows.class);
 
     private final Runs runs;
     private final RunWorkers workers;
-    private final TransferUnits units;
+    private final OfferedLooks offers;
+    private final Senders senders;
     private final CostModels costModels;
+    private final SiteHours hours;
+    private final ActiveService active;
+    private final Notices notices;
     private final TransferSettings settings;
     private final String host = ActiveService.machine();
     private final Map<Long, Open> open = new ConcurrentHashMap<>();
 
-    private record Open(NightFlow flow, ScheduledExecutorService renewal) {}
+    private record Open(NightFlow flow, ScheduledExecutorService ticks) {}
 
-    NightFlows(Runs runs, RunWorkers workers, TransferUnits units, CostModels costModels, TransferSettings settings) {
+    NightFlows(
+            Runs runs,
+            RunWorkers workers,
+            OfferedLooks offers,
+            Senders senders,
+            CostModels costModels,
+            SiteHours hours,
+            ActiveService active,
+            Notices notices,
+            TransferSettings settings) {
         this.runs = runs;
         this.workers = workers;
-        this.units = units;
+        this.offers = offers;
+        this.senders = senders;
         this.costModels = costModels;
+        this.hours = hours;
+        this.active = active;
+        this.notices = notices;
         this.settings = settings;
+        senders.with(this);
+        notices.onEach(run -> {
+            Open told = open.get(run);
+            if (told != null) {
+                told.flow().hear();
+            }
+        });
     }
 
     /**
-     * Returns the flow of a run and begins it at the first call. Earlier claims for the run are those of dead workers.
+     * Returns the flow of a run and begins it at the first call. Earlier claims of the service for the run are those of
+     * dead processes.
      */
     NightFlow of(long run, int site) {
         return open.computeIfAbsent(run, _ -> begin(run, site)).flow();
@@ -65,6 +103,16 @@ class NightFlows implements StepExecutionListener {
         if (stopped != null) {
             stopped.flow().stop();
         }
+    }
+
+    @PreDestroy
+    void end() {
+        open.values().forEach(working -> working.ticks().shutdownNow());
+    }
+
+    /** Asks all flows in this process to begin nothing more. */
+    void stopAll() {
+        open.values().forEach(working -> working.flow().stop());
     }
 
     /** Records that the step of a flow has completed, if it has. */
@@ -94,10 +142,37 @@ class NightFlows implements StepExecutionListener {
     void close(long run) {
         Open ended = open.remove(run);
         if (ended != null) {
-            ended.renewal().shutdownNow();
-            if (ended.flow().isBack()) {
+            ended.ticks().shutdownNow();
+            leave(ended.flow());
+            hours.share(ended.flow().site(), 1);
+            if (!ended.flow().joined() && ended.flow().isBack()) {
                 runs.say(run, "");
             }
+        }
+    }
+
+    private void leave(NightFlow flow) {
+        try {
+            workers.leave(flow.worker());
+        } catch (DataAccessException e) {
+            LOG.info("the lease of worker {} ends by itself: {}", flow.worker(), e.getMessage());
+        }
+    }
+
+    /**
+     * Ends the leases of all workers of a run that ends before its work is done, and waits until they have left, or can send
+     * nothing any more. Otherwise they could disturb the next run.
+     */
+    void dismiss(long run) {
+        workers.endAll(run);
+        notices.tell(run);
+        try {
+            long limit = System.nanoTime() + RunWorkers.LEASE.toNanos();
+            while (workers.joined(run) && System.nanoTime() < limit) {
+                Thread.sleep(NightFlow.NAP);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -106,25 +181,97 @@ class NightFlows implements StepExecutionListener {
         return host;
     }
 
-    private Open begin(long run, int site) {
-        // A process that died while it waited for the site has left its message.
-        runs.say(run, "");
-        // Only one process works on this database, so all earlier workers are dead.
-        workers.end(run);
-        long worker = workers.enlist(run, host);
-        units.freeLost(run, worker);
-        Planner planner = new Planner(settings.partitions(), settings.limits(), costModels.of(site));
-        ScheduledExecutorService renewal = Executors.newSingleThreadScheduledExecutor(
-                Thread.ofPlatform().name("lease-" + run).daemon().factory());
-        var _ = renewal.scheduleWithFixedDelay(() -> renew(worker), RENEWAL_SECONDS, RENEWAL_SECONDS, TimeUnit.SECONDS);
-        return new Open(new NightFlow(run, site, worker, planner), renewal);
+    @Override
+    public boolean isSure(long run) {
+        Open working = open.get(run);
+        if (working == null) {
+            return active.isSure();
+        }
+        NightFlow flow = working.flow();
+        if (flow.joined()) {
+            return flow.isSure();
+        }
+        // With an embedded database there is nobody else.
+        return active.isSure() && (flow.isSure() || !active.mayBeReplaced());
     }
 
-    private void renew(long worker) {
+    @Override
+    public long movedByOthers(long run) {
+        return others(run).bytesMoved();
+    }
+
+    /** Returns what is known of the other workers of a run. */
+    Others others(long run) {
+        Open working = open.get(run);
+        return working == null ? Others.NONE : working.flow().others();
+    }
+
+    /** Returns the number of this process as a worker of a run. */
+    long worker(long run) {
+        return requireNonNull(open.get(run)).flow().worker();
+    }
+
+    private Open begin(long run, int site) {
+        boolean joined = !active.isHere();
+        if (!joined) {
+            // A process that died while it waited for the site has left its message.
+            runs.say(run, "");
+            // Only one service works on this database, so all earlier ones are dead.
+            workers.endServices(run);
+            offers.clear(run);
+        }
+        workers.freeOfEnded(run);
+        long nanos = System.nanoTime();
+        long worker = workers.enlist(run, host, joined);
+        Planner planner = new Planner(settings.partitions(), settings.limits(), costModels.of(site));
+        NightFlow flow = new NightFlow(run, site, worker, joined, planner, () -> notices.tell(run));
+        flow.renewed(nanos + RunWorkers.LEASE.toNanos());
+        flow.others(workers.others(run, worker));
+        ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().name("lease-" + run).daemon().factory());
+        var _ = ticks.scheduleWithFixedDelay(() -> tick(flow), 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
+        return new Open(flow, ticks);
+    }
+
+    /** Does in a worker process what the service is asked to do: to stop, to pause, and to keep the hours of the site. */
+    private void follow(NightFlow flow) {
+        hours.apply();
+        if (workers.goesOn(flow.run())) {
+            return;
+        }
+        flow.stop();
+        if (!hours.isOpen(flow.site()) || flow.stoppedFor().compareTo(STOP_LIMIT) > 0) {
+            senders.close(flow.run());
+        }
+    }
+
+    /** Renews the lease, and looks what the other workers do. */
+    private void tick(NightFlow flow) {
         try {
-            workers.renew(worker);
+            long nanos = System.nanoTime();
+            if (!workers.renew(flow.worker(), senders.bytesMovedHere(flow.run()), flow.proven())) {
+                LOG.warn("others have taken over the work of worker {} in run {}", flow.worker(), flow.run());
+                flow.fence();
+                return;
+            }
+            flow.renewed(nanos + RunWorkers.LEASE.toNanos());
+            Others others = workers.others(flow.run(), flow.worker());
+            flow.others(others);
+            hours.share(flow.site(), 1 + others.alive());
+            if (flow.joined()) {
+                follow(flow);
+            }
+            if (others.lost() > 0) {
+                LOG.warn("{} workers of run {} do not answer any more; others take over", others.lost(), flow.run());
+                workers.takeOver(flow.run(), flow.worker());
+                flow.hear();
+            }
         } catch (RuntimeException e) {
-            LOG.warn("the lease of worker {} could not be renewed: {}", worker, e.getMessage());
+            if (flow.isSure()) {
+                LOG.debug("the lease of worker {} could not be renewed yet: {}", flow.worker(), e.getMessage());
+            } else {
+                LOG.warn("the lease of worker {} could not be renewed: {}", flow.worker(), e.getMessage());
+            }
         }
     }
 }

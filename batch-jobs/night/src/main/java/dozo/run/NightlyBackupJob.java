@@ -37,6 +37,10 @@ import org.springframework.transaction.PlatformTransactionManager;
 class NightlyBackupJob {
 
     static final String NAME = "nightlyBackup";
+
+    /** The job of a worker process: its share of the same steps. */
+    static final String SHARE = "nightlyShare";
+
     static final String RUN = "run";
     static final String SITE = "site";
 
@@ -101,10 +105,7 @@ class NightlyBackupJob {
                         .start(checkSite())
                         .next(collect())
                         .build())
-                .next(sideBySide(
-                        whole(flowing("look", (flow, step) -> looking.look(flow))),
-                        send(),
-                        whole(flowing("settle", (flow, step) -> settling.settle(flow)))))
+                .next(shared())
                 .next(tasklet("compare", steps::compare))
                 .next(tasklet("sweep", steps::sweep))
                 .next(tasklet("anchor", anchors::write))
@@ -114,6 +115,23 @@ class NightlyBackupJob {
                 .next(prune())
                 .end()
                 .build();
+    }
+
+    @Bean(SHARE)
+    Job share(ShareEnd end) {
+        return new JobBuilder(SHARE, repository)
+                .listener(end)
+                .start(shared())
+                .end()
+                .build();
+    }
+
+    /** Returns the steps that all workers of a run do at the same time. */
+    private Flow shared() {
+        return sideBySide(
+                whole(flowing("look", (flow, step) -> looking.look(flow))),
+                send(),
+                whole(flowing("settle", (flow, step) -> settling.settle(flow))));
     }
 
     private Flow sideBySide(Step... steps) {

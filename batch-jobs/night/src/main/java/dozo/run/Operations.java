@@ -55,6 +55,7 @@ public class Operations implements SmartLifecycle {
     private final Sites sites;
     private final Senders senders;
     private final RunEnd runEnd;
+    private final NightFlows flows;
     private final SiteHours hours;
     private final InstantSource clock;
     private volatile boolean alive;
@@ -67,6 +68,7 @@ public class Operations implements SmartLifecycle {
             Sites sites,
             Senders senders,
             RunEnd runEnd,
+            NightFlows flows,
             SiteHours hours,
             InstantSource clock) {
         this.executions = executions;
@@ -76,6 +78,7 @@ public class Operations implements SmartLifecycle {
         this.sites = sites;
         this.senders = senders;
         this.runEnd = runEnd;
+        this.flows = flows;
         this.hours = hours;
         this.clock = clock;
     }
@@ -174,7 +177,8 @@ public class Operations implements SmartLifecycle {
         if (isWorking()) {
             executions.askToStop(find(runId));
         } else {
-            // It was paused, or a dead process left it and it was not recovered yet: there is nothing to wait for.
+            // It was paused, or a dead process left it and it was not recovered yet.
+            flows.dismiss(runId);
             runs.close(runId, RunState.STOPPED, RunEnd.STOPPED);
         }
     }
@@ -244,6 +248,7 @@ public class Operations implements SmartLifecycle {
 
     private void recover(Run left) {
         if (left.stops()) {
+            flows.dismiss(left.id());
             runs.close(left.id(), RunState.STOPPED, RunEnd.STOPPED);
         } else if (left.state() == RunState.RUNNING && left.kind() != RunKind.REBUILD) {
             executions.recover(left);

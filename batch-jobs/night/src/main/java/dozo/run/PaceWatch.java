@@ -181,7 +181,7 @@ class PaceWatch implements JobExecutionListener {
             try {
                 long nanos = System.nanoTime();
                 long bytes = senders.bytesMoved(run) + bytesRead.sum();
-                long proven = entries.sum();
+                long proven = entries.sum() + flows.others(run).entriesProven();
                 double seconds = (nanos - storedNanos) / SECOND_NANOS;
                 // NB: while a lost engine is replaced, its bytes are missing for a moment: the next interval has them.
                 if (seconds <= 0 || seconds < secondsMin || bytes < storedBytes) {

@@ -90,7 +90,7 @@ class Retention {
 
     /**
      * Deletes job instances in one statement, so that nobody sees a partly deleted one. Instances with an execution
-     * that never ended stay. NB: the framework's times have no zone, hence the margin of a day. No execution is created
+     * that never ended stay, except those of worker processes that died. NB: the framework's times have no zone, hence the margin of a day. No execution is created
      * after its run has ended, so runs are looked up only for old executions.
      */
     private Batch deleteJobs(Timestamp before) {
@@ -103,8 +103,9 @@ class Retention {
                                   join run r on r.run_id::text = p.parameter_value
                                   where e.job_instance_id = i.job_instance_id and p.parameter_name = 'run'
                                     and r.ended_at < :before and e.create_time < :before::timestamptz + interval '1 day')
-                      and not exists (select from batch_job_execution e
-                                      where e.job_instance_id = i.job_instance_id and e.end_time is null)
+                      and (i.job_name = 'nightlyShare'
+                           or not exists (select from batch_job_execution e
+                                          where e.job_instance_id = i.job_instance_id and e.end_time is null))
                     limit :batch
                 ), execution as (
                     select job_execution_id from batch_job_execution join old using (job_instance_id)

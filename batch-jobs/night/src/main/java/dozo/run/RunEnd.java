@@ -76,6 +76,7 @@ class RunEnd implements JobExecutionListener {
         Run asked = runs.find(run).orElseThrow();
         boolean paused = asked.state() == RunState.PAUSED;
         if (asked.stops() && (paused || obeyed(execution) || lostDatabase(execution))) {
+            flows.dismiss(run);
             runs.close(run, RunState.STOPPED, STOPPED);
         } else if (leaving) {
             LOG.info("run {} will continue at the next start", run);
@@ -91,6 +92,7 @@ class RunEnd implements JobExecutionListener {
             // The stack trace matters only for a defect.
             LOG.error("run {} failed: {}", run, reason, site == null ? failure : null);
             findings.add(run, List.of(new Finding(null, problem(site), null, reason)));
+            flows.dismiss(run);
             runs.close(run, RunState.FAILED, reason);
         }
     }
@@ -139,7 +141,8 @@ class RunEnd implements JobExecutionListener {
         return failures.stream().min(bestFirst).orElse(null);
     }
 
-    private static String reason(@Nullable Throwable failure) {
+    /** Returns the reason for people. */
+    static String reason(@Nullable Throwable failure) {
         RemoteException site = cause(failure, RemoteException.class);
         if (site != null) {
             return String.valueOf(site.getMessage());

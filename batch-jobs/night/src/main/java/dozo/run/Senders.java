@@ -41,6 +41,17 @@ class Senders {
     private final ActiveService active;
     private final Map<Long, Sender> open = new ConcurrentHashMap<>();
 
+    private volatile Share share;
+
+    /** What this process may do for a run, and what others do for it. */
+    interface Share {
+        /** Returns whether nobody else can have taken over. Must return at once. */
+        boolean isSure(long run);
+
+        /** Returns the content bytes that the other workers have sent since this process works on the run. */
+        long movedByOthers(long run);
+    }
+
     /** The bytes that those engines of a run had sent which have lost the site. */
     private final Map<Long, Long> movedBefore = new ConcurrentHashMap<>();
 
@@ -61,6 +72,21 @@ class Senders {
         this.ingestSettings = ingestSettings;
         this.hours = hours;
         this.active = active;
+        this.share = new Share() {
+            @Override
+            public boolean isSure(long run) {
+                return active.isSure();
+            }
+
+            @Override
+            public long movedByOthers(long run) {
+                return 0;
+            }
+        };
+    }
+
+    void with(Share known) {
+        share = known;
     }
 
     /**
@@ -88,11 +114,16 @@ class Senders {
         }
     }
 
+    /** Returns the content bytes that this process and the other workers have sent for a run, since this process works on it. */
+    long bytesMoved(long runId) {
+        return bytesMovedHere(runId) + share.movedByOthers(runId);
+    }
+
     /**
      * Returns the content bytes that the run's engine has sent; 0 without an engine. Never waits for one that is being
      * opened.
      */
-    long bytesMoved(long runId) {
+    long bytesMovedHere(long runId) {
         Sender sender = open.get(runId);
         return movedBefore.getOrDefault(runId, 0L) + (sender == null ? 0 : sender.bytesMoved());
     }
@@ -148,7 +179,7 @@ class Senders {
         Lanes lanes = (settings.lanes() == 0
                         ? Lanes.tuned(site.address(), tunings.start(site.id()))
                         : Lanes.to(site.address(), settings.lanes()))
-                .checked(this::requireLease);
+                .checked(() -> requireLease(runId));
         try {
             Lane lane = lanes.next();
             SiteCheck check = SiteCheck.of(lane);
@@ -173,10 +204,13 @@ class Senders {
         }
     }
 
-    /** Fails if another service may have taken over the run. */
-    private void requireLease() throws IOException {
-        if (!active.isSure()) {
-            throw new IOException("this service may not be the active one any more; nothing is sent");
+    /** Fails if others may have taken over the run, or this process's share of it. */
+    private void requireLease(long runId) throws IOException {
+        if (!share.isSure(runId)) {
+            throw new IOException(
+                    active.isHere()
+                            ? "this service may not be the active one any more; nothing is sent"
+                            : "others may have taken over from this worker; nothing is sent");
         }
     }
 

@@ -21,7 +21,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -39,6 +42,8 @@ class Sending {
 
     /** By this factor more units may be under way if some wait for sources that do not respond. */
     private static final int WAITING_FACTOR = 4;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Sending.class);
 
     private final Runs runs;
     private final TransferUnits units;
@@ -106,6 +111,7 @@ class Sending {
                 fail(e);
             }
             awaitUnderWay();
+            flow.requireLease();
             Exception why = failure;
             if (why != null) {
                 throw why;
@@ -123,7 +129,6 @@ class Sending {
                     if (looked && !units.left(flow.run())) {
                         return;
                     }
-                    units.freeLost(flow.run(), flow.worker());
                     flow.await(heard);
                 } else {
                     record(ended.poll(NightFlow.NAP.toMillis(), TimeUnit.MILLISECONDS));
@@ -139,7 +144,9 @@ class Sending {
                 int room = Math.min(
                         settings.chunk() + waiting.size() - underWay.size(),
                         WAITING_FACTOR * settings.chunk() - underWay.size());
-                Set<Integer> except = waiting.stream().map(Claim::experimentId).collect(Collectors.toSet());
+                Set<Integer> except = Stream.concat(
+                                waiting.stream().map(Claim::experimentId), flow.leftToService().stream())
+                        .collect(Collectors.toSet());
                 List<Claim> claims =
                         room > 0 ? units.claim(flow.run(), flow.worker(), partition, room, except) : List.of();
                 if (claims.isEmpty()) {
@@ -194,7 +201,9 @@ class Sending {
             List<Result> results = new ArrayList<>();
             for (Sent sent = first; sent != null; sent = results.size() < BATCH_MAX ? ended.poll() : null) {
                 underWay.remove(sent.claim().unitId());
-                if (sent.result() != null) {
+                if (sent.result() != null && flow.joined() && sent.result().hasFailures()) {
+                    leaveToService(sent.result());
+                } else if (sent.result() != null) {
                     results.add(sent.result());
                 } else if (sent.failure() != null && !(flow.ends() && sent.failure() instanceof InterruptedException)) {
                     // NB: a unit that left its source at the run's end has no outcome: it is sent when the run
@@ -208,11 +217,32 @@ class Sending {
             try (Stay _ = senders.recording(flow.run(), results.size())) {
                 transaction.executeWithoutResult(_ -> units.record(results, flow.worker(), flows.host()));
                 count += results.size();
-                pace.count(flow.run(), 0, proven(results));
+                long proven = proven(results);
+                pace.count(flow.run(), 0, proven);
+                flow.proven(proven);
             } catch (RuntimeException e) {
                 fail(e);
             }
             flow.ring();
+        }
+
+        /** Leaves a unit to the service, and everything of the same source if it cannot be read here at all. */
+        private void leaveToService(Result result) {
+            Claim claim = result.claim();
+            Failed failed = result.failures().findFirst().orElseThrow();
+            LOG.warn(
+                    "unit {} of {} is left to the service: {}",
+                    claim.unitId(),
+                    claim.route().top(),
+                    failed.message());
+            if (failed.ofSource()) {
+                flow.leaveToService(claim.experimentId());
+            }
+            try {
+                units.leaveToService(claim.unitId(), flow.worker());
+            } catch (RuntimeException e) {
+                fail(e);
+            }
         }
 
         private static long proven(List<Result> results) {

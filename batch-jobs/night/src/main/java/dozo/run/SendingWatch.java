@@ -20,7 +20,7 @@ import org.springframework.batch.core.step.StepExecution;
 import org.springframework.stereotype.Component;
 
 /**
- * Measures how long sending takes while units are under way, and updates the site's cost model. The work of a process
+ * Measures how long this process sends while units are under way, and updates the site's cost model. The work of a process
  * that died is not counted, because its end is unknown.
  */
 @Component
@@ -38,20 +38,19 @@ class SendingWatch implements StepExecutionListener {
     private final TransferUnits units;
     private final Senders senders;
     private final Replications replications;
+    private final NightFlows flows;
     private final TransferSettings settings;
     private final Map<Long, Begin> begins = new ConcurrentHashMap<>();
 
-    /** What was sent before, and how long units have been under way since. */
+    /** The bytes that were sent before, and how long units have been under way since. */
     private static final class Begin {
 
-        private final Work verified;
         private final long bytesMoved;
         private int underWay;
         private long busyNanos;
         private long sinceNanos;
 
-        Begin(Work verified, long bytesMoved) {
-            this.verified = verified;
+        Begin(long bytesMoved) {
             this.bytesMoved = bytesMoved;
         }
 
@@ -77,11 +76,13 @@ class SendingWatch implements StepExecutionListener {
             TransferUnits units,
             Senders senders,
             Replications replications,
+            NightFlows flows,
             TransferSettings settings) {
         this.models = models;
         this.units = units;
         this.senders = senders;
         this.replications = replications;
+        this.flows = flows;
         this.settings = settings;
     }
 
@@ -92,7 +93,7 @@ class SendingWatch implements StepExecutionListener {
             // Its time is that of two sites, and says nothing about a night's.
             return;
         }
-        begins.put(run, new Begin(units.verified(run), senders.bytesMoved(run)));
+        begins.put(run, new Begin(senders.bytesMovedHere(run)));
     }
 
     /** Counts a unit of a run as under way. */
@@ -126,10 +127,10 @@ class SendingWatch implements StepExecutionListener {
     private void learn(StepExecution step, Begin begin, Duration took) {
         long run = run(step);
         int site = Math.toIntExact(requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.SITE)));
-        Work verified = units.verified(run);
-        long bytes = verified.bytes() - begin.verified.bytes();
-        long entries = verified.entries() - begin.verified.entries();
-        long moved = senders.bytesMoved(run) - begin.bytesMoved;
+        Work verified = units.verified(run, flows.worker(run));
+        long bytes = verified.bytes();
+        long entries = verified.entries();
+        long moved = senders.bytesMovedHere(run) - begin.bytesMoved;
         int lanes = senders.lanes(run);
         if (!tells(bytes, entries, moved, lanes)) {
             return;

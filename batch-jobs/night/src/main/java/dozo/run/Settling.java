@@ -112,11 +112,13 @@ class Settling {
             long heard = flow.rings();
             boolean looked = runs.isLooked(flow.run());
             boolean sent = looked && !units.left(flow.run());
-            List<Integer> next = units.toSettle(flow.run(), flow.site(), looked, BATCH_MAX, BATCH_ENTRIES);
+            List<Integer> next =
+                    units.toSettle(flow.run(), flow.site(), flow.worker(), looked, BATCH_MAX, BATCH_ENTRIES);
             if (!next.isEmpty()) {
                 settle(flow, next);
                 count += next.size();
-            } else if (sent) {
+                flow.ring();
+            } else if (sent && !units.settling(flow.run())) {
                 return count;
             } else {
                 flow.await(heard);
@@ -157,6 +159,10 @@ class Settling {
                 return setFolderFacts(sender, batch);
             });
             transaction.executeWithoutResult(_ -> {
+                if (!units.endSettling(flow.run(), flow.worker(), ids)) {
+                    flow.fence();
+                    flow.requireLease();
+                }
                 findings.add(flow.run(), failed);
                 batch.forEach(due -> settled(flow, due, requireNonNull(back.get(due.route))));
             });

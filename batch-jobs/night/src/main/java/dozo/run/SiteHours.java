@@ -30,6 +30,7 @@ public class SiteHours {
     private final ZoneId zone;
     private final InstantSource clock;
     private final Map<Integer, Throttle> throttles = new ConcurrentHashMap<>();
+    private final Map<Integer, Integer> shares = new ConcurrentHashMap<>();
 
     /**
      * What holds at a site.
@@ -99,9 +100,14 @@ public class SiteHours {
     Throttle throttle(int siteId) {
         return throttles.computeIfAbsent(siteId, id -> {
             Throttle throttle = new Throttle(0, change -> LOG.info("site {} yields to other users: {}", id, change));
-            apply(timetables.of(id), throttle);
+            apply(id, timetables.of(id), throttle);
             return throttle;
         });
+    }
+
+    /** Sets among how many processes the limit of a site is divided, from the next {@link #apply} on. */
+    void share(int siteId, int processes) {
+        shares.put(siteId, processes);
     }
 
     /** Gives all limits the rates that hold now. */
@@ -110,12 +116,12 @@ public class SiteHours {
             return;
         }
         Map<Integer, SiteTimetable> all = timetables.all();
-        throttles.forEach((site, throttle) -> apply(all.getOrDefault(site, SiteTimetable.NONE), throttle));
+        throttles.forEach((site, throttle) -> apply(site, all.getOrDefault(site, SiteTimetable.NONE), throttle));
     }
 
-    private void apply(SiteTimetable timetable, Throttle throttle) {
+    private void apply(int siteId, SiteTimetable timetable, Throttle throttle) {
         Allowance now = timetable.at(local());
-        throttle.limit(now.bytesPerSecond());
+        throttle.limit(Math.ceilDiv(now.bytesPerSecond(), (long) shares.getOrDefault(siteId, 1)));
         throttle.yielding(now.yielding());
     }
 

@@ -1,12 +1,18 @@
 package dozo.transfer;
 
+import dozo.ledger.Rows;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
 
 /**
- * The workers of runs and their leases, by the database's clock. A worker's number only grows and is therefore also a
- * fencing number: a worker's report about a unit that another has taken over is ignored (ADR 0054).
+ * The workers of runs and their leases, by the database's clock: the service, and worker processes that have joined (ADR
+ * 0080). A worker's number only grows and is therefore also a fencing number: a report about something that another
+ * has taken over is ignored (ADR 0054).
  */
 @Component
 public class RunWorkers {
@@ -15,41 +21,220 @@ public class RunWorkers {
      * How long a worker may be without the database or the link before another takes over; much longer than a renewal
      * takes.
      */
-    static final Duration LEASE = Duration.ofSeconds(60);
+    public static final Duration LEASE = Duration.ofSeconds(30);
+
+    /** Of the program; workers of other versions may not join. */
+    private static final String VERSION =
+            Objects.requireNonNullElse(RunWorkers.class.getPackage().getImplementationVersion(), "development");
 
     private final JdbcClient jdbc;
 
-    RunWorkers(JdbcClient jdbc) {
+    /**
+     * A worker of a run.
+     *
+     * @param joined whether it is a process of its own; false: the service
+     * @param ended whether it has left, or is dead and others have taken over
+     * @param bytesMoved content that it has sent, repeated bytes included
+     * @param entriesProven files, folders and links of which it has recorded receipts
+     * @param note what a person should know about it; empty: nothing
+     */
+    public record RunWorker(
+            long worker,
+            String host,
+            boolean joined,
+            Instant beganAt,
+            boolean ended,
+            long bytesMoved,
+            long entriesProven,
+            String note) {}
+
+    /**
+     * What one worker knows of the others of its run.
+     *
+     * @param alive those with a lease
+     * @param lost those whose lease has expired, and from whom nobody has taken over yet
+     * @param bytesMoved content that others than the service have sent, dead ones included
+     * @param entriesProven entries that they have proven
+     */
+    public record Others(int alive, int lost, long bytesMoved, long entriesProven) {
+
+        public static final Others NONE = new Others(0, 0, 0, 0);
+
+        /** Returns the same, with what was sent and proven since an earlier moment. */
+        public Others since(Others earlier) {
+            return new Others(alive, lost, bytesMoved - earlier.bytesMoved, entriesProven - earlier.entriesProven);
+        }
+    }
+
+    public RunWorkers(JdbcClient jdbc) {
         this.jdbc = jdbc;
     }
 
     /** Registers a worker of a run and returns its number. */
-    public long enlist(long runId, String host) {
+    public long enlist(long runId, String host, boolean joined) {
         return jdbc.sql("""
-                        insert into run_worker (run_id, host, began_at, lease_until)
-                        values (:run, :host, now(), now() + make_interval(secs => :lease))
+                        insert into run_worker (run_id, host, joined, version, began_at, lease_until)
+                        values (:run, :host, :joined, :version, now(), now() + make_interval(secs => :lease))
                         returning worker_id
                         """)
                 .param("run", runId)
                 .param("host", host)
+                .param("joined", joined)
+                .param("version", VERSION)
                 .param("lease", LEASE.toSeconds())
                 .query(Long.class)
                 .single();
     }
 
-    /** Renews a lease from now on. */
-    public void renew(long worker) {
-        jdbc.sql("update run_worker set lease_until = now() + make_interval(secs => :lease) where worker_id = :worker")
-                .param("lease", LEASE.toSeconds())
+    /**
+     * Renews a lease from now on, also an expired one.
+     *
+     * @return false if others have taken over: nothing of this worker counts any more
+     */
+    public boolean renew(long worker, long bytesMoved, long entriesProven) {
+        return jdbc.sql("""
+                        update run_worker
+                        set lease_until = now() + make_interval(secs => :lease), bytes_moved = :bytes, entries_proven = :entries
+                        where worker_id = :worker and not ended
+                        """)
+                        .param("lease", LEASE.toSeconds())
+                        .param("bytes", bytesMoved)
+                        .param("entries", entriesProven)
+                        .param("worker", worker)
+                        .update()
+                == 1;
+    }
+
+    /** Sets what a person should know about a worker. */
+    public void note(long worker, String note) {
+        jdbc.sql("update run_worker set note = :note where worker_id = :worker")
+                .param("note", note)
                 .param("worker", worker)
                 .update();
     }
 
-    /** Ends the leases of all workers of a run: they are known to be dead, and others can take over at once. */
-    public void end(long runId) {
-        jdbc.sql(
-                        "update run_worker set lease_until = now() - interval '1 s' where run_id = :run and lease_until >= now()")
+    /** Ends the leases of all earlier services of a run: they are known to be dead. Workers that have joined go on. */
+    public void endServices(long runId) {
+        jdbc.sql("update run_worker set ended = true where run_id = :run and not joined and not ended")
                 .param("run", runId)
                 .update();
+    }
+
+    /** Ends the leases of all workers of a run. */
+    public void endAll(long runId) {
+        jdbc.sql("update run_worker set ended = true where run_id = :run and not ended")
+                .param("run", runId)
+                .update();
+    }
+
+    /** Ends a lease: the worker has left its run and sends nothing more. Others take over what it has not finished. */
+    @Transactional
+    public void leave(long worker) {
+        jdbc.sql(
+                        "update run_worker set ended = true, lease_until = least(lease_until, now()) where worker_id = :worker")
+                .param("worker", worker)
+                .update();
+        free(worker);
+    }
+
+    /** Ends the expired leases of a run, and frees what those workers had claimed. Does not touch the caller's. */
+    @Transactional
+    public void takeOver(long runId, long worker) {
+        jdbc.sql("""
+                        update run_worker set ended = true
+                        where run_id = :run and worker_id <> :worker and lease_until < now() and not ended
+                        returning worker_id
+                        """)
+                .param("run", runId)
+                .param("worker", worker)
+                .query(Long.class)
+                .list();
+        freeOfEnded(runId);
+    }
+
+    /** Frees everything that workers had claimed whose leases have ended. */
+    public void freeOfEnded(long runId) {
+        jdbc.sql("select worker_id from run_worker where run_id = :run and ended")
+                .param("run", runId)
+                .query(Long.class)
+                .list()
+                .forEach(this::free);
+    }
+
+    private void free(long worker) {
+        for (String statement : List.of(
+                "update transfer_unit set worker_id = null where state = 'PLANNED' and worker_id = :worker",
+                "update offered_look set worker_id = null where worker_id = :worker",
+                "delete from settling where worker_id = :worker")) {
+            jdbc.sql(statement).param("worker", worker).update();
+        }
+    }
+
+    /** Returns whether a worker process may still send for a run: it has not left, and its lease has not expired. */
+    public boolean joined(long runId) {
+        return jdbc.sql("select exists (select from run_worker where run_id = :run and joined and lease_until > now())")
+                .param("run", runId)
+                .query(Boolean.class)
+                .single();
+    }
+
+    /** Returns whether the workers of a run may begin something new. */
+    public boolean goesOn(long runId) {
+        return jdbc.sql("""
+                        select exists (select from run
+                                       where run_id = :run and ended_at is null and state = 'RUNNING' and stopped_by is null)
+                        """).param("run", runId).query(Boolean.class).single();
+    }
+
+    /** Returns what a worker should know of the others of its run. */
+    public Others others(long runId, long worker) {
+        return jdbc.sql("""
+                        select count(*) filter (where worker_id <> :worker and not ended and lease_until >= now()) as alive,
+                               count(*) filter (where worker_id <> :worker and not ended and lease_until < now()) as lost,
+                               coalesce(sum(bytes_moved) filter (where joined), 0) as bytes_moved,
+                               coalesce(sum(entries_proven) filter (where joined), 0) as entries_proven
+                        from run_worker where run_id = :run
+                        """)
+                .param("run", runId)
+                .param("worker", worker)
+                .query(Rows.of(Others.class))
+                .single();
+    }
+
+    /** Returns the workers of a run, the earliest first. */
+    public List<RunWorker> of(long runId) {
+        return jdbc.sql("""
+                        select worker_id as worker, host, joined, began_at, ended or lease_until < now() as ended,
+                               bytes_moved, entries_proven, note
+                        from run_worker where run_id = :run order by worker_id
+                        """).param("run", runId).query(Rows.of(RunWorker.class)).list();
+    }
+
+    /**
+     * Returns the run that a worker of this version may join: its service works on it, and not all is looked at, sent or claimed.
+     * 0: there is none.
+     */
+    public long open() {
+        return jdbc.sql("""
+                        select coalesce(max(r.run_id), 0) from run r
+                        where r.ended_at is null and r.state = 'RUNNING' and r.stopped_by is null
+                          and r.from_site_id is null and r.kind in ('nightlyBackup', 'retry')
+                          and (select w.version from run_worker w where w.run_id = r.run_id and not w.joined
+                               order by w.worker_id desc limit 1) = :version
+                          and (r.looked_at is null
+                               or exists (select from transfer_unit u
+                                          where u.run_id = r.run_id and u.state = 'PLANNED' and u.worker_id is null
+                                            and not u.for_service))
+                        """).param("version", VERSION).query(Long.class).single();
+    }
+
+    /** Returns the version of the service of a run that another version keeps this program from joining; empty: none. */
+    public String otherVersion() {
+        return jdbc.sql("""
+                        select coalesce(max(w.version), '') from run r cross join lateral (
+                            select version from run_worker where run_id = r.run_id and not joined
+                            order by worker_id desc limit 1) w
+                        where r.ended_at is null and w.version <> :version
+                        """).param("version", VERSION).query(String.class).single();
     }
 }

@@ -77,7 +77,18 @@ public class TransferUnits {
             Earlier earlier) {}
 
     /** A claimed unit, the outcome of each entry, and how digests were computed. */
-    public record Result(Claim claim, List<Outcome> outcomes, String method) {}
+    public record Result(Claim claim, List<Outcome> outcomes, String method) {
+
+        /** Returns the entries that could not be proven. */
+        public Stream<Failed> failures() {
+            return outcomes.stream().filter(Failed.class::isInstance).map(Failed.class::cast);
+        }
+
+        /** Returns whether not everything could be proven. */
+        public boolean hasFailures() {
+            return failures().findAny().isPresent();
+        }
+    }
 
     /**
      * The progress of a run, in recorded units.
@@ -261,17 +272,14 @@ public class TransferUnits {
     }
 
     /**
-     * Frees the units of other workers of a run whose leases have expired, so that they can be claimed again. The
-     * calling worker's own units are never freed: it may still be sending them, under names that nobody else may use in
-     * the meantime.
+     * Gives back a unit that a worker could not prove completely, so that the service tries again: only the service decides what
+     * is a finding, because a source may be missing only on the worker's machine.
      */
-    public void freeLost(long runId, long worker) {
+    public void leaveToService(long unitId, long worker) {
         jdbc.sql("""
-                        update transfer_unit set worker_id = null
-                        where run_id = :run and state = 'PLANNED'
-                          and worker_id in (select worker_id from run_worker
-                                            where run_id = :run and worker_id <> :worker and lease_until < now())
-                        """).param("run", runId).param("worker", worker).update();
+                        update transfer_unit set worker_id = null, for_service = true
+                        where unit_id = :unit and worker_id = :worker and state = 'PLANNED'
+                        """).param("unit", unitId).param("worker", worker).update();
     }
 
     /** Claims units of all experiments. */
@@ -308,6 +316,9 @@ public class TransferUnits {
                         where unit_id in (select unit_id from transfer_unit u
                                           where run_id = :run and state = 'PLANNED' and worker_id is null
                                             and experiment_id <> all(:except)
+                                            and exists (select from run_worker w
+                                                        where w.worker_id = :worker and not w.ended
+                                                          and not (w.joined and u.for_service))
                                             and (kind <> 'LINKS'
                                                  or not exists (select from transfer_unit o
                                                                 where o.run_id = :run and o.state = 'PLANNED'
@@ -343,16 +354,17 @@ public class TransferUnits {
     }
 
     /**
-     * Returns at most {@code limit} experiments of a site that have receipts which their bag does not list yet, and for
+     * Claims at most {@code limit} experiments of a site that have receipts which their bag does not list yet, and for
      * which the run has nothing left to do. If an experiment has units in the run, all must be closed; others are
      * returned only when the run has read all sources. Frozen experiments are skipped, except in a replication, and so
-     * are those that the run does not include.
+     * are those that the run does not include, and those that another worker has claimed.
      *
      * @param entries the approximate maximum of their entries together; only the first experiment may have more
      */
-    public List<Integer> toSettle(long runId, int siteId, boolean looked, int limit, long entries) {
+    public List<Integer> toSettle(long runId, int siteId, long worker, boolean looked, int limit, long entries) {
         return jdbc.sql("""
-                        select experiment_id from (
+                        insert into settling (run_id, experiment_id, worker_id)
+                        select :run, experiment_id, :worker from (
                         select p.experiment_id, sum(p.entries) over (order by p.experiment_id) - p.entries as before
                         from protection p
                         where p.site_id = :site and p.unsettled
@@ -368,18 +380,47 @@ public class TransferUnits {
                                           where f.experiment_id = p.experiment_id and f.site_id = :site)
                           and exists (select from run_included i
                                       where i.run_id = :run and i.experiment_id = p.experiment_id)
+                          and not exists (select from settling s
+                                          where s.run_id = :run and s.experiment_id = p.experiment_id)
+                          and exists (select from run_worker where worker_id = :worker and not ended)
                         order by p.experiment_id
                         limit :limit
                         ) due
                         where before < :entries
+                        on conflict do nothing
+                        returning experiment_id
                         """)
                 .param("run", runId)
                 .param("site", siteId)
+                .param("worker", worker)
                 .param("looked", looked)
                 .param("limit", limit)
                 .param("entries", entries)
                 .query((row, n) -> row.getInt(1))
                 .list();
+    }
+
+    /** Returns whether any worker of a run is settling an experiment. */
+    public boolean settling(long runId) {
+        return jdbc.sql("select exists (select from settling where run_id = :run)")
+                .param("run", runId)
+                .query(Boolean.class)
+                .single();
+    }
+
+    /** Ends the settling of experiments. Returns false if others have taken one of them over from this worker. */
+    public boolean endSettling(long runId, long worker, List<Integer> experiments) {
+        return jdbc.sql("""
+                        delete from settling
+                        where run_id = :run and worker_id = :worker and experiment_id = any(:experiments)
+                        """)
+                        .param("run", runId)
+                        .param("worker", worker)
+                        .param(
+                                "experiments",
+                                experiments.stream().mapToInt(Integer::intValue).toArray())
+                        .update()
+                == experiments.size();
     }
 
     /**
@@ -507,10 +548,19 @@ public class TransferUnits {
 
     /** Returns what a run has sent and proven so far, in units without failures. */
     public Work verified(long runId) {
+        return verified(runId, "");
+    }
+
+    /** Returns what a worker of a run has sent and proven so far, in units without failures. */
+    public Work verified(long runId, long worker) {
+        return verified(runId, "and worker_id = " + worker);
+    }
+
+    private Work verified(long runId, String which) {
         return jdbc.sql("""
                         select coalesce(sum(length_bytes), 0) as bytes, coalesce(sum(cardinality(entry_nos)), 0) as entries
-                        from transfer_unit where run_id = :run and state = 'VERIFIED'
-                        """)
+                        from transfer_unit where run_id = :run and state = 'VERIFIED' %s
+                        """.formatted(which))
                 .param("run", runId)
                 .query((row, n) -> new Work(row.getLong("bytes"), row.getLong("entries")))
                 .single();

@@ -58,8 +58,8 @@ final class Night implements AutoCloseable {
         }
 
         @Bean
-        ActiveService activeService() {
-            return ActiveService.alone();
+        Notices notices() {
+            return Notices.NONE;
         }
 
         @Bean
@@ -99,11 +99,11 @@ final class Night implements AutoCloseable {
     }
 
     Night(DataSource database, SiteAddress site, String... properties) {
-        this(database, properties);
+        this(database, ActiveService.alone(), properties);
         get(Sites.class).save("dr", site, "test");
     }
 
-    private Night(DataSource database, String... properties) {
+    private Night(DataSource database, ActiveService active, String... properties) {
         List<String> all = new ArrayList<>(List.of(
                 "spring.batch.job.enabled=false",
                 "spring.batch.jdbc.initialize-schema=never",
@@ -116,13 +116,21 @@ final class Night implements AutoCloseable {
         context = new SpringApplicationBuilder(Wiring.class)
                 .web(WebApplicationType.NONE)
                 .properties(all.toArray(String[]::new))
-                .initializers(fresh -> fresh.getBeanFactory().registerSingleton("dataSource", database))
+                .initializers(fresh -> {
+                    fresh.getBeanFactory().registerSingleton("dataSource", database);
+                    fresh.getBeanFactory().registerSingleton("activeService", active);
+                })
                 .run();
     }
 
     /** Returns a night without a site. */
     static Night without(DataSource database) {
-        return new Night(database);
+        return new Night(database, ActiveService.alone());
+    }
+
+    /** Returns the jobs of a worker process, for the nights of another one with the same database. */
+    static Night worker(DataSource database, String... properties) {
+        return new Night(database, new ActiveService("worker", true), properties);
     }
 
     static Night on(SiteAddress site, String... properties) {

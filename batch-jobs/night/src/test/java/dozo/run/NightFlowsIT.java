@@ -455,17 +455,20 @@ class NightFlowsIT {
         Claim cutOff = units.claim(run.id(), flow.worker(), 0, 10).getFirst();
         assertThat(units.claim(run.id(), flow.worker(), 1, 10)).isEmpty();
 
-        long other = workers.enlist(run.id(), "elsewhere");
-        units.freeLost(run.id(), other);
+        long other = workers.enlist(run.id(), "elsewhere", true);
+        workers.takeOver(run.id(), other);
         assertThat(units.claim(run.id(), flow.worker(), 1, 10))
                 .as("its lease is not over")
                 .isEmpty();
-        workers.end(run.id());
-        units.freeLost(run.id(), flow.worker());
+        night.jdbc()
+                .sql("update run_worker set lease_until = now() - interval '1 s' where worker_id = :worker")
+                .param("worker", flow.worker())
+                .update();
+        workers.takeOver(run.id(), flow.worker());
         assertThat(units.claim(run.id(), other, 1, 10))
                 .as("nobody frees what is its own")
                 .isEmpty();
-        units.freeLost(run.id(), other);
+        workers.takeOver(run.id(), other);
         Claim taken = units.claim(run.id(), other, 1, 10).getFirst();
         assertThat(taken.unitId()).isEqualTo(cutOff.unitId());
         assertThat(other).isGreaterThan(flow.worker());

@@ -1,0 +1,43 @@
+package dozo.run;
+
+import static java.util.Objects.requireNonNull;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.batch.core.BatchStatus;
+import org.springframework.batch.core.job.JobExecution;
+import org.springframework.batch.core.listener.JobExecutionListener;
+import org.springframework.stereotype.Component;
+
+/** Leaves a run when the share of this worker process has ended, in whatever way. The run belongs to the service. */
+@Component
+class ShareEnd implements JobExecutionListener {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ShareEnd.class);
+
+    private final Senders senders;
+    private final NightFlows flows;
+
+    ShareEnd(Senders senders, NightFlows flows) {
+        this.senders = senders;
+        this.flows = flows;
+    }
+
+    @Override
+    public void afterJob(JobExecution execution) {
+        long run = requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
+        senders.close(run);
+        flows.close(run);
+        if (execution.getStatus() == BatchStatus.COMPLETED) {
+            LOG.info("left run {}: nothing is left to do", run);
+        } else {
+            LOG.warn(
+                    "left run {} before its end: {}",
+                    run,
+                    execution.getAllFailureExceptions().stream()
+                            .map(RunEnd::reason)
+                            .findFirst()
+                            .orElse("it was paused or stopped"));
+        }
+    }
+}

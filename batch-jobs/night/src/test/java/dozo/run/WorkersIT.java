@@ -1,0 +1,278 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dozo.registry.SiteTimetables;
+import dozo.registry.Sites;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import dozo.transfer.OfferedLooks;
+import dozo.transfer.OfferedLooks.Offer;
+import dozo.transfer.RunWorkers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Worker processes share the service's runs (ADR 0080). Here both are in one process, with the same database. */
+class WorkersIT extends NightAtSite {
+
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final int EXPERIMENTS = 40;
+    private static final int FILES = 5;
+
+    private Night helper;
+
+    WorkersIT() {
+        super("dozo.ingest.looks=1", "dozo.transfer.partitions=1", "dozo.transfer.chunk=1", "dozo.transfer.outage=1m");
+    }
+
+    @BeforeEach
+    void openWorker() {
+        helper = Night.worker(database, "dozo.transfer.partitions=2", "dozo.transfer.outage=1m");
+    }
+
+    @AfterEach
+    void closeWorker() {
+        helper.close();
+    }
+
+    private Path experiment(String code) throws Exception {
+        Path folder = Files.createDirectory(source.resolve(code));
+        Map<String, String> files = new HashMap<>();
+        for (int i = 0; i < FILES; i++) {
+            files.put("f" + i, (code + i).repeat(2_000));
+        }
+        Night.write(folder, files);
+        night.register(code, folder);
+        return folder;
+    }
+
+    /** Opens a run that the service leads, but of which it does nothing by itself. */
+    private Run opened() {
+        Run run = night.get(Runs.class)
+                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        var _ = night.get(NightFlows.class).of(run.id(), run.siteId());
+        return run;
+    }
+
+    private NightFlow joined(Run run) {
+        return helper.get(NightFlows.class).of(run.id(), run.siteId());
+    }
+
+    /** Returns how much worker processes have done in a step. */
+    private long shared(String step) {
+        return night.count("""
+                select coalesce(sum(s.write_count), 0) from batch_step_execution s
+                join batch_job_execution e using (job_execution_id) join batch_job_instance i using (job_instance_id)
+                where i.job_name = 'nightlyShare' and s.step_name like '%s%%'
+                """.formatted(step));
+    }
+
+    /** NB: the service begins its own work when the worker is there, because it is done with this little at once. */
+    @Test
+    void aWorkerLooksSendsAndSettlesWithTheService() throws Exception {
+        for (int i = 0; i < EXPERIMENTS; i++) {
+            experiment("S" + i);
+        }
+        night.get(SiteTimetables.class).set("dr", List.of("daily 00:00-24:00 1MB/s"), "test");
+        Run run = opened();
+        NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+        Thread working = inBackground(() -> helper.get(Worker.class).work());
+        await().atMost(LIMIT).until(() -> flow.others().alive() == 1);
+
+        List<Thread> flows = List.of(
+                inBackground(() -> night.get(Looking.class).look(flow)),
+                inBackground(() -> night.get(Sending.class).send(flow, 0)),
+                inBackground(() -> night.get(Settling.class).settle(flow)));
+        for (Thread each : flows) {
+            each.join();
+        }
+        await().atMost(LIMIT).until(() -> flow.others().alive() == 0);
+        helper.get(Worker.class).leave();
+        working.join();
+
+        assertThat(night.findings(run)).isEmpty();
+        assertThat(night.coverage().experimentsSafe()).isEqualTo(EXPERIMENTS);
+        for (int i = 0; i < EXPERIMENTS; i++) {
+            NightlyBackupIT.assertChecks(root.resolve("p/S" + i));
+        }
+        assertThat(shared("look")).as("looked at by the worker").isPositive();
+        assertThat(shared("sendUnits")).as("sent by the worker").isPositive();
+        assertThat(shared("settle")).as("settled by the worker").isPositive();
+        assertThat(night.get(RunWorkers.class).of(run.id())).anySatisfy(worker -> {
+            assertThat(worker.joined()).isTrue();
+            assertThat(worker.ended()).isTrue();
+            assertThat(worker.bytesMoved()).isPositive();
+            assertThat(worker.entriesProven()).isPositive();
+        });
+        assertThat(night.count("select count(*) from offered_look")).isZero();
+        assertThat(night.count("select count(*) from settling")).isZero();
+        night.get(Senders.class).close(run.id());
+        night.get(NightFlows.class).close(run.id());
+    }
+
+    private interface Work {
+        void run() throws Exception;
+    }
+
+    private static Thread inBackground(Work work) {
+        return Thread.ofVirtual().start(() -> {
+            try {
+                work.run();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    @Test
+    void whatAWorkerCannotReadIsLeftToTheService() throws Exception {
+        Path away = experiment("S1");
+        experiment("S2");
+        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        Files.writeString(source.resolve("S2/f0"), "changed");
+        Run run = opened();
+        night.get(OfferedLooks.class).add(run.id(), new Offer(1, 0));
+        night.get(OfferedLooks.class).add(run.id(), new Offer(2, 0));
+        night.get(Runs.class).looked(run.id());
+        Files.move(away, folder.resolve("unmounted"));
+
+        NightFlow flow = joined(run);
+        helper.get(Looking.class).look(flow);
+
+        assertThat(night.jdbc()
+                        .sql("select experiment_id from offered_look where for_service and worker_id is null")
+                        .query(Integer.class)
+                        .list())
+                .containsExactly(1);
+        assertThat(night.get(OfferedLooks.class).left(run.id())).containsExactly(1);
+        assertThat(night.findings(run)).isEmpty();
+        assertThat(night.count("select count(*) from transfer_unit where run_id = " + run.id()))
+                .as("the other one is planned")
+                .isEqualTo(1);
+        assertThat(helper.get(OfferedLooks.class).claim(run.id(), flow.worker(), 9))
+                .isEmpty();
+    }
+
+    @Test
+    void aWorkerThatMissesFilesSealsNothing() throws Exception {
+        experiment("S1");
+        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        Run run = opened();
+        night.get(OfferedLooks.class).add(run.id(), new Offer(1, 0));
+        night.get(Runs.class).looked(run.id());
+        Files.delete(source.resolve("S1/f3"));
+
+        helper.get(Looking.class).look(joined(run));
+
+        assertThat(night.count("select count(*) from manifest")).isEqualTo(1);
+        assertThat(night.count("select count(*) from offered_look where for_service"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aUnitThatAWorkerCannotReadIsSentByTheService() throws Exception {
+        Path away = experiment("S1");
+        Run run = opened();
+        night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
+        Files.move(away, folder.resolve("unmounted"));
+
+        NightFlow flow = joined(run);
+        Thread sending = inBackground(() -> helper.get(Sending.class).send(flow, 0));
+        await().atMost(LIMIT)
+                .until(() ->
+                        night.count("select count(*) from transfer_unit where for_service and worker_id is null") > 0);
+        Files.move(folder.resolve("unmounted"), away);
+
+        night.get(Sending.class).send(night.get(NightFlows.class).of(run.id(), run.siteId()), 0);
+        sending.join();
+        assertThat(night.findings(run)).isEmpty();
+        assertThat(night.count("select count(*) from transfer_unit where state = 'VERIFIED'"))
+                .isEqualTo(1);
+        assertThat(night.get(RunWorkers.class).of(run.id()))
+                .filteredOn(RunWorkers.RunWorker::joined)
+                .singleElement()
+                .satisfies(worker -> assertThat(worker.entriesProven()).isZero());
+    }
+
+    @Test
+    void aWorkerFromWhichOthersHaveTakenOverStops() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        NightFlow flow = joined(run);
+        assertThat(flow.isSure()).isTrue();
+
+        helper.jdbc()
+                .sql("update run_worker set lease_until = now() - interval '1 s', ended = true where joined")
+                .update();
+
+        await().atMost(LIMIT).until(flow::ends);
+        assertThat(flow.isSure()).isFalse();
+        assertThat(helper.get(NightFlows.class).isSure(run.id())).isFalse();
+        assertThat(night.get(NightFlows.class).isSure(run.id())).isTrue();
+    }
+
+    @Test
+    void theServiceTakesOverFromAWorkerThatDoesNotRenewItsLease() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
+        long dead = helper.get(RunWorkers.class).enlist(run.id(), "dead", true);
+        assertThat(helper.get(dozo.transfer.TransferUnits.class).claim(run.id(), dead, 0, 9))
+                .hasSize(1);
+        await().atMost(LIMIT)
+                .until(() -> night.get(NightFlows.class).others(run.id()).alive() == 1);
+
+        night.jdbc()
+                .sql("update run_worker set lease_until = now() - interval '1 s' where worker_id = :dead")
+                .param("dead", dead)
+                .update();
+
+        await().atMost(LIMIT)
+                .until(() -> night.count("select count(*) from transfer_unit where worker_id is null") == 1);
+        assertThat(night.get(RunWorkers.class).renew(dead, 0, 0)).isFalse();
+        assertThat(night.get(dozo.transfer.TransferUnits.class).claim(run.id(), dead, 0, 9))
+                .as("it may claim nothing any more")
+                .isEmpty();
+    }
+
+    @Test
+    void aRunThatIsStoppedDismissesItsWorkers() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        NightFlow flow = joined(run);
+
+        Thread stopping =
+                Thread.ofVirtual().start(() -> night.get(Operations.class).stop(run.id(), "test"));
+        await().atMost(LIMIT).until(flow::ends);
+        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().goesOn())
+                .as("it waits for the worker")
+                .isTrue();
+        helper.get(NightFlows.class).close(run.id());
+        stopping.join();
+
+        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state()).isEqualTo(RunState.STOPPED);
+        assertThat(helper.get(RunWorkers.class).open()).isZero();
+    }
+
+    @Test
+    void aWorkerOfAnotherVersionDoesNotJoin() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        assertThat(helper.get(RunWorkers.class).open()).isEqualTo(run.id());
+        assertThat(helper.get(RunWorkers.class).otherVersion()).isEmpty();
+
+        night.jdbc().sql("update run_worker set version = '9.9'").update();
+
+        assertThat(helper.get(RunWorkers.class).open()).isZero();
+        assertThat(helper.get(RunWorkers.class).otherVersion()).isEqualTo("9.9");
+    }
+}

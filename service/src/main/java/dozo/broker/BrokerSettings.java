@@ -1,0 +1,53 @@
+package dozo.broker;
+
+import dozo.setting.Setting;
+import dozo.setting.Setting.Secret;
+import dozo.setting.WrongSetting;
+import dozo.start.SecretFile;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/** The message broker that tells workers at once that there is work. */
+@ConfigurationProperties("dozo.broker")
+public record BrokerSettings(
+        @Setting(
+                value =
+                        "the RabbitMQ server that tells workers at once that there is work, without user and password. The"
+                                + " service and all workers need the same one; without one workers look every 15 s",
+                allowed = "amqp://host:port/virtual-host or amqps://…",
+                empty = "none")
+        @DefaultValue("")
+        String url,
+
+        @Setting(value = "the broker's user", allowed = "a name", empty = "`guest`") @DefaultValue("")
+        String user,
+
+        @Setting(
+                value = "the password of the broker's user",
+                allowed = SecretFile.ALLOWED,
+                empty = "`guest`",
+                secret = Secret.IN_FILE)
+        @DefaultValue("")
+        String passwordFile) {
+
+    public BrokerSettings {
+        if (!url.isEmpty() && !url.matches("amqps?://[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?(/[A-Za-z0-9._%-]{0,200})?")) {
+            throw new WrongSetting("url");
+        }
+        if (url.isEmpty() && !(user + passwordFile).isEmpty()) {
+            throw new WrongSetting("url", "is missing, but a user or password is set");
+        }
+    }
+
+    boolean isSet() {
+        return !url.isEmpty();
+    }
+
+    String userName() {
+        return user.isEmpty() ? "guest" : user;
+    }
+
+    String secret() {
+        return passwordFile.isEmpty() ? "guest" : SecretFile.read(passwordFile);
+    }
+}

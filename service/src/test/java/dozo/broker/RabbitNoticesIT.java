@@ -1,0 +1,120 @@
+package dozo.broker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Notices over a real broker arrive, and a broker that is away, full or comes back holds up nobody. */
+class RabbitNoticesIT {
+
+    private static final Duration LIMIT = Duration.ofMinutes(3);
+
+    @TempDir
+    static Path folder;
+
+    private static RabbitBroker broker;
+    private final List<Long> heard = new CopyOnWriteArrayList<>();
+    private final List<Long> heardBySelf = new CopyOnWriteArrayList<>();
+
+    @BeforeAll
+    static void start() throws Exception {
+        broker = new RabbitBroker(folder);
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        broker.close();
+    }
+
+    @BeforeEach
+    void clear() {
+        heard.clear();
+        heardBySelf.clear();
+    }
+
+    private RabbitNotices listening() {
+        RabbitNotices notices = new RabbitNotices(broker.settings());
+        notices.onEach(heard::add);
+        return notices;
+    }
+
+    private void awaitHeard(RabbitNotices teller, long run) {
+        await().atMost(LIMIT).until(() -> {
+            teller.tell(run);
+            return heard.contains(run);
+        });
+    }
+
+    @Test
+    void aNoticeReachesTheOthersAndNotTheOneThatTold() {
+        try (RabbitNotices teller = new RabbitNotices(broker.settings());
+                RabbitNotices _ = listening()) {
+            teller.onEach(heardBySelf::add);
+
+            awaitHeard(teller, 7);
+            awaitHeard(teller, 8);
+
+            assertThat(heardBySelf).isEmpty();
+            assertThat(heard).containsOnly(7L, 8L);
+        }
+    }
+
+    @Test
+    void aBrokerThatDiesAndComesBackIsUsedAgain() throws Exception {
+        try (RabbitNotices teller = new RabbitNotices(broker.settings());
+                RabbitNotices _ = listening()) {
+            awaitHeard(teller, 1);
+            broker.kill();
+            for (int i = 0; i < 1_000; i++) {
+                teller.tell(2);
+            }
+            broker.restart();
+            awaitHeard(teller, 3);
+        }
+    }
+
+    @Test
+    void aBrokerThatIsNotThereAtTheStartIsUsedLater() throws Exception {
+        broker.kill();
+        try (RabbitNotices teller = new RabbitNotices(broker.settings());
+                RabbitNotices _ = listening()) {
+            teller.tell(1);
+            broker.restart();
+            awaitHeard(teller, 4);
+        }
+    }
+
+    @Test
+    void aBrokerWhoseDiskIsFullHoldsUpNobody() throws Exception {
+        try (RabbitNotices teller = new RabbitNotices(broker.settings());
+                RabbitNotices _ = listening()) {
+            awaitHeard(teller, 1);
+            broker.disk(true);
+            long began = System.nanoTime();
+            for (int i = 0; i < 1_000; i++) {
+                teller.tell(5);
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(LIMIT);
+            broker.disk(false);
+            awaitHeard(teller, 6);
+        }
+    }
+
+    @Test
+    void settingsThatCannotBeRightAreRefused() {
+        assertThatThrownBy(() -> new BrokerSettings("http://broker", "", "")).hasMessageContaining("url");
+        assertThatThrownBy(() -> new BrokerSettings("amqp://user:secret@broker", "", ""))
+                .hasMessageContaining("url");
+        assertThatThrownBy(() -> new BrokerSettings("", "dozo", "")).hasMessageContaining("is missing");
+    }
+}

@@ -40,6 +40,7 @@ services:
   site: {build: {network: host}}
   directory: {build: {network: host}}
   service: {build: {network: host}}
+  worker: {build: {network: host}}
 """
 
 PEOPLE = """\

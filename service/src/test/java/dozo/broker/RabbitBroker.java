@@ -37,9 +37,7 @@ public final class RabbitBroker implements AutoCloseable {
                 Map.entry("RABBITMQ_DIST_PORT", String.valueOf(Ports.free())),
                 Map.entry("RABBITMQ_MNESIA_BASE", folder.resolve("db").toString()),
                 Map.entry("RABBITMQ_LOG_BASE", folder.resolve("log").toString()),
-                Map.entry(
-                        "RABBITMQ_ENABLED_PLUGINS_FILE",
-                        folder.resolve("plugins").toString()),
+                Map.entry("RABBITMQ_ENABLED_PLUGINS_FILE", folder.resolve("plugins").toString()),
                 Map.entry("RABBITMQ_CONFIG_FILE", folder.resolve("none").toString()));
         server = start();
     }

@@ -94,6 +94,11 @@ final class WorkerCommand implements Callable<Integer> {
                     @ComponentScan.Filter(
                             type = FilterType.REGEX,
                             pattern = "dozo\\.start\\.(Pseudonym|Worklist)Settings.*"))
+    @ComponentScan(
+            basePackages = "dozo.schedule",
+            useDefaultFilters = false,
+            includeFilters =
+                    @ComponentScan.Filter(type = FilterType.REGEX, pattern = "dozo\\.schedule\\.ScheduleSettings.+"))
     static class Rooms {
 
         @Bean

@@ -17,11 +17,11 @@ import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.amqp.AmqpException;
-import org.springframework.amqp.core.AnonymousQueue;
 import org.springframework.amqp.core.BindingBuilder;
 import org.springframework.amqp.core.FanoutExchange;
 import org.springframework.amqp.core.Message;
 import org.springframework.amqp.core.MessageBuilder;
+import org.springframework.amqp.core.Queue;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.amqp.rabbit.core.RabbitAdmin;
 import org.springframework.amqp.rabbit.core.RabbitTemplate;
@@ -58,7 +58,9 @@ final class RabbitNotices implements Notices, AutoCloseable {
 
     RabbitNotices(BrokerSettings settings) {
         connections = new CachingConnectionFactory(factory(settings));
-        AnonymousQueue own = new AnonymousQueue(Map.of("x-max-length", KEPT_MAX, "x-overflow", "drop-head"));
+        // NB: not an AnonymousQueue, which asks for a place in a cluster that older servers do not know.
+        Queue own = new Queue(
+                EXCHANGE + "." + self, false, true, true, Map.of("x-max-length", KEPT_MAX, "x-overflow", "drop-head"));
         FanoutExchange exchange = new FanoutExchange(EXCHANGE, false, false);
         RabbitAdmin admin = new RabbitAdmin(connections);
         template = new RabbitTemplate(connections);

@@ -37,7 +37,9 @@ public final class RabbitBroker implements AutoCloseable {
                 Map.entry("RABBITMQ_DIST_PORT", String.valueOf(Ports.free())),
                 Map.entry("RABBITMQ_MNESIA_BASE", folder.resolve("db").toString()),
                 Map.entry("RABBITMQ_LOG_BASE", folder.resolve("log").toString()),
-                Map.entry("RABBITMQ_ENABLED_PLUGINS_FILE", folder.resolve("plugins").toString()),
+                Map.entry(
+                        "RABBITMQ_ENABLED_PLUGINS_FILE",
+                        folder.resolve("plugins").toString()),
                 Map.entry("RABBITMQ_CONFIG_FILE", folder.resolve("none").toString()));
         server = start();
     }
@@ -64,7 +66,7 @@ public final class RabbitBroker implements AutoCloseable {
 
     /** Raises the alarm of a full disk, or ends it. */
     public void disk(boolean full) throws IOException, InterruptedException {
-        run("rabbitmqctl", "set_disk_free_limit", full ? "1000TB" : "1MB");
+        run("rabbitmqctl", "set_disk_free_limit", full ? "1000000GB" : "1MB");
     }
 
     private Process start() throws IOException {

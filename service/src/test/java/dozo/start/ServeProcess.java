@@ -2,9 +2,11 @@ package dozo.start;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
-/** {@code dozo serve} in its own process: on a free port, without a schedule. */
+/** {@code dozo serve} or {@code dozo worker} in its own process: on a free port, without a schedule. */
 final class ServeProcess {
 
     private ServeProcess() {}
@@ -16,12 +18,25 @@ final class ServeProcess {
      * @param settings environment variables; none that begins with {@code DOZO_} is inherited
      */
     static Process start(Path work, Path output, Map<String, String> settings) throws IOException {
-        ProcessBuilder command = new ProcessBuilder(
+        return start(List.of(), "serve", work, output, settings);
+    }
+
+    /** Starts a worker, behind the words of another program if there are any. */
+    static Process startWorker(List<String> before, Path work, Path output, Map<String, String> settings)
+            throws IOException {
+        return start(before, "worker", work, output, settings);
+    }
+
+    private static Process start(List<String> before, String word, Path work, Path output, Map<String, String> settings)
+            throws IOException {
+        List<String> words = new ArrayList<>(before);
+        words.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("java.class.path"),
                 "dozo.Application",
-                "serve");
+                word));
+        ProcessBuilder command = new ProcessBuilder(words);
         command.environment().keySet().removeIf(name -> name.startsWith("DOZO_"));
         command.environment()
                 .putAll(Map.of(

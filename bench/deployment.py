@@ -15,7 +15,7 @@ import urllib.request
 import zlib
 from pathlib import Path
 
-from containers import TESTS_IMAGE, TOP, Docker, engine, get_images, say
+from containers import TESTS_IMAGE, TOP, Docker, engine, get_images, say, with_compose
 from data import MB, even
 from measure import workspace
 from processes import CannotMeasure, wait_for
@@ -78,7 +78,7 @@ def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
     with workspace(options.work) as (_, folder):
         if options.short:
-            rows = Deployment(Docker(), folder).refusals()
+            rows = Deployment(with_compose(Docker()), folder).refusals()
             print_rows('deployment', rows)
             return shortfalls(rows), 'short: no container was started'
         subprocess.run([TOP / 'dozo', 'copy', '--help'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=1800, check=True)

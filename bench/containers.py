@@ -227,8 +227,7 @@ def get_images(docker, names):
 
 def recipe_name(image):
     """Returns the folder's name: postgres for postgres:18, orthanc for orthancteam/orthanc:25.2.0."""
-    name, _, tag = image.partition(':')
-    return 'maven' if name == 'maven' else 'temurin' if name == 'eclipse-temurin' else name.rpartition('/')[2]
+    return image.partition(':')[0].rpartition('/')[2].removeprefix('eclipse-')
 
 
 def add_local_files(context):

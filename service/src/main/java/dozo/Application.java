@@ -84,6 +84,8 @@ public class Application {
     static final SortedMap<String, Class<?>> WITH_SPRING = new TreeMap<>(Map.of(
             "demo",
             Demo.class,
+            "doctor",
+            DoctorCommand.class,
             "rebuild-catalogue",
             RebuildCommand.class,
             "serve",
@@ -99,8 +101,9 @@ public class Application {
             CopyCommand.main(Arrays.copyOfRange(arguments, 1, arguments.length));
         }
         if (WITH_SPRING.containsKey(first)) {
-            // Log only warnings until Spring has read the log settings.
-            ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.WARN);
+            // Log only warnings until Spring has read the log settings. The doctor finds what would be logged.
+            ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME))
+                    .setLevel(first.equals("doctor") ? Level.OFF : Level.WARN);
         } else {
             CopyCommand.startNoLogger();
         }

@@ -53,6 +53,9 @@ public final class EmbeddedDatabase implements AutoCloseable {
     private static final int LINES_KEPT = 20;
     private static final String USER = "postgres";
 
+    /** The index of the line with the port in a server's pid file. */
+    private static final int PORT_LINE = 3;
+
     private final Path data;
     private final FileChannel lock;
     private final EmbeddedPostgres server;
@@ -107,9 +110,36 @@ public final class EmbeddedDatabase implements AutoCloseable {
         }
     }
 
+    /** How to log in to a server. */
+    public record Access(String url, String user, String password) {}
+
+    /**
+     * Returns how to log in to the server that another process runs on a folder now.
+     *
+     * @return empty if none runs
+     * @throws IOException if the folder belongs to another user, for example
+     */
+    public static Optional<Access> access(Path folder) throws IOException {
+        Path data = folder.toAbsolutePath().resolve("data");
+        if (!Files.exists(data) || running(data).isEmpty()) {
+            return Optional.empty();
+        }
+        List<String> facts = Files.readAllLines(data.resolve("postmaster.pid"));
+        return facts.size() <= PORT_LINE
+                ? Optional.empty()
+                : Optional.of(new Access(
+                        url(Integer.parseInt(facts.get(PORT_LINE).strip())),
+                        USER,
+                        Files.readString(folder.resolve("password")).strip()));
+    }
+
+    private static String url(int port) {
+        return "jdbc:postgresql://127.0.0.1:%d/postgres".formatted(port);
+    }
+
     /** Returns the JDBC address of its database. */
     public String url() {
-        return "jdbc:postgresql://127.0.0.1:%d/postgres".formatted(server.getPort());
+        return url(server.getPort());
     }
 
     public String user() {

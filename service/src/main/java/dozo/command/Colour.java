@@ -3,7 +3,7 @@ package dozo.command;
 import picocli.CommandLine.Help.Ansi;
 
 /** What a state means for the reader, as a colour on a terminal that shows colours; {@code NO_COLOR} is respected. */
-enum Colour {
+public enum Colour {
     GOOD(32),
     WAITING(33),
     BAD(31);
@@ -16,7 +16,7 @@ enum Colour {
     }
 
     /** Returns a text in this colour, or the text itself where there are no colours. */
-    String of(String text) {
+    public String of(String text) {
         return Ansi.AUTO.enabled() ? "\u001b[%dm%s\u001b[0m".formatted(code, text) : text;
     }
 }

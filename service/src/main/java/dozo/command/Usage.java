@@ -50,6 +50,7 @@ public final class Usage {
         groups.put(
                 "Set-up",
                 List.of(
+                        "doctor",
                         "site",
                         "tune",
                         "recovery-key",

@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Properties;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,7 +18,6 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.stereotype.Component;
 
 /**
@@ -33,47 +31,11 @@ class Database implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Database.class);
 
-    private final Login login;
+    private final DatabaseLogin login;
     private final @Nullable EmbeddedDatabase embedded;
     private final Lease lease;
     private final ActiveService active;
     private final Presence presence;
-
-    /** The server's address and the credentials of Dozo. */
-    private static final class Login extends DriverManagerDataSource {
-
-        private static final String LIMIT_SECONDS = "10";
-
-        // NB: PGSimpleDataSource would put all of the driver's settings into its address. Flyway looks for passwords in
-        // it by
-        // expressions whose time grows with the square of its length: a third of a second at each start.
-        Login(String url, String user, String password) {
-            super(url, properties(user, password));
-        }
-
-        private static Properties properties(String user, String password) {
-            Properties properties = new Properties();
-            // What is not given may be in the address.
-            if (!user.isEmpty()) {
-                properties.setProperty("user", user);
-            }
-            if (!password.isEmpty()) {
-                properties.setProperty("password", password);
-            }
-            properties.setProperty("ApplicationName", "dozo");
-            properties.setProperty("tcpKeepAlive", "true");
-            properties.setProperty("loginTimeout", LIMIT_SECONDS);
-            return properties;
-        }
-
-        /**
-         * Does nothing. NB: each pool would set the time that its own requests wait, for everything that logs in here.
-         */
-        @Override
-        public void setLoginTimeout(int seconds) {
-            // Keeps the limit.
-        }
-    }
 
     /** Opens the database. A program with pages is a service; another one says what it is, or is a command. */
     Database(Settings settings, ApplicationContext program, Optional<Role> given) throws IOException {
@@ -86,11 +48,8 @@ class Database implements AutoCloseable {
         embedded = settings.db().url().isEmpty() ? start(settings) : null;
         try {
             login = embedded == null
-                    ? new Login(
-                            settings.db().url(),
-                            settings.db().user(),
-                            settings.db().secret())
-                    : new Login(embedded.url(), embedded.user(), embedded.password());
+                    ? DatabaseLogin.of(settings.db())
+                    : new DatabaseLogin(embedded.url(), embedded.user(), embedded.password());
             active = new ActiveService(settings.service().nameHere(), embedded == null);
             lease = new Lease(login, settings.service().url(), new Schema(login), active);
             begin(settings, role);
@@ -124,6 +83,7 @@ class Database implements AutoCloseable {
         long end = System.nanoTime() + settings.db().startWait().toNanos();
         for (boolean told = false; ; ) {
             try {
+                refuseSharedSessions();
                 if (lease.begin(role)) {
                     return;
                 }
@@ -144,6 +104,15 @@ class Database implements AutoCloseable {
                 }
                 pause(e);
             }
+        }
+    }
+
+    private void refuseSharedSessions() throws SQLException {
+        if (embedded == null && Sessions.areShared(login)) {
+            throw new StartFailure(
+                    StartFailure.CONFIGURATION,
+                    "a pooler before the database gives one session to several connections; expected pool_mode = session"
+                            + " for Dozo's database, or a DOZO_DB_URL without the pooler");
         }
     }
 
@@ -175,7 +144,7 @@ class Database implements AutoCloseable {
     }
 
     private static EmbeddedDatabase start(Settings settings) {
-        Path folder = settings.workFolder().resolve("postgres");
+        Path folder = settings.workFolder().resolve(DatabaseLogin.EMBEDDED);
         if (Files.notExists(folder)) {
             LOG.info(
                     "creating an embedded database in {} because DOZO_DB_URL is not set; this takes some seconds",

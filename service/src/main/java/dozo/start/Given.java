@@ -3,11 +3,15 @@ package dozo.start;
 import dozo.setting.Setting.Secret;
 import dozo.setting.SizeOfSetting;
 import dozo.setting.WrongSetting;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -73,9 +77,52 @@ public final class Given {
      * @throws StartFailure for the first error
      */
     public void check() {
-        refuseUnknown();
-        declared.forEach(this::check);
-        records.forEach(this::bind);
+        List<StartFailure> failures = failures();
+        if (!failures.isEmpty()) {
+            throw failures.getFirst();
+        }
+    }
+
+    /** Returns all errors, each once. */
+    public List<StartFailure> failures() {
+        Map<String, StartFailure> failures = new LinkedHashMap<>();
+        refuseUnknown(failure -> failures.put(failure.message(), failure));
+        declared.forEach(each -> collect(() -> check(each), failures));
+        records.forEach(each -> collect(() -> bind(each), failures));
+        return List.copyOf(failures.values());
+    }
+
+    private static void collect(Runnable check, Map<String, StartFailure> failures) {
+        try {
+            check.run();
+        } catch (StartFailure failure) {
+            failures.putIfAbsent(failure.message(), failure);
+        }
+    }
+
+    /** Returns the files with secrets that these settings name, by the environment variable. */
+    public Map<String, Path> secretFiles() {
+        Map<String, Path> files = new LinkedHashMap<>();
+        for (Declared each : declared) {
+            String value = each.says().secret() == Secret.IN_FILE && find(each).isPresent() ? value(each) : "";
+            if (!value.isEmpty()) {
+                files.put(each.environment(), Path.of(value));
+            }
+        }
+        return files;
+    }
+
+    /**
+     * Returns a record of settings.
+     *
+     * @throws StartFailure if one of them is wrong
+     */
+    public <T extends Record> T of(Class<T> record) {
+        try {
+            return binder.bindOrCreate(Declared.prefix(record), record);
+        } catch (BindException e) {
+            throw told(e);
+        }
     }
 
     /** Lists all settings. */
@@ -92,7 +139,7 @@ public final class Given {
                 .toList();
     }
 
-    private void refuseUnknown() {
+    private void refuseUnknown(Consumer<StartFailure> refused) {
         for (PropertySource<?> source : environment.getPropertySources()) {
             if (!(source instanceof EnumerablePropertySource<?> listed)
                     || ConfigurationPropertySources.isAttachedConfigurationPropertySource(source)) {
@@ -103,9 +150,9 @@ public final class Given {
                 if (plain.startsWith("dozo")
                         && (name.toLowerCase(Locale.ROOT).startsWith(PREFIX) || name.startsWith("DOZO_"))
                         && !isKnown(plain)) {
-                    throw new StartFailure(
+                    refused.accept(new StartFailure(
                             StartFailure.CONFIGURATION,
-                            "unknown setting %s; did you mean %s?".formatted(name, nearest(name)));
+                            "unknown setting %s; did you mean %s?".formatted(name, nearest(name))));
                 }
             }
         }
@@ -193,11 +240,7 @@ public final class Given {
     }
 
     private void bind(Class<? extends Record> record) {
-        try {
-            binder.bindOrCreate(Declared.prefix(record), record);
-        } catch (BindException e) {
-            throw told(e);
-        }
+        var _ = of(record);
     }
 
     /** Returns a binder that reads settings as the service does, with sizes in powers of 1,000. */

@@ -435,7 +435,7 @@ final class Lease implements AutoCloseable {
 
     /**
      * Ends this service's earlier session. A server whose connection was cut keeps that session, and its lock, for
-     * hours.
+     * hours. A session without the lock is left: a pooler has cleared it, and may have given it to another connection.
      */
     private void endFormer(Connection fresh) throws SQLException {
         Session former = session;
@@ -443,7 +443,11 @@ final class Lease implements AutoCloseable {
             return;
         }
         try (PreparedStatement end = fresh.prepareStatement("""
-                select pg_terminate_backend(pid, 5000) from pg_stat_activity where pid = ? and backend_start::text = ?
+                select pg_terminate_backend(pid, 5000) from pg_stat_activity
+                where pid = ? and backend_start::text = ?
+                  and exists (select from pg_locks l
+                              where l.pid = pg_stat_activity.pid and l.locktype = 'advisory' and l.objsubid = 1
+                                and (l.classid::bigint << 32) | l.objid::bigint = hashtext('dozo.service'))
                 """)) {
             end.setInt(1, former.process);
             end.setString(2, former.since);

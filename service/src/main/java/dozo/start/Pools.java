@@ -15,7 +15,7 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
  * the database is away, a request fails at once, and a night waits (ADR 0048). All connections of the active service
  * belong to its term (ADR 0081).
  */
-final class Pools extends AbstractDataSource implements AutoCloseable {
+public final class Pools extends AbstractDataSource implements AutoCloseable {
 
     private static final int REQUESTS_MAX = 16;
 
@@ -84,6 +84,11 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
         this.partitions = partitions;
         this.requestLimit = requestLimit;
         opened.add(open(lease.term()));
+    }
+
+    /** Returns how many connections an active service uses at most, that of its lease included. */
+    public static int connectionsMax(int partitions) {
+        return REQUESTS_MAX + partitions + BESIDE_PARTITIONS + 1;
     }
 
     /** Sets whether this thread serves a request from now on. */

@@ -5,17 +5,35 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.MigrationInfo;
 import org.flywaydb.core.api.MigrationState;
+import org.flywaydb.core.internal.exception.FlywaySqlException;
 import org.jspecify.annotations.Nullable;
 
 /** The schema of the database. Only the active service migrates it; a service that stands by needs the same one. */
-final class Schema {
+public final class Schema {
 
     private final Flyway flyway;
 
-    Schema(DataSource database) {
+    /** How the schema of a database compares with that of this program. */
+    public enum Standing {
+        /** There is none: the first start creates it. */
+        NONE,
+        CURRENT,
+        /** The next start upgrades it. */
+        OLDER,
+        /** It is of another version, and this program refuses it. */
+        OTHER,
+        /** The user may not read it. */
+        UNREADABLE
+    }
+
+    public Schema(DataSource database) {
         flyway = Flyway.configure().dataSource(database).load();
     }
 
@@ -29,8 +47,30 @@ final class Schema {
         return Arrays.stream(flyway.info().all()).allMatch(each -> each.getState() == MigrationState.SUCCESS);
     }
 
+    /** Compares the database's schema with that of this program. */
+    public Standing standing() {
+        try {
+            return standing(List.of(flyway.info().all()));
+        } catch (FlywaySqlException refused) {
+            return Standing.UNREADABLE;
+        }
+    }
+
+    private static Standing standing(List<MigrationInfo> all) {
+        Set<MigrationState> states = all.stream().map(MigrationInfo::getState).collect(Collectors.toSet());
+        if (states.equals(Set.of(MigrationState.PENDING))) {
+            return Standing.NONE;
+        }
+        boolean known = Set.of(MigrationState.SUCCESS, MigrationState.PENDING).containsAll(states)
+                && all.stream().allMatch(MigrationInfo::isChecksumMatching);
+        if (!known) {
+            return Standing.OTHER;
+        }
+        return states.contains(MigrationState.PENDING) ? Standing.OLDER : Standing.CURRENT;
+    }
+
     /** Returns the version of the database's schema; null if it has none. */
-    static @Nullable String version(Connection connection) throws SQLException {
+    public static @Nullable String version(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet found = statement.executeQuery("select to_regclass('flyway_schema_history') is not null")) {
             found.next();

@@ -80,6 +80,20 @@ public final class SecretFile {
         return file;
     }
 
+    /** Returns whether other users of this machine can read a file: it and all folders above it are open to them. */
+    public static boolean isReadByOthers(Path file) throws IOException {
+        Path real = file.toRealPath();
+        if (!Files.getPosixFilePermissions(real).contains(PosixFilePermission.OTHERS_READ)) {
+            return false;
+        }
+        for (Path folder = real.getParent(); folder != null; folder = folder.getParent()) {
+            if (!Files.getPosixFilePermissions(folder).contains(PosixFilePermission.OTHERS_EXECUTE)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private static void refuseOpen(Path file, String name) throws IOException {
         PosixFileAttributeView owned = Files.getFileAttributeView(file, PosixFileAttributeView.class);
         if (owned == null) {

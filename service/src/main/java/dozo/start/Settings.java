@@ -73,7 +73,8 @@ public record Settings(
             }
         }
 
-        String nameHere() {
+        /** Returns the name of this service, also if none is set. */
+        public String nameHere() {
             return name.isEmpty() ? ActiveService.machine() : name;
         }
     }
@@ -152,10 +153,20 @@ public record Settings(
         }
     }
 
+    /** Returns the work folder, which may not exist yet. */
+    public Path workFolderOrNone() {
+        return Path.of(work).toAbsolutePath().normalize();
+    }
+
+    /** Returns whether an embedded database has been created. */
+    public boolean hasEmbedded() {
+        return Files.exists(workFolderOrNone().resolve(DatabaseLogin.EMBEDDED));
+    }
+
     /** Returns the work folder. Creates it, for its owner only, if it is missing. */
     public Path workFolder() {
         try {
-            Path folder = Path.of(work).toAbsolutePath().normalize();
+            Path folder = workFolderOrNone();
             Files.createDirectories(
                     folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
             return folder;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** Forwards bytes between the service and its database, or refuses every connection and closes the existing ones. */
 final class Relay implements AutoCloseable {
 
-    private final int server;
+    private volatile int server;
     private final int port;
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final AtomicInteger turnedAway = new AtomicInteger();
@@ -28,6 +28,11 @@ final class Relay implements AutoCloseable {
 
     int port() {
         return port;
+    }
+
+    /** Forwards new connections to another server from now on. */
+    void to(int other) {
+        server = other;
     }
 
     void open() throws IOException {

@@ -127,6 +127,26 @@ class TakeoverIT {
         assertThat(count("select term from service_lease where name = 'two'")).isEqualTo(3);
     }
 
+    /** Its sessions are ended at the server, and the pooler then closes its connections. */
+    @Test
+    void aServiceThatHungBehindAPoolerCommitsNothingEither() throws Exception {
+        try (Pooler pooler = new Pooler(folder.resolve("pooler"), database, "session")) {
+            Process one = oneInTheMiddleAndTwo(pooler.url());
+
+            ChildProcess.signal(one.toHandle(), "STOP");
+            awaitTakeover("two", 1);
+            fast();
+            awaitEnd();
+            assertWhole(1);
+            String rows = rows();
+
+            ChildProcess.signal(one.toHandle(), "CONT");
+            awaitStandsByAgain("one");
+
+            assertThat(rows()).isEqualTo(rows);
+        }
+    }
+
     /** It comes back while the other one is in the middle of the same run. */
     @Test
     void aServiceThatHungTouchesNothingOfTheRunThatAnotherOneContinues() throws Exception {

@@ -15,10 +15,11 @@ import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
 import dozo.remote.ChildProcess;
 import java.io.IOException;
-import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Timestamp;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -85,6 +86,12 @@ class WorkerIT {
             }
             service.bean(SiteTimetables.class).set("dr", SLOW, "test");
         }
+        // The night has been due for days: the service starts it at once.
+        Timestamp longAgo = Timestamp.from(Instant.now().minus(Duration.ofDays(3)));
+        jdbc.sql("update experiment set registered_at = :then")
+                .param("then", longAgo)
+                .update();
+        jdbc.sql("update site set updated_at = :then").param("then", longAgo).update();
     }
 
     @AfterEach
@@ -103,12 +110,11 @@ class WorkerIT {
     @Tag(Campaign.TAG)
     @Test
     void aNightEndsWholeWhateverHappensToItsWorkers() throws Exception {
-        serve();
         worker("one", List.of());
         worker("two", List.of());
         awaitSaid("one", "waits for work", 1);
         awaitSaid("two", "waits for work", 1);
-        startNight();
+        serve();
         awaitWorkers(2);
         int lost = 0;
         for (int round = 1; round <= ROUNDS; round++) {
@@ -145,10 +151,9 @@ class WorkerIT {
     @Test
     void aWorkerThatDoesNotSeeASourceLeavesItToTheService() throws Exception {
         String hide = "mount -t tmpfs none %s && exec \"$@\"".formatted(source(0));
-        serve();
         worker("one", List.of("unshare", "--mount", "sh", "-c", hide, "sh"));
         awaitSaid("one", "waits for work", 1);
-        startNight();
+        serve();
         awaitWorkers(1);
         fast();
 
@@ -163,10 +168,9 @@ class WorkerIT {
 
     @Test
     void aWorkerThatIsStoppedFinishesItsUnitsAndLeaves() throws Exception {
-        serve();
         worker("one", List.of());
         awaitSaid("one", "waits for work", 1);
-        startNight();
+        serve();
         awaitWorkers(1);
         awaitUnits(1);
 
@@ -211,7 +215,8 @@ class WorkerIT {
 
     private void serve() throws IOException {
         Map<String, String> settings = settings();
-        settings.putAll(Map.of("DOZO_SCRUB_WINDOW", "-", "DOZO_SERVICE_NAME", "service"));
+        settings.putAll(
+                Map.of("DOZO_SCHEDULE_CRON", "0 0 1 * * *", "DOZO_SCRUB_WINDOW", "-", "DOZO_SERVICE_NAME", "service"));
         keep("service", ServeProcess.start(folder.resolve("service"), output("service"), settings));
         awaitSaid("service", "Dozo listens at", 1);
     }
@@ -245,24 +250,6 @@ class WorkerIT {
         await().atMost(LIMIT)
                 .failFast("it has ended", () -> !process(name).isAlive())
                 .until(() -> said(name).split(java.util.regex.Pattern.quote(words), -1).length > times);
-    }
-
-    /** Has the service start a night, as its schedule does. */
-    private void startNight() throws Exception {
-        Process run = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "dozo.Application",
-                        "run",
-                        "--url",
-                        said("service").replaceAll("(?s).*Dozo listens at (\\S+).*", "$1"),
-                        "--password-file",
-                        folder.resolve("service/admin-password").toString())
-                .redirectErrorStream(true)
-                .redirectOutput(Redirect.to(output("run").toFile()))
-                .start();
-        assertThat(run.waitFor()).as(said("run")).isZero();
     }
 
     private void awaitWorkers(int number) {

@@ -1,0 +1,338 @@
+package dozo.doctor;
+
+import dozo.doctor.Installation.Database;
+import dozo.run.TransferSettings;
+import dozo.start.Pools;
+import dozo.start.Sessions;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** The database server: version, settings, clock and connections; the rights of Dozo's user; the schema. */
+final class DatabaseCheck {
+
+    private static final String ABOUT = "database";
+
+    /** The schema uses {@code storage} in {@code create table}, which came with it. */
+    private static final int VERSION_OLDEST = 16;
+
+    private static final int VERSION_TESTED = 18;
+
+    private static final Duration CLOCK_OFF_MAX = Duration.ofSeconds(5);
+
+    /** The default of PostgreSQL is 4, for disks that turn. */
+    private static final double PAGE_COST_GOOD = 2;
+
+    private static final int NO_LIMIT = -1;
+
+    private static final String NOT_CHECKED = "; sites, sources and schedules are not checked";
+
+    /** What to do, by the beginning of the SQLSTATE. */
+    private static final Map<String, String> CURES = Map.of(
+            "08", "Start the server, and check host and port in DOZO_DB_URL, its listen_addresses and the firewall.",
+            "28", "Set DOZO_DB_USER and DOZO_DB_PASSWORD_FILE, and let this user in by the server's pg_hba.conf.",
+            "3D", "Create the database: createdb --encoding UTF8 --owner USER NAME.",
+            "53", "Raise max_connections of the server, or end other programs that use it.",
+            "57", "Wait until the server has started, and run dozo doctor again.");
+
+    /**
+     * What the server says about itself.
+     *
+     * @param schema where Dozo's tables are or will be; null: nowhere
+     * @param foreignTables tables there that belong to other users
+     * @param ourLimit the least limit of connections of the user and of the database; -1: none
+     */
+    private record Facts(
+            int version,
+            String fullVersion,
+            String encoding,
+            boolean recovering,
+            boolean readOnly,
+            @Nullable String schema,
+            boolean mayCreate,
+            boolean mayCreateTemporary,
+            long foreignTables,
+            boolean findsWords,
+            int connectionsMax,
+            int ourLimit,
+            boolean fsync,
+            boolean fullPageWrites,
+            String synchronousCommit,
+            double pageCost) {}
+
+    private DatabaseCheck() {}
+
+    static List<Result> look(Installation installation) throws SQLException, InterruptedException {
+        return switch (installation.database()) {
+            case Database.Unknown(String reason) ->
+                List.of(Result.warning(
+                        ABOUT,
+                        reason + NOT_CHECKED,
+                        "Correct the settings, or run dozo doctor as the user of the service."));
+            case Database.Asleep(boolean hasData) -> List.of(asleep(hasData));
+            case Database.Closed(String address, SQLException reason) -> List.of(closed(address, reason));
+            case Database.Open open -> open(open, installation);
+        };
+    }
+
+    private static Result asleep(boolean hasData) {
+        return hasData
+                ? Result.warning(
+                        ABOUT,
+                        "the embedded database does not run, because the service does not" + NOT_CHECKED,
+                        "Start the service, and run dozo doctor again.")
+                : Result.hint(
+                        ABOUT,
+                        "DOZO_DB_URL is not set, so the first start creates an embedded database",
+                        "For more than an evaluation or a small site, provide a PostgreSQL server and set DOZO_DB_URL.");
+    }
+
+    private static Result closed(String address, SQLException reason) {
+        String state = String.valueOf(reason.getSQLState());
+        return Result.broken(
+                ABOUT,
+                "cannot use %s: %s%s".formatted(address, reason.getMessage(), NOT_CHECKED),
+                CURES.getOrDefault(
+                        state.substring(0, Math.min(2, state.length())),
+                        "Check DOZO_DB_URL, and the log of the database server."));
+    }
+
+    private static List<Result> open(Database.Open open, Installation installation) throws SQLException {
+        List<Result> results = new ArrayList<>();
+        try (Connection connection = open.login().getConnection()) {
+            Facts facts = facts(connection);
+            results.add(version(facts.version, facts.fullVersion, facts.encoding));
+            results.addAll(rights(facts));
+            results.addAll(durability(facts));
+            results.addAll(connections(
+                    facts, installation.settings(TransferSettings.class).map(TransferSettings::partitions)));
+            results.add(clock(connection, installation.clock()));
+        }
+        results.addAll(pooler(open.login()));
+        results.add(schema(open));
+        return results;
+    }
+
+    static Result version(int version, String full, String encoding) {
+        if (version < VERSION_OLDEST) {
+            return Result.broken(
+                    ABOUT,
+                    "PostgreSQL %s is too old".formatted(full),
+                    "Use PostgreSQL %d, or %d at least.".formatted(VERSION_TESTED, VERSION_OLDEST));
+        }
+        if (!encoding.equals("UTF8")) {
+            return Result.broken(
+                    ABOUT,
+                    "the encoding of the database is %s".formatted(encoding),
+                    "Create another database with --encoding UTF8 --template template0.");
+        }
+        return version < VERSION_TESTED
+                ? Result.hint(
+                        ABOUT,
+                        "PostgreSQL %s; Dozo is tested with %d".formatted(full, VERSION_TESTED),
+                        "Upgrade the server to PostgreSQL %d when you can.".formatted(VERSION_TESTED))
+                : Result.ok(ABOUT, "PostgreSQL %s, %s".formatted(full, encoding));
+    }
+
+    private static List<Result> rights(Facts facts) {
+        List<Result> results = new ArrayList<>();
+        if (facts.recovering || facts.readOnly) {
+            results.add(
+                    Result.broken(
+                            ABOUT,
+                            facts.recovering
+                                    ? "the server is a standby, which is read-only"
+                                    : "transactions are read-only",
+                            "Name all servers in DOZO_DB_URL with ?targetServerType=primary, or set default_transaction_read_only to off."));
+        }
+        if (facts.schema == null) {
+            results.add(Result.broken(
+                    ABOUT,
+                    "no schema of the user's search_path exists",
+                    "Create a schema for Dozo's user: create schema authorization USER."));
+        } else if (!facts.mayCreate) {
+            results.add(Result.broken(
+                    ABOUT,
+                    "the user may not create tables in schema %s".formatted(facts.schema),
+                    "Run as the database's owner: grant create on schema %s to USER.".formatted(facts.schema)));
+        }
+        if (!facts.mayCreateTemporary) {
+            results.add(Result.broken(
+                    ABOUT,
+                    "the user may not create temporary tables",
+                    "Run as the database's owner: grant temporary on database NAME to USER."));
+        }
+        if (facts.foreignTables > 0) {
+            results.add(Result.broken(
+                    ABOUT,
+                    "%,d tables in schema %s belong to other users, so upgrades fail"
+                            .formatted(facts.foreignTables, facts.schema),
+                    "Run as a superuser: reassign owned by OTHER to USER; or use an empty database."));
+        }
+        if (!facts.findsWords) {
+            results.add(
+                    Result.hint(
+                            ABOUT,
+                            "the extension pg_trgm is not installed, so searches for experiments are slow",
+                            "Before the first start, install PostgreSQL's contrib modules, and run as a superuser: create extension pg_trgm."));
+        }
+        return results;
+    }
+
+    private static List<Result> durability(Facts facts) {
+        List<Result> results = new ArrayList<>();
+        if (!facts.fsync) {
+            results.add(Result.broken(
+                    ABOUT,
+                    "fsync is off, so a power cut can destroy the database",
+                    "Set fsync = on in postgresql.conf, and reload the server."));
+        }
+        if (!facts.fullPageWrites) {
+            results.add(Result.warning(
+                    ABOUT,
+                    "full_page_writes is off, so a power cut can damage tables",
+                    "Set full_page_writes = on, unless the file system writes whole pages, as ZFS does."));
+        }
+        if (facts.synchronousCommit.equals("off")) {
+            results.add(Result.warning(
+                    ABOUT,
+                    "synchronous_commit is off, so a power cut can lose the last receipts and lines of the ledger",
+                    "Set synchronous_commit = on for this database or in postgresql.conf."));
+        }
+        if (facts.pageCost > PAGE_COST_GOOD) {
+            results.add(Result.hint(
+                    ABOUT,
+                    "random_page_cost is %s, which suits disks that turn".formatted(facts.pageCost),
+                    "On solid-state disks set random_page_cost = 1.1 for this database."));
+        }
+        return results;
+    }
+
+    private static List<Result> connections(Facts facts, Optional<Integer> partitions) {
+        int least = facts.ourLimit == NO_LIMIT ? facts.connectionsMax : Math.min(facts.connectionsMax, facts.ourLimit);
+        return partitions
+                .map(Pools::connectionsMax)
+                .filter(need -> need > least)
+                .map(
+                        need -> Result.warning(
+                                ABOUT,
+                                "the server allows Dozo %d connections; the service may use %d".formatted(least, need),
+                                "Raise max_connections, or the limit of the user or the database; or lower DOZO_TRANSFER_PARTITIONS."))
+                .stream()
+                .toList();
+    }
+
+    private static Result clock(Connection connection, InstantSource clock) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            Instant before = clock.instant();
+            Instant there;
+            try (ResultSet row = statement.executeQuery("select clock_timestamp()")) {
+                row.next();
+                there = row.getObject(1, OffsetDateTime.class).toInstant();
+            }
+            // Half of the round trip either way does not matter.
+            Duration ahead = Duration.between(clock.instant(), there);
+            Duration behind = Duration.between(there, before);
+            Duration off = ahead.compareTo(behind) > 0 ? ahead : behind;
+            return off.compareTo(CLOCK_OFF_MAX) > 0
+                    ? Result.warning(
+                            "clock",
+                            "the clocks of this machine and of the database differ by %,d s".formatted(off.toSeconds()),
+                            "Set both by NTP (chrony, systemd-timesyncd).")
+                    : Result.ok("clock", "the same as that of the database");
+        }
+    }
+
+    private static List<Result> pooler(DataSource login) throws SQLException {
+        return Sessions.areShared(login)
+                ? List.of(
+                        Result.broken(
+                                ABOUT,
+                                "a pooler gives one session to several connections, so locks and settings of sessions do not hold",
+                                "Set pool_mode = session for Dozo's database in the pooler (PgBouncer), or connect without one."))
+                : List.of();
+    }
+
+    private static Result schema(Database.Open open) {
+        return switch (open.schema()) {
+            case NONE -> Result.ok("schema", "none yet; the first start creates it");
+            case CURRENT -> Result.ok("schema", "that of this version");
+            case OLDER ->
+                Result.warning(
+                        "schema",
+                        "older than this version of Dozo" + NOT_CHECKED,
+                        "Start this version of the service, which upgrades it, and run dozo doctor again.");
+            case UNREADABLE ->
+                Result.broken(
+                        "schema",
+                        "the user cannot read it" + NOT_CHECKED,
+                        "Set DOZO_DB_USER to the owner of Dozo's tables.");
+            case OTHER ->
+                Result.broken(
+                        "schema",
+                        "it belongs to another version of Dozo, or to another program" + NOT_CHECKED,
+                        "Install the version of Dozo that has used this database last, or set DOZO_DB_URL to an empty database.");
+        };
+    }
+
+    private static Facts facts(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("""
+                        select current_setting('server_version_num')::int / 10000 as version,
+                               split_part(current_setting('server_version'), ' ', 1) as full_version,
+                               pg_encoding_to_char(d.encoding) as encoding,
+                               pg_is_in_recovery() as recovering,
+                               current_setting('default_transaction_read_only')::boolean as read_only,
+                               current_schema() as schema,
+                               has_schema_privilege(current_schema(), 'create') as may_create,
+                               has_database_privilege(d.oid, 'temporary') as may_create_temporary,
+                               (select count(*) from pg_class c
+                                where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
+                                  and not pg_has_role(c.relowner, 'usage')) as foreign_tables,
+                               exists (select from pg_extension where extname = 'pg_trgm')
+                               or exists (select from pg_available_extension_versions
+                                          where name = 'pg_trgm' and trusted
+                                            and has_database_privilege(d.oid, 'create')) as finds_words,
+                               current_setting('max_connections')::int
+                               - current_setting('superuser_reserved_connections')::int
+                               - coalesce(current_setting('reserved_connections', true), '0')::int as connections_max,
+                               coalesce(least(nullif(d.datconnlimit, -1), nullif(r.rolconnlimit, -1)), -1) as our_limit,
+                               current_setting('fsync')::boolean as fsync,
+                               current_setting('full_page_writes')::boolean as full_page_writes,
+                               current_setting('synchronous_commit') as synchronous_commit,
+                               current_setting('random_page_cost')::double precision as page_cost
+                        from pg_database d, pg_roles r
+                        where d.datname = current_database() and r.rolname = current_user
+                        """)) {
+            row.next();
+            return new Facts(
+                    row.getInt("version"),
+                    row.getString("full_version"),
+                    row.getString("encoding"),
+                    row.getBoolean("recovering"),
+                    row.getBoolean("read_only"),
+                    row.getString("schema"),
+                    row.getBoolean("may_create"),
+                    row.getBoolean("may_create_temporary"),
+                    row.getLong("foreign_tables"),
+                    row.getBoolean("finds_words"),
+                    row.getInt("connections_max"),
+                    row.getInt("our_limit"),
+                    row.getBoolean("fsync"),
+                    row.getBoolean("full_page_writes"),
+                    row.getString("synchronous_commit"),
+                    row.getDouble("page_cost"));
+        }
+    }
+}

@@ -1,0 +1,22 @@
+/**
+ * {@code dozo doctor}: checks an installation, before the first start or beside a running service, and changes nothing
+ * but test files. A new check is one line in {@link dozo.doctor.Doctor} and one class.
+ */
+@NullMarked
+@ApplicationModule(
+        allowedDependencies = {
+            "crypto",
+            "db",
+            "file",
+            "ledger",
+            "plan",
+            "registry",
+            "remote",
+            "run",
+            "schedule",
+            "start"
+        })
+package dozo.doctor;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

@@ -1,0 +1,62 @@
+package dozo.start;
+
+import dozo.db.EmbeddedDatabase;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.Properties;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** The database server's address and the credentials of Dozo. */
+public final class DatabaseLogin extends DriverManagerDataSource {
+
+    /** The folder of the embedded database, below the work folder. */
+    static final String EMBEDDED = "postgres";
+
+    private static final String LIMIT_SECONDS = "10";
+
+    // NB: PGSimpleDataSource would put all of the driver's settings into its address. Flyway looks for passwords in it
+    // by expressions whose time grows with the square of its length: a third of a second at each start.
+    DatabaseLogin(String url, String user, String password) {
+        super(url, properties(user, password));
+    }
+
+    /** Returns the login at the configured address. */
+    static DatabaseLogin of(Settings.Db settings) {
+        return new DatabaseLogin(settings.url(), settings.user(), settings.secret());
+    }
+
+    /**
+     * Returns the login of a process beside the service, at the configured address or at the embedded database. Starts
+     * nothing.
+     *
+     * @return empty: the database is embedded, and no service has started it
+     * @throws IllegalArgumentException if the file with the password is wrong
+     */
+    public static Optional<DatabaseLogin> beside(Settings settings) throws IOException {
+        return settings.db().url().isEmpty()
+                ? EmbeddedDatabase.access(settings.workFolderOrNone().resolve(EMBEDDED))
+                        .map(access -> new DatabaseLogin(access.url(), access.user(), access.password()))
+                : Optional.of(of(settings.db()));
+    }
+
+    private static Properties properties(String user, String password) {
+        Properties properties = new Properties();
+        // What is not given may be in the address.
+        if (!user.isEmpty()) {
+            properties.setProperty("user", user);
+        }
+        if (!password.isEmpty()) {
+            properties.setProperty("password", password);
+        }
+        properties.setProperty("ApplicationName", "dozo");
+        properties.setProperty("tcpKeepAlive", "true");
+        properties.setProperty("loginTimeout", LIMIT_SECONDS);
+        return properties;
+    }
+
+    /** Does nothing. NB: each pool would set the time that its own requests wait, for everything that logs in here. */
+    @Override
+    public void setLoginTimeout(int seconds) {
+        // Keeps the limit.
+    }
+}

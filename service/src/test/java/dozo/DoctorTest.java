@@ -1,0 +1,667 @@
+package dozo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.net.httpserver.HttpServer;
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.TestDatabase;
+import dozo.doctor.Doctor;
+import dozo.doctor.Installation;
+import dozo.doctor.Result;
+import dozo.doctor.Result.State;
+import dozo.ledger.Ledger;
+import dozo.loopback.LoopbackSite;
+import dozo.registry.SiteTimetables;
+import dozo.registry.Sites;
+import dozo.remote.HungMount;
+import dozo.remote.Identity;
+import dozo.remote.SiteAddress;
+import dozo.remote.Tmpfs;
+import dozo.start.Given;
+import dozo.start.Pooler;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** Everything that a first installation gets wrong is found, with its cure. DoctorIT has a good one, in which none of this is found. */
+class DoctorTest {
+
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+
+    private static final String ANY_KEY =
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1yIyPKN3TRWr0XyRVcgpIJ4yZkXLQyAeFgBY1Ld4sB";
+
+    @TempDir
+    Path folder;
+
+    private Path work;
+
+    @BeforeEach
+    void create() throws Exception {
+        work = Files.createDirectory(
+                folder.resolve("work"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+
+    @Test
+    void beforeTheFirstStartAnInstallationIsWell() {
+        List<Result> results = examine(Map.of());
+
+        assertThat(of(results, "work folder").state()).isEqualTo(State.OK);
+        assertThat(of(results, "settings").message()).isEqualTo("2 set, all valid");
+        assertThat(of(results, "HTTP").state()).isEqualTo(State.OK);
+        assertThat(of(results, "database").state()).isEqualTo(State.HINT);
+        assertThat(of(results, "database").message()).contains("the first start creates an embedded database");
+        assertThat(work).as("nothing was created").isEmptyDirectory();
+        assertThat(of(examine(Map.of("dozo.work", folder.resolve("not/yet").toString())), "work folder")
+                        .message())
+                .contains("the first start creates it");
+        assertThat(folder.resolve("not")).doesNotExist();
+    }
+
+    @Test
+    void allWrongSettingsAreTold() {
+        List<Result> results = examine(
+                Map.of("dozo.schedul.cron", "-", "dozo.transfer.lanes", "65", "dozo.schedule.zone", "Mars/Base"));
+
+        assertThat(results)
+                .filteredOn(each -> each.about().equals("settings"))
+                .allMatch(each -> each.state() == State.BROKEN)
+                .extracting(Result::message)
+                .satisfiesExactlyInAnyOrder(
+                        unknown -> assertThat(unknown)
+                                .isEqualTo("unknown setting dozo.schedul.cron; did you mean dozo.schedule.cron?"),
+                        lanes -> assertThat(lanes).contains("dozo.transfer.lanes is \"65\"", "0 to 64"),
+                        zone -> assertThat(zone).contains("Mars/Base"));
+        assertThat(of(examine(Map.of("dozo.work", "")), "database").message()).contains("its settings are wrong");
+    }
+
+    @Test
+    void aSecretThatOthersCanReadIsFound() throws Exception {
+        Path open = Files.createTempFile(Path.of("/tmp"), "dozo-doctor", "");
+        try {
+            Files.writeString(open, "hush-4711\n");
+            Map<String, String> settings = Map.of("dozo.admin.password-file", open.toString());
+            assertThat(about(examine(settings), "secrets")).isEmpty();
+
+            Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rw-r--r--"));
+
+            List<Result> results = examine(settings);
+            assertThat(of(results, "secrets").message()).isEqualTo("every user of this machine can read " + open);
+            assertThat(of(results, "secrets").cure()).contains("chmod 600");
+            assertThat(results.toString()).doesNotContain("hush-4711");
+        } finally {
+            Files.delete(open);
+        }
+    }
+
+    @Test
+    void aWorkFolderOfAnotherUserOrOpenToOthersIsFound() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can give a folder away");
+        Files.setOwner(
+                work, work.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody"));
+        Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwxr-xr-x"));
+
+        List<Result> results = examine(Map.of());
+
+        assertFound(results, "work folder", State.WARNING, "belongs to nobody, but this is root", "sudo -u nobody");
+        assertFound(results, "work folder", State.WARNING, "other users can read or write", "chmod 700");
+    }
+
+    @Test
+    void aFullWorkFolderIsFound() throws Exception {
+        try (Tmpfs _ = new Tmpfs(work, "size=64m,mode=700")) {
+            assertFound(examine(Map.of()), "work folder", State.BROKEN, "67 MB free", "Free some space");
+        }
+        try (Tmpfs _ = new Tmpfs(work, "size=1g,mode=700")) {
+            assertFound(examine(Map.of()), "work folder", State.WARNING, "may soon fill", "DOZO_DB_URL");
+        }
+        try (Tmpfs _ = new Tmpfs(work, "size=64m,nr_inodes=1,mode=700")) {
+            assertFound(examine(Map.of()), "work folder", State.BROKEN, "cannot write in " + work, "free some space");
+        }
+    }
+
+    @Test
+    void anAddressThatIsNotOfThisMachineIsFound() {
+        for (String address : List.of("203.0.113.1", "no-such-host.invalid")) {
+            assertFound(
+                    examine(Map.of("dozo.http.address", address)), "HTTP", State.BROKEN, address, "DOZO_HTTP_ADDRESS");
+        }
+    }
+
+    @Test
+    void aPortThatAnotherProgramHoldsIsFound() throws Exception {
+        HttpServer other = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        other.start();
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            silent.setSoTimeout(60_000);
+            Thread closer = Thread.ofVirtual().start(() -> accept(silent));
+            for (int port : List.of(other.getAddress().getPort(), silent.getLocalPort())) {
+                assertFound(
+                        examine(Map.of("dozo.http.port", String.valueOf(port))),
+                        "HTTP",
+                        State.BROKEN,
+                        "cannot listen at port %d".formatted(port),
+                        "Stop the other program");
+            }
+            closer.join();
+        } finally {
+            other.stop(0);
+        }
+    }
+
+    /** Is no web server: ends each connection at once. */
+    private static void accept(ServerSocket socket) {
+        try {
+            socket.accept().close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void passwordsWithoutTlsAndAProxyWithoutNamesAreFound() {
+        assertFound(
+                examine(Map.of("dozo.http.address", "0.0.0.0")),
+                "HTTP",
+                State.WARNING,
+                "without TLS",
+                "DOZO_HTTP_TLS_PROXY");
+        assertFound(
+                examine(Map.of("dozo.http.tls-proxy", "127.0.0.1")),
+                "HTTP",
+                State.WARNING,
+                "get 421",
+                "DOZO_HTTP_HOSTS");
+        assertThat(about(
+                        examine(Map.of("dozo.http.tls-proxy", "127.0.0.1", "dozo.http.hosts", "dozo.example.org")),
+                        "HTTP"))
+                .extracting(Result::state)
+                .containsExactly(State.OK);
+    }
+
+    @Test
+    void aDatabaseThatCannotBeUsedIsFoundAndNothingElseFails() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        Map<String, String> wrongPassword = new HashMap<>(at(database));
+        wrongPassword.put("dozo.db.password", "hush-4712");
+        Map<String, String> noDatabase = new HashMap<>(at(database));
+        noDatabase.put("dozo.db.url", String.valueOf(database.getJdbcUrl()).replaceFirst("/[^/]*$", "/nosuch"));
+        Map<String, String> noServer = Map.of("dozo.db.url", "jdbc:postgresql://127.0.0.1:1/x?password=hush-4712");
+
+        assertFound(examine(wrongPassword), "database", State.BROKEN, "password", "DOZO_DB_PASSWORD_FILE");
+        assertFound(examine(noDatabase), "database", State.BROKEN, "nosuch", "createdb");
+        assertFound(examine(noServer), "database", State.BROKEN, "not checked", "Start the server");
+        for (Map<String, String> settings : List.of(wrongPassword, noDatabase, noServer)) {
+            assertThat(examine(settings))
+                    .filteredOn(each -> each.state() == State.BROKEN)
+                    .extracting(Result::about)
+                    .containsExactly("database");
+            assertThat(examine(settings).toString()).doesNotContain("hush-4712");
+        }
+        Files.writeString(work.resolve("secret"), "hush-4712\nhush-4712\n");
+        assertFound(
+                examine(Map.of(
+                        "dozo.db.url",
+                        String.valueOf(database.getJdbcUrl()),
+                        "dozo.db.password-file",
+                        work.resolve("secret").toString())),
+                "database",
+                State.WARNING,
+                "the password file",
+                "Correct the settings");
+    }
+
+    @Test
+    void anEmbeddedDatabaseWithoutItsServiceIsFound() throws Exception {
+        Files.createDirectories(work.resolve("postgres/data"));
+
+        assertFound(examine(Map.of()), "database", State.WARNING, "does not run", "Start the service");
+    }
+
+    @Test
+    void missingRightsAreFound() {
+        HikariDataSource empty = TestDatabase.empty();
+        JdbcClient jdbc = JdbcClient.create(empty);
+        role(jdbc, "doctor_guest");
+        Map<String, String> guest = as("doctor_guest", empty);
+        assertFound(
+                examine(guest),
+                "database",
+                State.BROKEN,
+                "may not create tables in schema public",
+                "grant create on schema public");
+
+        jdbc.sql(
+                        "do $$ begin execute format('revoke temporary on database %I from public', current_database()); end $$")
+                .update();
+        assertFound(examine(guest), "database", State.BROKEN, "may not create temporary tables", "grant temporary");
+
+        jdbc.sql("alter role doctor_guest connection limit 3").update();
+        assertFound(
+                examine(guest),
+                "database",
+                State.WARNING,
+                "allows Dozo 3 connections; the service may use 33",
+                "max_connections");
+
+        jdbc.sql("alter role doctor_guest set search_path = nowhere").update();
+        assertFound(
+                examine(guest),
+                "database",
+                State.BROKEN,
+                "no schema of the user's search_path exists",
+                "create schema");
+        assertThat(of(examine(as(null, empty)), "schema").message()).contains("the first start creates it");
+        assertFound(examine(guest), "database", State.HINT, "pg_trgm", "create extension pg_trgm");
+        jdbc.sql("drop owned by doctor_guest").update();
+        jdbc.sql("drop role doctor_guest").update();
+    }
+
+    @Test
+    void tablesOfOthersAreFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        role(jdbc, "doctor_other");
+
+        List<Result> results = examine(as("doctor_other", database));
+
+        assertFound(results, "database", State.BROKEN, "belong to other users", "reassign owned");
+        assertFound(results, "schema", State.BROKEN, "the user cannot read it", "DOZO_DB_USER");
+        jdbc.sql("drop role doctor_other").update();
+    }
+
+    @Test
+    void settingsOfTheServerThatLoseDataAreFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        set(jdbc, "synchronous_commit", "off");
+        set(jdbc, "random_page_cost", "4");
+        set(jdbc, "default_transaction_read_only", "on");
+
+        List<Result> results = examine(at(database));
+
+        assertFound(results, "database", State.WARNING, "synchronous_commit is off", "synchronous_commit = on");
+        assertFound(results, "database", State.HINT, "random_page_cost is 4.0", "random_page_cost = 1.1");
+        assertFound(results, "database", State.BROKEN, "read-only", "targetServerType=primary");
+        // The embedded server of the tests runs without both.
+        assertThat(results.toString().contains("fsync is off")).isEqualTo(isOff(database, "fsync"));
+        assertThat(results.toString().contains("full_page_writes is off"))
+                .isEqualTo(isOff(database, "full_page_writes"));
+
+        set(jdbc, "default_transaction_read_only", "off");
+        set(jdbc, "synchronous_commit", "on");
+        set(jdbc, "random_page_cost", "1.1");
+        assertThat(examine(at(database)).toString())
+                .doesNotContain("synchronous_commit", "random_page_cost", "read-only");
+    }
+
+    @Test
+    void anotherEncodingIsFound() {
+        HikariDataSource database = TestDatabase.empty();
+        JdbcClient jdbc = JdbcClient.create(database);
+        jdbc.sql("create database doctor_latin encoding 'LATIN1' locale 'C' template template0")
+                .update();
+        Map<String, String> settings = new HashMap<>(at(database));
+        settings.put("dozo.db.url", String.valueOf(database.getJdbcUrl()).replaceFirst("/[^/]*$", "/doctor_latin"));
+
+        assertFound(examine(settings), "database", State.BROKEN, "LATIN1", "--encoding UTF8");
+        jdbc.sql("drop database doctor_latin").update();
+    }
+
+    @Test
+    void aSchemaOfAnotherVersionIsFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        assertThat(of(examine(at(database)), "schema").state()).isEqualTo(State.OK);
+        assertFound(examine(at(database)), "sites", State.HINT, "no site is registered yet", "dozo site add");
+
+        jdbc.sql(
+                        "delete from flyway_schema_history where installed_rank = (select max(installed_rank) from flyway_schema_history)")
+                .update();
+        assertFound(examine(at(database)), "schema", State.WARNING, "older", "upgrades it");
+        assertThat(about(examine(at(database)), "sites")).isEmpty();
+
+        jdbc.sql(
+                        "update flyway_schema_history set version = '209901010000' where installed_rank = (select max(installed_rank) from flyway_schema_history)")
+                .update();
+        assertFound(examine(at(database)), "schema", State.BROKEN, "another version of Dozo", "empty database");
+    }
+
+    @Test
+    void aPoolerThatSharesSessionsIsFound() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        for (String mode : List.of("transaction", "session")) {
+            try (Pooler pooler = new Pooler(folder.resolve(mode), database, mode)) {
+                List<Result> results =
+                        examine(Map.of("dozo.db.url", pooler.url(), "dozo.db.user", "any", "dozo.db.password", "any"));
+
+                assertThat(about(results, "database").toString().contains("one session to several connections"))
+                        .isEqualTo(mode.equals("transaction"));
+                assertThat(of(results, "schema").state()).isEqualTo(State.OK);
+                if (mode.equals("transaction")) {
+                    assertFound(results, "database", State.BROKEN, "one session", "pool_mode = session");
+                }
+            }
+        }
+    }
+
+    @Test
+    void aClockThatIsOffIsFound() {
+        Map<String, String> settings = at(TestDatabase.fresh());
+        InstantSource real = InstantSource.system();
+
+        for (Duration off : List.of(Duration.ofHours(1), Duration.ofHours(-1))) {
+            List<Result> results = Doctor.examine(
+                    new Installation(given(settings), () -> real.instant().plus(off), LIMIT));
+            assertFound(results, "clock", State.WARNING, "differ by 3,", "NTP");
+        }
+        assertThat(of(examine(settings), "clock").state()).isEqualTo(State.OK);
+    }
+
+    @Test
+    void anotherActiveServiceIsTold() {
+        HikariDataSource database = TestDatabase.fresh();
+        assertThat(of(examine(at(database)), "service").message()).isEqualTo("no service is active now");
+
+        JdbcClient.create(database)
+                .sql("update service_lease set name = 'other', lease_until = now() + interval '1 hour'")
+                .update();
+
+        assertThat(of(examine(at(database)), "service"))
+                .matches(each -> each.state() == State.OK && each.message().startsWith("other is active since "))
+                .matches(each -> each.message().contains("stands by"));
+    }
+
+    @Test
+    void whatIsWrongWithASiteIsFound() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        Sites sites = sites(database);
+        Path root = Files.createDirectory(folder.resolve("root"));
+        Path full = folder.resolve("full");
+        Path readOnly = folder.resolve("readonly");
+        Identity.create(folder.resolve("other-key"), "test");
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+                LoopbackSite plain = LoopbackSite.openSsh(
+                        folder.resolve("plain"), folder.resolve("plain-root"), 0, "ForceCommand internal-sftp");
+                Tmpfs scarce = new Tmpfs(full, "size=64m");
+                Tmpfs fixed = new Tmpfs(readOnly, "size=1m,ro")) {
+            assertThat(List.of(scarce, fixed)).hasSize(2);
+            Files.write(full.resolve("fill"), new byte[62 << 20]);
+            SiteAddress good = site.address();
+            sites.save("good", good, "test");
+            sites.save("away", address(good, 1, good.identity(), good.root(), good.hostKey()), "test");
+            sites.save("impostor", address(good, good.port(), good.identity(), good.root(), ANY_KEY), "test");
+            sites.save(
+                    "stranger",
+                    address(good, good.port(), folder.resolve("other-key"), good.root(), good.hostKey()),
+                    "test");
+            sites.save(
+                    "keyless",
+                    address(good, good.port(), folder.resolve("no-key"), good.root(), good.hostKey()),
+                    "test");
+            sites.save("rootless", good.withRoot(folder.resolve("nowhere").toString()), "test");
+            sites.save("scarce", good.withRoot(full.toString()), "test");
+            sites.save("fixed", good.withRoot(readOnly.toString()), "test");
+            sites.save("plain", plain.address(), "test");
+
+            List<Result> results = examine(at(database));
+
+            assertFound(results, "site away", State.BROKEN, "does not answer", "dozo site change away");
+            assertFound(
+                    results,
+                    "site impostor",
+                    State.BROKEN,
+                    "differs from the pinned one",
+                    "Ask the site's administrators");
+            assertFound(results, "site stranger", State.BROKEN, "does not accept the private key", "authorized_keys");
+            assertFound(results, "site keyless", State.BROKEN, "no-key", "user of the service");
+            assertFound(results, "site rootless", State.BROKEN, "is not a readable folder", "Create the folder");
+            assertFound(results, "site scarce", State.WARNING, "only ", "Free some space");
+            assertFound(results, "site fixed", State.BROKEN, "cannot write below the root", "read-write");
+            assertFound(results, "site plain", State.WARNING, "every file is read back", "sha256sum");
+            assertFound(results, "site good", State.HINT, "steals the key", "hardened-site.md");
+            assertThat(about(results, "site good"))
+                    .extracting(Result::state)
+                    .contains(State.OK)
+                    .doesNotContain(State.WARNING, State.BROKEN);
+        }
+    }
+
+    @Test
+    void aSiteThatSaysNothingEndsWithTheTime() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        Identity.create(folder.resolve("key"), "test");
+        try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+            sites(database)
+                    .save(
+                            "silent",
+                            new SiteAddress(
+                                    "127.0.0.1", silent.getLocalPort(), "x", "/x", folder.resolve("key"), ANY_KEY),
+                            "test");
+
+            List<Result> results = Doctor.examine(
+                    new Installation(given(at(database)), InstantSource.system(), Duration.ofSeconds(5)));
+
+            assertFound(results, "site silent", State.BROKEN, "no answer within 5 s", "--timeout");
+        }
+    }
+
+    @Test
+    void experimentsWithoutASiteAreFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        register(JdbcClient.create(database), "E1", folder);
+
+        assertFound(examine(at(database)), "sites", State.WARNING, "no experiment is backed up", "dozo site add");
+    }
+
+    @Test
+    void sourcesThatAreNotThereAreFound() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        assertThat(of(examine(at(database)), "sources").message()).isEqualTo("none is registered");
+        Path file = Files.writeString(folder.resolve("file"), "x");
+        register(jdbc, "E1", Files.createDirectory(folder.resolve("empty")));
+        register(jdbc, "E2", folder.resolve("gone"));
+        Path tooLong = folder.resolve("x".repeat(300));
+        register(jdbc, "E3", tooLong);
+        register(jdbc, "E4", folder);
+        register(jdbc, "E5", file);
+
+        List<Result> results = examine(at(database));
+
+        assertFound(results, "sources", State.WARNING, "1 of 5 are empty: " + folder.resolve("empty"), "Mount");
+        assertFound(results, "sources", State.WARNING, "1 of 5 do not exist: " + folder.resolve("gone"), "Mount");
+        assertFound(results, "sources", State.BROKEN, "1 of 5 cannot be read: " + tooLong, "read these");
+        assertThat(about(results, "sources")).extracting(Result::message).contains("2 of 5 can be read");
+    }
+
+    @Test
+    void aDeadFileServerIsFoundAndHoldsNothingUp() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        Path dead = Files.createDirectory(folder.resolve("dead server"));
+        for (int i = 0; i < 150; i++) {
+            register(jdbc, "E" + i, dead.resolve("E" + i));
+        }
+        register(jdbc, "here", folder);
+        try (HungMount _ = new HungMount(dead)) {
+            List<Result> results = examine(at(database));
+
+            assertFound(results, "sources", State.BROKEN, "150 of 151 do not answer", "file server");
+            assertThat(about(results, "sources")).extracting(Result::message).contains("1 of 151 can be read");
+        }
+    }
+
+    @Test
+    void aDeadFileServerBehindLinksIsFound() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        Path dead = Files.createDirectory(folder.resolve("dead"));
+        Path link = Files.createSymbolicLink(folder.resolve("link"), dead);
+        for (int i = 0; i < 150; i++) {
+            register(jdbc, "E" + i, link.resolve("E" + i));
+        }
+        try (HungMount _ = new HungMount(dead)) {
+            List<Result> results = examine(at(database));
+
+            assertFound(results, "sources", State.BROKEN, "100 of 150 do not answer", "file server");
+            assertFound(results, "sources", State.WARNING, "50 of 150 were not checked", "again");
+        }
+    }
+
+    @Test
+    void nightsThatNeverBeginOrNeverEndAreFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        Sites sites = sites(database);
+        int site = sites.save("dr", new SiteAddress("127.0.0.1", 1, "x", "/x", work.resolve("key"), ANY_KEY), "test")
+                .id();
+        SiteTimetables timetables = new SiteTimetables(jdbc, sites, new Ledger(jdbc, InstantSource.system()));
+        Map<String, String> settings = new HashMap<>(at(database));
+        assertThat(about(examine(settings), "schedule"))
+                .singleElement()
+                .matches(each ->
+                        each.state() == State.OK && each.message().contains("the next night to site dr is due at"));
+
+        settings.put("dozo.schedule.cron", "-");
+        settings.put("dozo.scrub.window", "-");
+        timetables.set("dr", List.of("daily 00:00-23:50 closed", "daily 23:50-24:00 10kB/s"), "test");
+        jdbc.sql("""
+                        insert into run (kind, site_id, state, requested_by, started_at)
+                        values ('nightlyBackup', :site, 'RUNNING', 'x', now())
+                        """).param("site", site).update();
+        jdbc.sql("""
+                        insert into run_forecast (run_id, made_at, until_at, nights, experiments, unknown, bytes, bytes_low,
+                            bytes_middle, bytes_high, experiments_low, experiments_middle, experiments_high)
+                        select run_id, now(), now(), 0, 7, 0, 1, 1, 1, 1, 0, 0, 0 from run
+                        """).update();
+        List<Result> results = examine(settings);
+
+        assertFound(results, "schedule", State.WARNING, "no night to site dr is ever due", "dozo site schedule dr");
+        assertFound(results, "schedule", State.WARNING, "for only 70 minutes a week", "dozo site timetable dr");
+        assertFound(results, "schedule", State.WARNING, "never allows more than 80 kbit/s", "dozo site timetable dr");
+        assertFound(results, "schedule", State.WARNING, "7 experiments are not all safe at site dr", "dozo forecast");
+        assertFound(results, "schedule", State.HINT, "never read again", "DOZO_SCRUB_WINDOW");
+        assertFound(
+                examine(Map.of("dozo.schedule.cron", "-")), "schedule", State.HINT, "DOZO_SCHEDULE_CRON is -", "0 0 1");
+        assertFound(examine(Map.of("dozo.schedule.zone", "UTC")), "time zone", State.OK, "UTC", "");
+    }
+
+    @Test
+    void thePersonReadsAListAndTheProgramReadsTheExitCode() {
+        Ended ended = Ended.of("doctor");
+
+        assertThat(ended.out())
+                .containsPattern("(?m)^ok       Java +25")
+                .contains("cure: Start Dozo with ./dozo, or add the missing options")
+                .containsPattern("broken: \\d+, warnings: \\d+, hints: \\d+, ok: \\d+\n$");
+        assertThat(ended.code()).as("the JVM of tests has other options").isEqualTo(1);
+        assertThat(Ended.of("doctor", "--timeout", "0").code()).isEqualTo(2);
+        assertThat(Ended.of("doctor", "--timeout", "3601").err()).contains("expected 1 to 3600");
+    }
+
+    private static void role(JdbcClient jdbc, String name) {
+        jdbc.sql("drop role if exists " + name).update();
+        jdbc.sql("create role %s login password 'hush'".formatted(name)).update();
+    }
+
+    private static void set(JdbcClient jdbc, String setting, String value) {
+        // Also where the database is read-only.
+        jdbc.sql(
+                        "set default_transaction_read_only = off; do $$ begin execute format('alter database %%I set %s = %s', current_database()); end $$"
+                                .formatted(setting, value))
+                .update();
+    }
+
+    private static boolean isOff(HikariDataSource database, String setting) {
+        return JdbcClient.create(database)
+                .sql("show " + setting)
+                .query(String.class)
+                .single()
+                .equals("off");
+    }
+
+    private static void register(JdbcClient jdbc, String code, Path source) {
+        jdbc.sql("insert into project (code, created_at) values ('P1', now()) on conflict do nothing")
+                .update();
+        jdbc.sql("""
+                        insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                        select project_id, :code, 'filesystem', :root, now(), 'test' from project
+                        """)
+                .param("code", code)
+                .param("root", source.toString().getBytes(StandardCharsets.UTF_8))
+                .update();
+    }
+
+    private static Sites sites(HikariDataSource database) {
+        JdbcClient jdbc = JdbcClient.create(database);
+        return new Sites(jdbc, new Ledger(jdbc, InstantSource.system()), InstantSource.system());
+    }
+
+    private static SiteAddress address(SiteAddress good, int port, Path identity, String root, String hostKey) {
+        return new SiteAddress(good.host(), port, good.user(), root, identity, hostKey);
+    }
+
+    private static Map<String, String> at(HikariDataSource database) {
+        return as(null, database);
+    }
+
+    private static Map<String, String> as(@Nullable String user, HikariDataSource database) {
+        return Map.of(
+                "dozo.db.url",
+                String.valueOf(database.getJdbcUrl()),
+                "dozo.db.user",
+                user == null ? String.valueOf(database.getUsername()) : user,
+                "dozo.db.password",
+                user == null ? String.valueOf(database.getPassword()) : "hush");
+    }
+
+    private List<Result> examine(Map<String, String> settings) {
+        return Doctor.examine(new Installation(given(settings), InstantSource.system(), LIMIT));
+    }
+
+    private Given given(Map<String, String> settings) {
+        StandardEnvironment environment = new StandardEnvironment();
+        environment.getPropertySources().remove(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
+        environment.getPropertySources().remove(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
+        Map<String, Object> all = new HashMap<>(Map.of("dozo.work", work.toString(), "dozo.http.port", "0"));
+        all.putAll(settings);
+        environment.getPropertySources().addFirst(new MapPropertySource("test", all));
+        return new Given(environment, Application.SETTINGS);
+    }
+
+    private static Result of(List<Result> results, String about) {
+        return about(results, about).getFirst();
+    }
+
+    private static List<Result> about(List<Result> results, String about) {
+        return results.stream().filter(each -> each.about().equals(about)).toList();
+    }
+
+    private static void assertFound(List<Result> results, String about, State state, String message, String cure) {
+        assertThat(about(results, about))
+                .anyMatch(result -> result.state() == state
+                        && result.message().contains(message)
+                        && result.cure().contains(cure));
+    }
+}

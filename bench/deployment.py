@@ -352,6 +352,9 @@ class Deployment:
         if not self.docker.pulls('testcontainers/ryuk:0.12.0'):
             # Then the containers are removed at the end of the process.
             environment['TESTCONTAINERS_RYUK_DISABLED'] = 'true'
+            # Its own checks need an image of Alpine.
+            environment['TESTCONTAINERS_CHECKS_DISABLE'] = 'true'
+            environment['TESTCONTAINERS_HOST_OVERRIDE'] = 'localhost'
         log = self.folder / 'tests.log'
         with open(log, 'wb') as out:
             code = subprocess.run([TOP / 'dozo', 'test', TEST], stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=TESTS_SECONDS, env=environment).returncode

@@ -90,9 +90,7 @@ def engine(folder):
     if shutil.which('docker'):
         docker = Docker()
         if docker.try_run('version').returncode == 0:
-            if docker.try_run('compose', 'version').returncode != 0:
-                raise CannotMeasure('docker has no Compose v2 (the plugin `docker compose`)')
-            if docker.pulls(BASE):
+            if with_compose(docker).pulls(BASE):
                 return docker
             say(f'the engine here cannot pull {BASE}')
     if os.getuid() != 0 or not shutil.which('apt-get'):
@@ -100,6 +98,13 @@ def engine(folder):
             'no Docker engine that can pull images, and stand-ins can only be made as root on Debian: start Docker, or check its registry'
         )
     return OwnDocker(folder)
+
+
+def with_compose(docker):
+    """Returns a Docker that has Compose."""
+    if not shutil.which(docker.client) or docker.try_run('compose', 'version').returncode != 0:
+        raise CannotMeasure('Compose v2 is missing (the plugin `docker compose`)')
+    return docker
 
 
 class OwnDocker(Docker):
@@ -222,8 +227,7 @@ def get_images(docker, names):
 
 def recipe_name(image):
     """Returns the folder's name: postgres for postgres:18, orthanc for orthancteam/orthanc:25.2.0."""
-    name, _, tag = image.partition(':')
-    return 'maven' if name == 'maven' else 'temurin' if name == 'eclipse-temurin' else name.rpartition('/')[2]
+    return image.partition(':')[0].rpartition('/')[2].removeprefix('eclipse-')
 
 
 def add_local_files(context):

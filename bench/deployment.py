@@ -15,7 +15,7 @@ import urllib.request
 import zlib
 from pathlib import Path
 
-from containers import TESTS_IMAGE, TOP, Docker, engine, get_images, say
+from containers import TESTS_IMAGE, TOP, Docker, engine, get_images, say, with_compose
 from data import MB, even
 from measure import workspace
 from processes import CannotMeasure, wait_for
@@ -78,7 +78,7 @@ def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
     with workspace(options.work) as (_, folder):
         if options.short:
-            rows = Deployment(Docker(), folder).refusals()
+            rows = Deployment(with_compose(Docker()), folder).refusals()
             print_rows('deployment', rows)
             return shortfalls(rows), 'short: no container was started'
         subprocess.run([TOP / 'dozo', 'copy', '--help'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=1800, check=True)
@@ -352,6 +352,9 @@ class Deployment:
         if not self.docker.pulls('testcontainers/ryuk:0.12.0'):
             # Then the containers are removed at the end of the process.
             environment['TESTCONTAINERS_RYUK_DISABLED'] = 'true'
+            # Its own checks need an image of Alpine.
+            environment['TESTCONTAINERS_CHECKS_DISABLE'] = 'true'
+            environment['TESTCONTAINERS_HOST_OVERRIDE'] = 'localhost'
         log = self.folder / 'tests.log'
         with open(log, 'wb') as out:
             code = subprocess.run([TOP / 'dozo', 'test', TEST], stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=TESTS_SECONDS, env=environment).returncode

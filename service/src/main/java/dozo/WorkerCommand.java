@@ -3,12 +3,9 @@ package dozo;
 import static java.util.Objects.requireNonNull;
 
 import dozo.command.Exit;
-import dozo.run.Timetable;
 import dozo.run.Worker;
-import dozo.schedule.ScheduleSettings;
 import dozo.start.Role;
 import dozo.start.StartFailure;
-import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -104,17 +101,6 @@ final class WorkerCommand implements Callable<Integer> {
         @Bean
         Role role() {
             return Role.WORKER;
-        }
-
-        @Bean
-        Timetable timetable(ScheduleSettings settings) {
-            return Timetable.of(settings.cron(), settings.zone());
-        }
-
-        /** The time zone of the hours of sites. */
-        @Bean
-        ZoneId zone(Timetable timetable) {
-            return timetable.zone();
         }
     }
 

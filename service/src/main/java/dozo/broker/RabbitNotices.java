@@ -69,6 +69,8 @@ final class RabbitNotices implements Notices, AutoCloseable {
         container.setAmqpAdmin(admin);
         container.setQueues(own);
         container.setMissingQueuesFatal(false);
+        // A wrong password must not end the process: it works without notices.
+        container.setPossibleAuthenticationFailureFatal(false);
         container.setRecoveryInterval(RECONNECT.toMillis());
         container.setMessageListener(this::receive);
         connections.addConnectionListener(connection -> {

@@ -94,6 +94,8 @@ public final class RabbitBroker implements AutoCloseable {
                 Stream.concat(Stream.of(program), List.of(words).stream().skip(1))
                         .toList());
         builder.environment().putAll(environment);
+        // It leaves a dump of its memory there when it is killed.
+        builder.directory(folder.toFile());
         return builder.redirectErrorStream(true)
                 .redirectOutput(
                         words.length > 1

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -107,6 +109,23 @@ class RabbitNoticesIT {
             assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(LIMIT);
             broker.disk(false);
             awaitHeard(teller, 6);
+        }
+    }
+
+    @Test
+    void aWrongPasswordEndsNothing() throws Exception {
+        Path password = Files.writeString(folder.resolve("password"), "wrong");
+        Files.setPosixFilePermissions(password, PosixFilePermissions.fromString("rw-------"));
+        try (RabbitNotices refused =
+                        new RabbitNotices(new BrokerSettings(broker.url(), "guest", password.toString()));
+                RabbitNotices teller = new RabbitNotices(broker.settings());
+                RabbitNotices _ = listening()) {
+            refused.onEach(heardBySelf::add);
+            refused.tell(9);
+            awaitHeard(teller, 10);
+
+            assertThat(heard).doesNotContain(9L);
+            assertThat(heardBySelf).isEmpty();
         }
     }
 

@@ -116,8 +116,7 @@ class RabbitNoticesIT {
     void aWrongPasswordEndsNothing() throws Exception {
         Path password = Files.writeString(folder.resolve("password"), "wrong");
         Files.setPosixFilePermissions(password, PosixFilePermissions.fromString("rw-------"));
-        try (RabbitNotices refused =
-                        new RabbitNotices(new BrokerSettings(broker.url(), "guest", password.toString()));
+        try (RabbitNotices refused = new RabbitNotices(new BrokerSettings(broker.url(), "guest", password.toString()));
                 RabbitNotices teller = new RabbitNotices(broker.settings());
                 RabbitNotices _ = listening()) {
             refused.onEach(heardBySelf::add);

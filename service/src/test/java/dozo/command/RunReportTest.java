@@ -81,7 +81,7 @@ class RunReportTest {
                         new RunWorker(3, "b", Instant.EPOCH, false, 0, 0, "waiting for site dr")));
 
         assertThat(out).hasToString("""
-                  worker a (left): 2 MB moved, 1,234 entries proven
+                  worker a (left): 2.0 MB moved, 1,234 entries proven
                   worker b: 0 B moved, 0 entries proven; waiting for site dr
                 """);
     }

@@ -16,6 +16,7 @@ import dozo.registry.SiteKey;
 import dozo.registry.SiteTerms;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
+import dozo.run.Notices;
 import dozo.run.Runs.Run;
 import dozo.run.Timetable;
 import dozo.start.StartFailure;
@@ -126,6 +127,11 @@ final class RebuildCommand implements Callable<Integer> {
         @Bean
         Timetable timetable() {
             return Timetable.of("-", "");
+        }
+
+        @Bean
+        Notices notices() {
+            return Notices.NONE;
         }
 
         @Bean

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.broker.RabbitBroker;
 import dozo.db.TestDatabase;
 import dozo.doctor.Doctor;
 import dozo.doctor.Installation;
@@ -137,6 +138,37 @@ class DoctorTest {
         }
         try (Tmpfs _ = new Tmpfs(work, "size=64m,nr_inodes=1,mode=700")) {
             assertFound(examine(Map.of()), "work folder", State.BROKEN, "cannot write in " + work, "free some space");
+        }
+    }
+
+    @Test
+    void aBrokerThatAnswersIsWellAndOtherProgramsAreNot() throws Exception {
+        assertThat(about(examine(Map.of()), "broker")).as("none is configured").isEmpty();
+        HttpServer other = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        other.start();
+        try (RabbitBroker broker = new RabbitBroker(Files.createDirectory(folder.resolve("broker")))) {
+            assertThat(of(examine(Map.of("dozo.broker.url", broker.url())), "broker")
+                            .state())
+                    .isEqualTo(State.OK);
+            broker.kill();
+            assertFound(
+                    examine(Map.of("dozo.broker.url", broker.url())),
+                    "broker",
+                    State.BROKEN,
+                    "workers begin up to 15 s late",
+                    "Start RabbitMQ");
+            for (String scheme : List.of("amqp", "amqps")) {
+                String url =
+                        "%s://127.0.0.1:%d".formatted(scheme, other.getAddress().getPort());
+                assertFound(
+                        examine(Map.of("dozo.broker.url", url)),
+                        "broker",
+                        State.BROKEN,
+                        "cannot be used",
+                        "DOZO_BROKER_URL");
+            }
+        } finally {
+            other.stop(0);
         }
     }
 

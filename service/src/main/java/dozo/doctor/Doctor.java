@@ -25,6 +25,7 @@ public final class Doctor {
             new Check("database", DatabaseCheck::look),
             new Check("service", ServiceCheck::look),
             new Check("schedule", ScheduleCheck::look),
+            new Check("broker", BrokerCheck::look),
             new Check("sites", SitesCheck::look),
             new Check("sources", SourcesCheck::look));
 

@@ -2,21 +2,31 @@ package dozo.doctor;
 
 import dozo.start.HttpSettings;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManagerFactory;
 
 /** The address and port of the service, and the proxies in front of it. */
 final class HttpCheck {
@@ -42,8 +52,8 @@ final class HttpCheck {
             return List.of(foreign(settings.address() + " is not an address of this machine"));
         }
         List<Result> results = new ArrayList<>();
-        results.add(port(address, settings.port()));
-        results.addAll(proxy(settings, address.isLoopbackAddress()));
+        results.add(port(address, settings));
+        results.addAll(proxy(settings, address.isLoopbackAddress() || settings.isTls()));
         return results;
     }
 
@@ -51,15 +61,16 @@ final class HttpCheck {
         return Result.broken(ABOUT, message, "Set DOZO_HTTP_ADDRESS to an address of this machine.");
     }
 
-    private static List<Result> proxy(HttpSettings settings, boolean onlyHere) {
+    private static List<Result> proxy(HttpSettings settings, boolean closed) {
         if (settings.proxies().isEmpty()) {
-            return onlyHere
+            return closed
                     ? List.of()
-                    : List.of(Result.warning(
-                            ABOUT,
-                            "the service listens at %s without TLS, so passwords can be read in the network"
-                                    .formatted(settings.address()),
-                            "Put a TLS proxy in front of it and set DOZO_HTTP_TLS_PROXY, or listen at 127.0.0.1."));
+                    : List.of(
+                            Result.warning(
+                                    ABOUT,
+                                    "the service listens at %s without TLS, so passwords can be read in the network"
+                                            .formatted(settings.address()),
+                                    "Set DOZO_HTTP_TLS_CERTIFICATE_FILE and DOZO_HTTP_TLS_KEY_FILE, or put a TLS proxy in front of it and set DOZO_HTTP_TLS_PROXY."));
         }
         return settings.hostNames().isEmpty()
                 ? List.of(Result.warning(
@@ -69,14 +80,18 @@ final class HttpCheck {
                 : List.of();
     }
 
-    private static Result port(InetAddress address, int port) throws InterruptedException {
+    private static Result port(InetAddress address, HttpSettings settings) throws InterruptedException {
+        int port = settings.port();
         InetSocketAddress there = new InetSocketAddress(address, port);
         try (ServerSocket free = new ServerSocket()) {
             free.setReuseAddress(true);
             free.bind(there);
             return Result.ok(ABOUT, port == 0 ? "any free port" : "port %d is free".formatted(port));
         } catch (BindException e) {
-            if (isDozo(address.isAnyLocalAddress() ? InetAddress.getLoopbackAddress() : address, port)) {
+            InetAddress near = address.isAnyLocalAddress() ? InetAddress.getLoopbackAddress() : address;
+            if (settings.isTls()
+                    ? hasCertificate(near, port, Path.of(settings.tlsCertificateFile()))
+                    : isDozo(near, port)) {
                 return Result.ok(ABOUT, "Dozo listens at port %d".formatted(port));
             }
             return Result.broken(
@@ -88,6 +103,28 @@ final class HttpCheck {
                     ABOUT,
                     "cannot listen at port %d: %s".formatted(port, e.getMessage()),
                     "Set another DOZO_HTTP_PORT.");
+        }
+    }
+
+    /** Returns whether the program at this port has the certificate in this file. Its name is not that of this address. */
+    private static boolean hasCertificate(InetAddress address, int port, Path file) {
+        try (InputStream pem = Files.newInputStream(file);
+                Socket plain = new Socket()) {
+            KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+            trusted.load(null, null);
+            trusted.setCertificateEntry(
+                    "own", CertificateFactory.getInstance("X.509").generateCertificate(pem));
+            TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            trust.init(trusted);
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(null, trust.getTrustManagers(), null);
+            plain.connect(new InetSocketAddress(address, port), (int) ANSWER_LIMIT.toMillis());
+            plain.setSoTimeout((int) ANSWER_LIMIT.toMillis());
+            ((SSLSocket) context.getSocketFactory().createSocket(plain, address.getHostAddress(), port, true))
+                    .startHandshake();
+            return true;
+        } catch (IOException | GeneralSecurityException other) {
+            return false;
         }
     }
 

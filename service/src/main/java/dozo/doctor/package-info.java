@@ -5,6 +5,7 @@
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
+            "broker",
             "crypto",
             "db",
             "file",

@@ -13,7 +13,12 @@ import dozo.Ended;
 import dozo.RunningService;
 import dozo.command.Exit;
 import dozo.db.TestDatabase;
+import dozo.doctor.Doctor;
+import dozo.doctor.Installation;
+import dozo.doctor.Result;
+import dozo.start.Given;
 import dozo.start.HttpSettings;
+import dozo.start.Settings;
 import dozo.start.StartFailure;
 import java.io.IOException;
 import java.net.Socket;
@@ -29,7 +34,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyStore;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
@@ -43,6 +50,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.ssl.DefaultSslBundleRegistry;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
 
 /** TLS by the service itself: real handshakes, a certificate that is replaced under way, and files that are refused. */
 class OwnTlsTest {
@@ -243,6 +252,32 @@ class OwnTlsTest {
     private Map<String, String> settings() {
         return new HashMap<>(Map.of(
                 "dozo.http.tls-certificate-file", certificate.toString(), "dozo.http.tls-key-file", key.toString()));
+    }
+
+    /** Looks as DoctorTest does, at a port that speaks only TLS. */
+    @Test
+    void theDoctorKnowsTheServiceByItsCertificate() throws Exception {
+        try (RunningService service = start()) {
+            int port = URI.create(service.url()).getPort();
+            assertThat(examined(port)).isEqualTo("Dozo listens at port %d".formatted(port));
+            install(MadeKeys.store(folder.resolve("other"), "EC", HERE, "-1H"), folder.resolve("other"));
+            assertThat(examined(port)).startsWith("cannot listen at port");
+        }
+    }
+
+    private String examined(int port) {
+        StandardEnvironment environment = new StandardEnvironment();
+        environment.getPropertySources().remove(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
+        Map<String, Object> all = new HashMap<>(settings());
+        all.put("dozo.work", folder.resolve("work").toString());
+        all.put("dozo.http.port", String.valueOf(port));
+        environment.getPropertySources().addFirst(new MapPropertySource("test", all));
+        Given given = new Given(environment, List.of(Settings.class, HttpSettings.class));
+        return Doctor.examine(new Installation(given, InstantSource.system(), Duration.ofMinutes(5))).stream()
+                .filter(result -> result.about().equals("HTTP"))
+                .map(Result::message)
+                .findFirst()
+                .orElseThrow();
     }
 
     private RunningService start() {

@@ -21,6 +21,7 @@ import org.springframework.batch.core.job.parameters.JobParameters;
 import org.springframework.batch.core.job.parameters.JobParametersBuilder;
 import org.springframework.batch.core.launch.JobOperator;
 import org.springframework.batch.core.repository.JobRepository;
+import org.springframework.batch.core.scope.context.StepSynchronizationManager;
 import org.springframework.batch.core.step.StepExecution;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.dao.OptimisticLockingFailureException;
@@ -116,6 +117,9 @@ class Executions {
                 LOG.info("run {} had ended before it could be stopped", run.id());
                 return;
             } catch (OptimisticLockingFailureException e) {
+                // NB: the framework leaves its note in a static map then, and a later step with that number would stop
+                // at once.
+                StepSynchronizationManager.release();
                 // The job wrote its own state between our query and our stop: at its beginning, or at its end.
                 if (i == STOP_TRIES) {
                     throw e;

@@ -341,15 +341,20 @@ class Looking {
                 return;
             }
             List<Offer> claimed = offers.claim(flow.run(), flow.worker(), room);
+            if (claimed.isEmpty()) {
+                return;
+            }
             Map<Integer, Integer> turns = claimed.stream().collect(Collectors.toMap(Offer::experimentId, Offer::turn));
             List<Experiment> known = claimed.stream()
                     .flatMap(offer -> retries.find(flow.run(), offer.experimentId()).stream())
                     .toList();
             for (Next next : nexts(flow, known)) {
-                Look look = new Look(flow, next, requireNonNull(turns.get(next.experiment.id())), ended);
+                Look look = new Look(flow, next, requireNonNull(turns.remove(next.experiment.id())), ended);
                 underWay.add(look);
                 look.begin();
             }
+            // The run has these no more.
+            offers.remove(flow.run(), flow.worker(), turns.keySet());
         }
 
         /** Ends this look and all others that have ended in the meantime. What was stored has no offer any more. */

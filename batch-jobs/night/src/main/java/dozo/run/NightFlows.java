@@ -227,6 +227,7 @@ class NightFlows implements StepExecutionListener, Share {
         NightFlow flow = new NightFlow(run, site, worker, joined, planner, () -> notices.tell(run));
         flow.renewed(nanos + RunWorkers.LEASE.toNanos());
         flow.others(workers.others(run, worker));
+        hours.share(site, 1 + flow.others().alive());
         ScheduledExecutorService ticks = Executors.newScheduledThreadPool(
                 2, Thread.ofPlatform().name("lease-" + run + "-", 0).daemon().factory());
         var _ = ticks.scheduleWithFixedDelay(() -> tick(flow), 0, TICK.toMillis(), TimeUnit.MILLISECONDS);

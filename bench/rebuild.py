@@ -89,7 +89,8 @@ def measured(folder, source, judged):
 
 def only_read(folder, server, site):
     """Returns the number of entries and the seconds of reading list and listing, by the same client."""
-    path = (TOP / 'service/target/app/copy.path').read_text().strip()
+    app = TOP / 'service/target/app'
+    path = ':'.join(str(app / name) for name in (app / 'copy.path').read_text().strip().split(':'))
     java = Path(find_java())
     options = ['-Xmx512m', '--enable-native-access=ALL-UNNAMED', '--sun-misc-unsafe-memory-access=allow']
     program = Path(__file__).with_name('ListReads.java')

@@ -156,15 +156,13 @@ class WorkerIT {
         worker("one", List.of("unshare", "--mount", "sh", "-c", hide, "sh"));
         awaitSaid("one", "waits for work", 1);
         serve();
-        awaitWorkers(1);
+        await().atMost(LIMIT)
+                .until(() -> count("select coalesce(sum(entries_proven), 0) from run_worker where joined") > 0);
         fast();
 
         awaitEnd();
         assertWhole(0);
         assertThat(count("select count(*) from finding")).isZero();
-        assertThat(count("select sum(entries_proven) from run_worker where joined"))
-                .as("it did what it could")
-                .isPositive();
         awaitSaid("one", "left run", 1);
     }
 

@@ -394,6 +394,7 @@ class Looking {
         private final BlockingQueue<Look> ended = new LinkedBlockingQueue<>();
         private final Set<Look> underWay = new HashSet<>();
         private final Set<Integer> offered = new HashSet<>();
+        private final Set<Integer> takenBack = new HashSet<>();
         private final Deque<Next> next = new ArrayDeque<>();
         private final List<Integer> first;
         private final Set<Integer> wasFirst;
@@ -426,7 +427,9 @@ class Looking {
                 for (; look != null; look = ended.poll()) {
                     if (underWay.remove(look)) {
                         look.rethrow();
-                        offers.remove(flow.run(), flow.worker(), Set.of(look.experiment.id()));
+                        if (takenBack.remove(look.experiment.id())) {
+                            offers.remove(flow.run(), flow.worker(), Set.of(look.experiment.id()));
+                        }
                         count++;
                     }
                 }
@@ -473,6 +476,7 @@ class Looking {
 
         private void begin(Offer offer) {
             offered.remove(offer.experimentId());
+            takenBack.add(offer.experimentId());
             for (Next next : nexts(
                     retries.find(flow.run(), offer.experimentId()).stream().toList())) {
                 begin(next, offer.turn());

@@ -224,7 +224,7 @@ final class NightFlow {
         }
     }
 
-    /** Returns since when nothing more may be begun. */
+    /** Returns for how long nothing more may be begun; zero while more may be. */
     synchronized Duration stoppedFor() {
         return stopping ? Duration.ofNanos(System.nanoTime() - stoppedNanos) : Duration.ZERO;
     }

@@ -274,7 +274,10 @@ class NightFlows implements StepExecutionListener, Share {
                 follow(flow);
             }
             if (others.lost() > 0) {
-                LOG.warn("{} workers of run {} do not answer any more; others take over", others.lost(), flow.run());
+                LOG.warn(
+                        "run {}: others take over from workers that have not renewed their lease: {}",
+                        flow.run(),
+                        others.lost());
                 workers.takeOver(flow.run(), flow.worker());
                 flow.hear();
             }

@@ -25,6 +25,8 @@ GUARANTEED = 0.3
 FRAME_BYTES_MAX = 1514
 QUEUE_FRAMES_MIN = 20
 LIMIT_SECONDS = 30
+# Set in a process that has a network namespace of its own.
+OWN_NETWORK = 'BENCH_OWN_NETWORK'
 
 
 class Failed(CannotMeasure):
@@ -36,6 +38,23 @@ def run(*words):
     if ended.returncode != 0:
         raise Failed(f'{" ".join(map(str, words))}: {ended.stderr.strip() or ended.returncode}')
     return ended.stdout
+
+
+def in_own_network(prepare):
+    """Continues in a network namespace of its own, because this process must not change the network of the machine.
+
+    `prepare`: a command that must run before, with the machine's network.
+    """
+    if os.geteuid() != 0:
+        raise CannotMeasure('needs root')
+    tools = [tool for tool in ('ip', 'tc', 'nsenter', 'unshare') if not shutil.which(tool)]
+    if tools:
+        raise CannotMeasure(f'needs {", ".join(tools)} (packages iproute2 and util-linux)')
+    if os.environ.get(OWN_NETWORK):
+        return
+    subprocess.run(prepare, stdout=subprocess.DEVNULL, check=True)
+    ended = subprocess.run(['unshare', '--net', sys.executable, *sys.argv], env={**os.environ, OWN_NETWORK: '1'})
+    sys.exit(ended.returncode)
 
 
 def missing():

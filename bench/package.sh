@@ -155,11 +155,12 @@ test_as_new_user() {
     man -l /usr/share/man/man7/dozo.7 > /dev/null 2>&1 || [[ -z $(type -P man) ]] || fail 'the manual page'
 
     # A night with a real DR site, as the service's user.
-    mkdir -p "$work/source/visit"
-    head -c 300000 /dev/urandom > "$work/source/visit/脳.dat"
-    install -d -o dozo -g dozo "$work/trial"
-    (cd "$work/trial" && DOZO_HTTP_PORT=0 DOZO_HTTP_TLS_CERTIFICATE_FILE='' DOZO_HTTP_TLS_KEY_FILE='' DOZO_WORK=work DOZO_LDAP_URL='' \
-        as_dozo dozo demo --once --data "$work/source") > "$work/said" 2>&1 || fail 'dozo demo' "$work/said"
+    # Not in the work folder: this user may have no way through the folders above it.
+    mkdir -p /var/lib/trial-source/visit
+    head -c 300000 /dev/urandom > /var/lib/trial-source/visit/脳.dat
+    install -d -o dozo -g dozo /var/lib/trial
+    (cd /var/lib/trial && DOZO_HTTP_PORT=0 DOZO_HTTP_TLS_CERTIFICATE_FILE='' DOZO_HTTP_TLS_KEY_FILE='' DOZO_WORK=work DOZO_LDAP_URL='' \
+        as_dozo dozo demo --once --data /var/lib/trial-source) > "$work/said" 2>&1 || fail 'dozo demo' "$work/said"
     expect 'dozo demo' "$(< "$work/said")" 'safe'
 
     unpack_as second

@@ -21,9 +21,10 @@ PAGE = 500
 class Service:
     """`dozo serve` for a `with` block; it runs only what is requested."""
 
-    def __init__(self, folder, heap='512m', program=TOP / 'dozo', **settings):
+    def __init__(self, folder, heap='512m', program=TOP / 'dozo', before=(), **settings):
+        """Prepares it. `before`: words before the command, which run it in namespaces."""
         self.folder = Path(folder)
-        self.program = program
+        self.command = [*before, program, 'serve']
         self.port = free_port()
         self.log = self.folder / 'service.log'
         self.environment = {
@@ -39,7 +40,7 @@ class Service:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         with open(self.log, 'wb') as log:
             self.process = subprocess.Popen(
-                [self.program, 'serve'],
+                self.command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -120,7 +121,7 @@ class Service:
         self.put(
             '/sites/dr',
             {
-                'host': '127.0.0.1',
+                'host': server.address,
                 'port': port or server.port,
                 'user': server.user,
                 'root': str(root),

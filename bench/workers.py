@@ -7,10 +7,10 @@ The site is in one more. The service counts as one of the processes. Needs root,
 import json
 import os
 import shutil
+import signal
 import socket
 import statistics
 import subprocess
-import sys
 import threading
 import time
 from contextlib import ExitStack
@@ -19,20 +19,23 @@ from pathlib import Path
 
 from centre import Centre, make
 from measure import workspace
-from namespaces import PREFIX, inside, namespace, remove_left, run
-from processes import CannotMeasure, stop, wait_for
-from row import Row, at_least, print_rows
+from namespaces import PREFIX, in_own_network, inside, namespace, remove_left, run
+from processes import TICKS, CannotMeasure, cpu_seconds, stat, stop, wait_for
+from row import Row, at_least, at_most, print_rows
 from server import Server, free_port
 from service import TOP
 from table import spread
 
 # The links are slow, so the usual number of units under way would be the work of half a minute.
 FEW = {'DOZO_TRANSFER_CHUNK': '1'}
-# Set in the process that has a network namespace of its own.
-INSIDE = 'BENCH_OWN_NETWORK'
 SITE = '10.99.0.1'
 SENDING_MIN = {2: 1.9, 4: 3.6}
 NIGHT_MIN = 3.2
+NOTICES_MAX = 0.01
+# Of one processor.
+IDLE_MAX = 0.01
+# The beginnings of the names of threads that send and receive notices; those of pools have other work as well.
+NOTICE_THREADS = ('notices', 'container-', 'AMQP ', 'pool-')
 LIMIT_SECONDS = 600
 BROKERS = ('/usr/lib/rabbitmq/bin/rabbitmq-server', '/usr/sbin/rabbitmq-server')
 # The rate is that between these shares of the bytes: begin and end are those of the night.
@@ -41,7 +44,10 @@ MIDDLE = (0.1, 0.9)
 
 @dataclass(frozen=True)
 class Size:
-    """`large` files of 4 MB in one night to send, and `experiments` of `files` small ones in a whole night."""
+    """`large` files of 4 MB in one night to send, and `experiments` of `files` small ones in a whole night.
+
+    `units` of one tiny file each, for the cost of notices; `idle_seconds` without a run, for that of workers.
+    """
 
     bytes_per_second: int
     large: int
@@ -49,10 +55,12 @@ class Size:
     files: int
     processes: tuple
     rounds: int
+    units: int
+    idle_seconds: int
 
 
-FULL = Size(2_500_000, 60, 400, 6, (1, 2, 4), 3)
-SHORT = Size(2_500_000, 4, 8, 6, (1, 2), 1)
+FULL = Size(1_000_000, 24, 400, 6, (1, 2, 4), 2, 100_000, 60)
+SHORT = Size(2_500_000, 4, 8, 6, (1, 2), 1, 500, 2)
 
 
 def add_options(parser):
@@ -63,37 +71,37 @@ def add_options(parser):
 
 def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
-    if os.geteuid() != 0:
-        raise CannotMeasure('needs root')
-    tools = [tool for tool in ('ip', 'tc', 'nsenter', 'unshare') if not shutil.which(tool)]
-    if tools:
-        raise CannotMeasure(f'needs {", ".join(tools)} (packages iproute2 and util-linux)')
-    if not os.environ.get(INSIDE):
-        # Builds the program if needed, which is not possible without the machine's network.
-        subprocess.run([TOP / 'dozo', 'version'], stdout=subprocess.DEVNULL, check=True)
-        # NB: the same program once more, because this process must not change the network of the machine.
-        ended = subprocess.run(['unshare', '--net', sys.executable, *sys.argv], env={**os.environ, INSIDE: '1'})
-        sys.exit(ended.returncode)
+    in_own_network([TOP / 'dozo', 'version'])
     size = SHORT if options.short else FULL
     with ExitStack() as open_now:
         _, folder = open_now.enter_context(workspace(options.work))
-        network = open_now.enter_context(Network(size))
+        network = open_now.enter_context(Network(size.bytes_per_second, max(size.processes) - 1))
         server = open_now.enter_context(Server(folder / 'sshd', address=SITE, inside=network.site))
         broker = open_now.enter_context(Broker(folder / 'broker', network.address(0)))
-        centre = open_now.enter_context(Far(folder / 'centre', server, broker.url))
-        rows = compared(folder, centre, network, size, options.rounds or size.rounds, open_now, not options.short)
+        rows = [notices(folder, server, broker, size, not options.short)]
+        centre = open_now.enter_context(Centre(folder / 'centre', TOP, None, server, DOZO_BROKER_URL=broker.url, **FEW))
+        rows += compared(folder, centre, network, broker, size, options.rounds or size.rounds, open_now, not options.short)
     print_rows('processes', rows)
     return [f'{row.name}: {row.short}' for row in rows if row.short], f'load at the end {os.getloadavg()[0]:.1f}'
 
 
-class Network:
-    """A site, and near hosts that reach it through links of the same rate: this namespace, and one for each worker."""
+@dataclass(frozen=True)
+class Night:
+    """The rate of sending in bytes a second, the seconds, the service's processor seconds, and processors that the machine used."""
 
-    def __init__(self, size):
-        self.rate = 8 * size.bytes_per_second
-        self.count = max(size.processes)
+    rate: float
+    seconds: float
+    cpu_seconds: float
+    processors: float
+
+
+class Network:
+    """A site, and near hosts that reach it through links of the same rate: this namespace (0), and one for each worker."""
+
+    def __init__(self, bytes_per_second, workers):
+        self.rate = 8 * bytes_per_second
         self.hub = f'{PREFIX}-{os.getpid()}-hub'
-        self.names = [f'{PREFIX}-{os.getpid()}-w{number}' for number in range(1, self.count)]
+        self.names = [f'{PREFIX}-{os.getpid()}-w{number}' for number in range(1, workers + 1)]
         self.site = inside(self.hub)
 
     def __enter__(self):
@@ -131,27 +139,17 @@ class Network:
     def address(self, number):
         return f'10.99.{number + 1}.1'
 
+    def cut(self, number):
+        """Cuts a worker's link. What its machine has sent and nobody has confirmed waits there."""
+        run('ip', '-n', self.hub, 'link', 'set', f'near{number}', 'down')
+
+    def mend(self, number):
+        run('ip', '-n', self.hub, 'link', 'set', f'near{number}', 'up')
+
     def arrived_bytes(self):
         """Returns how many bytes of all links have arrived at the site."""
         links = json.loads(run('ip', '-j', '-s', '-n', self.hub, 'link'))
         return sum(each['stats64']['rx']['bytes'] for each in links if each['ifname'].startswith('near'))
-
-
-class Far(Centre):
-    """A centre whose site has an address of its own."""
-
-    def __init__(self, folder, server, broker):
-        super().__init__(folder, TOP, None, server, DOZO_BROKER_URL=broker, **FEW)
-        self.broker = broker
-
-    def __enter__(self):
-        self.service.add_site = self.add_site
-        return super().__enter__()
-
-    def add_site(self, server, root, _):
-        site = {'host': server.address, 'port': server.port, 'user': server.user, 'root': str(root), 'identity': str(server.key)}
-        key = ' '.join((server.folder / 'host_key.pub').read_text().split()[:2])
-        self.service.put('/sites/dr', {**site, 'hostKey': key})
 
 
 class Broker:
@@ -182,6 +180,10 @@ class Broker:
         self.folder.mkdir()
         # The default user may otherwise come from this machine only.
         (self.folder / 'rabbitmq.conf').write_text('loopback_users = none\n')
+        self.start()
+        return self
+
+    def start(self):
         with open(self.folder / 'output', 'wb') as output:
             self.process = subprocess.Popen(
                 [self.program],
@@ -193,7 +195,11 @@ class Broker:
                 start_new_session=True,
             )
         wait_for(self.is_ready, LIMIT_SECONDS, f'the broker ({self.folder / "output"})')
-        return self
+
+    def kill(self):
+        """Ends it without a warning."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(LIMIT_SECONDS)
 
     def is_ready(self):
         told = (self.folder / 'output').read_text(errors='replace')
@@ -234,22 +240,12 @@ class Forward:
 
 
 class Worker:
-    """`dozo worker` in a namespace, for a `with` block."""
+    """`dozo worker` for a `with` block. `before`: words before the command, which run it in a namespace."""
 
-    def __init__(self, centre, network, number, database):
-        self.folder = centre.folder / f'worker-{number}'
-        password = centre.database / 'password'
-        self.environment = {
-            **os.environ,
-            'DOZO_WORK': str(self.folder),
-            'DOZO_DB_URL': f'jdbc:postgresql://{network.address(0)}:{database}/postgres',
-            'DOZO_DB_USER': 'postgres',
-            'DOZO_DB_PASSWORD_FILE': str(password),
-            'DOZO_BROKER_URL': centre.broker,
-            **FEW,
-        }
-        self.before = inside(network.names[number - 1])
-        self.log = centre.folder / f'worker-{number}.log'
+    def __init__(self, folder, before, settings):
+        self.environment = {**os.environ, 'DOZO_WORK': str(folder), **settings}
+        self.before = before
+        self.log = folder.with_suffix('.log')
 
     def __enter__(self):
         with open(self.log, 'wb') as log:
@@ -266,52 +262,104 @@ class Worker:
 
     def is_ready(self):
         if self.process.poll() is not None:
-            raise CannotMeasure(f'a worker ended: {self.log.read_text()[-500:]}')
-        return 'waits for work' in self.log.read_text()
+            raise CannotMeasure(f'a worker ended: {self.said()[-500:]}')
+        return 'waits for work' in self.said()
+
+    def said(self):
+        return self.log.read_text(errors='replace')
 
     def __exit__(self, *_):
         stop(self.process, LIMIT_SECONDS)
 
 
-def compared(folder, centre, network, size, rounds, workers, judged):
+def notices(folder, server, broker, size, judged):
+    """Returns the processor time for the notices of a run of many units, of all that the service needs."""
+    settings = {'DOZO_BROKER_URL': broker.url, 'DOZO_TRANSFER_BUNDLE_ENTRIES': '1'}
+    with Centre(folder / 'units-centre', TOP, None, server, **settings) as centre:
+        centre.register(make(folder / 'units', 10, size.units // 10, 1, 100))
+        before = thread_seconds(centre.service.process.pid)
+        took = centre.night()
+        after = thread_seconds(centre.service.process.pid)
+    told, all_of_it = (now - then for now, then in zip(after, before))
+    row = f"notices of {size.units} units: share of the service's processor time"
+    return at_most(row, told / all_of_it, NOTICES_MAX, f'{told / all_of_it:.4f}: {told:.2f} of {all_of_it:.1f} s, in {took:.1f} s', judged)
+
+
+def thread_seconds(pid):
+    """Returns the processor seconds of a process in threads that only (or also) serve notices, and in all that exist or existed."""
+    told = 0
+    for thread in Path(f'/proc/{pid}/task').iterdir():
+        try:
+            fields, name = stat(f'{pid}/task/{thread.name}')
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # ended meanwhile
+        if name.startswith(NOTICE_THREADS):
+            told += sum(int(field) for field in fields[11:13]) / TICKS
+    return told, cpu_seconds(pid)
+
+
+def idle(centre, workers, seconds, judged):
+    """Measures what workers cost without a run: one of them, and what the service and its database need for all of them."""
+    before = [centre.cpu_seconds(), *(cpu_seconds(each.process.pid) for each in workers)]
+    time.sleep(seconds)
+    service, *each = (now - then for now, then in zip([centre.cpu_seconds(), *(cpu_seconds(w.process.pid) for w in workers)], before))
+    if not workers:
+        return [Row('without workers and without a run: processors of the service and its database', '', f'{service / seconds:.4f}')]
+    worst = max(each) / seconds
+    return [
+        Row(f'beside {len(workers)} idle workers: the same', '', f'{service / seconds:.4f}'),
+        at_most('an idle worker: processors', worst, IDLE_MAX, f'{worst:.4f}', judged),
+    ]
+
+
+def compared(folder, centre, network, broker, size, rounds, workers, judged):
     port = int(next(centre.database.rglob('postmaster.pid')).read_text().split('\n')[3])
     database = Forward(network.address(0), port).listener.getsockname()[1]
-    rates, seconds, cpu = {}, {}, {}
-    running = 1
+    settings = {
+        'DOZO_DB_URL': f'jdbc:postgresql://{network.address(0)}:{database}/postgres',
+        'DOZO_DB_USER': 'postgres',
+        'DOZO_DB_PASSWORD_FILE': str(centre.database / 'password'),
+        'DOZO_BROKER_URL': broker.url,
+        **FEW,
+    }
+    sending, whole = {}, {}
+    rows = idle(centre, [], size.idle_seconds, judged)
+    running = []
     for processes in size.processes:
-        for number in range(running, processes):
-            workers.enter_context(Worker(centre, network, number, database))
-        running = processes
+        for number in range(len(running) + 1, processes):
+            before = inside(network.names[number - 1])
+            running.append(workers.enter_context(Worker(centre.folder / f'worker-{number}', before, settings)))
         night(centre, network, make(folder / f'warm-{processes}', 4 * processes, 20, 20_000, 40_000))
         for turn in range(rounds):
             name = f'{processes}-{turn}'
             large = make(folder / f'large-{name}', size.large // 4, 4, 4_000_000, 4_000_000)
-            rate, _, used = night(centre, network, large)
-            rates.setdefault(processes, []).append(rate)
-            cpu.setdefault(processes, []).append(used / (size.large * 4e6) * 1e9)
+            sending.setdefault(processes, []).append(night(centre, network, large))
             small = make(folder / f'small-{name}', size.experiments, size.files, 20_000, 200_000)
-            _, took, _ = night(centre, network, small)
-            seconds.setdefault(processes, []).append(took)
-    return list(rows_of(size, rates, seconds, cpu, judged))
+            whole.setdefault(processes, []).append(night(centre, network, small))
+    return rows + idle(centre, running, size.idle_seconds, judged) + list(rows_of(size, sending, whole, judged))
 
 
-def rows_of(size, rates, seconds, cpu, judged):
-    alone = statistics.median(seconds[1])
+def rows_of(size, sending, whole, judged):
+    alone = statistics.median(each.seconds for each in whole[1])
+    gb = size.large * 4e6 / 1e9
     for processes in size.processes:
-        share = [rate / size.bytes_per_second for rate in rates[processes]]
-        claimed = SENDING_MIN.get(processes, 0)
-        yield at_least(f'{processes}: rate of sending, in rates of one link', statistics.median(share), claimed, spread(share), judged)
-        times = alone / statistics.median(seconds[processes])
+        rates = [each.rate / size.bytes_per_second for each in sending[processes]]
+        row = f'{processes}: rate of sending, in rates of one link'
+        yield at_least(row, statistics.median(rates), SENDING_MIN.get(processes, 0), spread(rates), judged)
+        yield Row(f'{processes}: processor seconds of the service and its database for 1 GB in all', '', spread([each.cpu_seconds / gb for each in sending[processes]], 1))
+        nights = whole[processes]
+        times = alone / statistics.median(each.seconds for each in nights)
         row = f'{processes}: a night of {size.experiments} experiments'
-        measured = f'{spread(seconds[processes], 1)} s, {times:.2f} × as fast as alone'
+        measured = f'{spread([each.seconds for each in nights], 1)} s, {times:.2f} × as fast as alone'
         yield at_least(row, times, NIGHT_MIN if processes == 4 else 0, measured, judged)
-        yield Row(f'{processes}: processor seconds of the service for 1 GB in all', '', spread(cpu[processes], 1))
+        used = spread([each.processors for each in nights])
+        yield Row(f'{processes}: processors in this night, of all {os.cpu_count()} of this machine', '', used)
 
 
 def night(centre, network, sources):
-    """Runs a night of these new experiments. Returns the rate of sending, the seconds, and the service's processor seconds."""
+    """Runs a night of these new experiments."""
     centre.register(sources)
-    before = centre.cpu_seconds()
+    before, machine = centre.cpu_seconds(), busy_seconds()
     samples = [(time.monotonic(), network.arrived_bytes())]
     ended = threading.Event()
 
@@ -328,4 +376,11 @@ def night(centre, network, sources):
         watch.join()
     first, last = samples[0][1], samples[-1][1]
     low, high = (next(at for at, seen in samples if seen - first >= share * (last - first)) for share in MIDDLE)
-    return (MIDDLE[1] - MIDDLE[0]) * (last - first) / max(0.1, high - low), took, centre.cpu_seconds() - before
+    rate = (MIDDLE[1] - MIDDLE[0]) * (last - first) / max(0.1, high - low)
+    return Night(rate, took, centre.cpu_seconds() - before, (busy_seconds() - machine) / took)
+
+
+def busy_seconds():
+    """Returns the processor seconds of everything on this machine since its start."""
+    user, nice, system, _, _, interrupts, soft, *_ = map(int, Path('/proc/stat').read_text().split('\n')[0].split()[1:])
+    return (user + nice + system + interrupts + soft) / TICKS

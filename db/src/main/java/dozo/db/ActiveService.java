@@ -1,7 +1,10 @@
 package dozo.db;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
@@ -57,11 +60,20 @@ public final class ActiveService {
         return alone;
     }
 
-    /** Returns the name of this machine. */
+    /** Returns the name of this machine, also if it has no address. */
     public static String machine() {
         try {
             return InetAddress.getLocalHost().getHostName();
         } catch (UnknownHostException e) {
+            return nameInKernel();
+        }
+    }
+
+    private static String nameInKernel() {
+        try {
+            return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+        } catch (IOException e) {
+            // Not Linux.
             return "unknown host";
         }
     }

@@ -25,6 +25,7 @@ GUARANTEED = 0.3
 FRAME_BYTES_MAX = 1514
 QUEUE_FRAMES_MIN = 20
 LIMIT_SECONDS = 30
+STOP_LIMIT_SECONDS = 120
 # Set in a process that has a network namespace of its own.
 OWN_NETWORK = 'BENCH_OWN_NETWORK'
 
@@ -53,8 +54,13 @@ def in_own_network(prepare):
     if os.environ.get(OWN_NETWORK):
         return
     subprocess.run(prepare, stdout=subprocess.DEVNULL, check=True)
-    ended = subprocess.run(['unshare', '--net', sys.executable, *sys.argv], env={**os.environ, OWN_NETWORK: '1'})
-    sys.exit(ended.returncode)
+    # In a session of its own, so that a signal to all of them does not reach it twice while it cleans up.
+    command = ['unshare', '--net', sys.executable, *sys.argv]
+    child = subprocess.Popen(command, env={**os.environ, OWN_NETWORK: '1'}, start_new_session=True)
+    try:
+        sys.exit(child.wait())
+    finally:
+        stop(child, STOP_LIMIT_SECONDS)
 
 
 def missing():

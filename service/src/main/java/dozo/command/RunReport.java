@@ -102,7 +102,7 @@ public final class RunReport {
             out.println("  worker %s%s: %s moved, %,d entries proven%s"
                     .formatted(
                             each.host(),
-                            each.ended() ? " (left)" : "",
+                            each.replaced() ? " (replaced)" : each.ended() ? " (left)" : "",
                             Size.text(each.bytesMoved()),
                             each.entriesProven(),
                             each.note().isEmpty() ? "" : "; " + each.note()));

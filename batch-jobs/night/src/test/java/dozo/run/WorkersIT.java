@@ -3,6 +3,8 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.LedgerEntry;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
 import dozo.run.Runs.Run;
@@ -240,6 +242,66 @@ class WorkersIT extends NightAtSite {
         assertThat(night.get(dozo.transfer.TransferUnits.class).claim(run.id(), dead, 0, 9))
                 .as("it may claim nothing any more")
                 .isEmpty();
+        assertThat(night.get(RunWorkers.class).of(run.id()))
+                .singleElement()
+                .satisfies(worker -> assertThat(worker.replaced()).isTrue());
+        assertThat(replaced(run))
+                .singleElement()
+                .satisfies(row -> assertThat(row)
+                        .contains(
+                                "\"host\": \"dead\"",
+                                "\"units\": \"1\"",
+                                "\"looks\": \"0\"",
+                                "\"worker\": \"" + dead + "\""));
+    }
+
+    /** Returns the details of the rows of the ledger about workers that were replaced in a run. */
+    private List<String> replaced(Run run) {
+        return night
+                .get(Ledger.class)
+                .page(new Ledger.Filter(String.valueOf(run.id()), "worker.replaced", null, null, null), 0, 9)
+                .stream()
+                .map(LedgerEntry::detail)
+                .toList();
+    }
+
+    @Test
+    void twoThatTakeOverFromTheSameWorkerRecordItOnce() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        night.get(NightFlows.class).end();
+        RunWorkers workers = night.get(RunWorkers.class);
+        List<Long> alive = List.of(workers.enlist(run.id(), "a", true), workers.enlist(run.id(), "b", true));
+        long dead = workers.enlist(run.id(), "dead", true);
+        night.jdbc()
+                .sql("update run_worker set lease_until = now() - interval '1 s' where worker_id = :dead")
+                .param("dead", dead)
+                .update();
+
+        List<Thread> taking = alive.stream()
+                .map(each -> inBackground(() -> workers.takeOver(run.id(), each)))
+                .toList();
+        for (Thread each : taking) {
+            each.join();
+        }
+
+        assertThat(replaced(run)).hasSize(1);
+    }
+
+    @Test
+    void aWorkerThatLeavesIsNotReplaced() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        var _ = joined(run);
+        helper.get(NightFlows.class).close(run.id());
+
+        night.get(RunWorkers.class)
+                .takeOver(run.id(), night.get(NightFlows.class).worker(run.id()));
+
+        assertThat(replaced(run)).isEmpty();
+        assertThat(night.get(RunWorkers.class).of(run.id()))
+                .singleElement()
+                .satisfies(worker -> assertThat(worker.replaced()).isFalse());
     }
 
     @Test

@@ -40,6 +40,7 @@ public class RunWorkers {
      * @param replaced whether its lease had expired, and others have taken over what it had claimed
      * @param bytesMoved content that it has sent, repeated bytes included
      * @param entriesProven files, folders and links of which it has recorded receipts
+     * @param bottleneck what holds it back now, or did last: a name as of those of the run; empty: nothing was ever under way
      * @param note what a person should know about it; empty: nothing
      */
     public record RunWorker(
@@ -50,6 +51,7 @@ public class RunWorkers {
             boolean replaced,
             long bytesMoved,
             long entriesProven,
+            String bottleneck,
             String note) {}
 
     /**
@@ -98,19 +100,22 @@ public class RunWorkers {
     }
 
     /**
-     * Renews a lease from now on, also an expired one.
+     * Renews a lease from now on, also an expired one, and records what the worker has done.
      *
+     * @param bottleneck what holds it back now; empty: nothing that is known, and the last one stays
      * @return false if others have taken over: nothing of this worker counts any more
      */
-    public boolean renew(long worker, long bytesMoved, long entriesProven) {
+    public boolean renew(long worker, long bytesMoved, long entriesProven, String bottleneck) {
         return jdbc.sql("""
                         update run_worker
-                        set lease_until = now() + make_interval(secs => :lease), bytes_moved = :bytes, entries_proven = :entries
+                        set lease_until = now() + make_interval(secs => :lease), bytes_moved = :bytes, entries_proven = :entries,
+                            bottleneck = coalesce(nullif(:bottleneck, ''), bottleneck)
                         where worker_id = :worker and not ended
                         """)
                         .param("lease", LEASE.toSeconds())
                         .param("bytes", bytesMoved)
                         .param("entries", entriesProven)
+                        .param("bottleneck", bottleneck)
                         .param("worker", worker)
                         .update()
                 == 1;
@@ -245,7 +250,7 @@ public class RunWorkers {
     public List<RunWorker> of(long runId) {
         return jdbc.sql("""
                         select worker_id as worker, host, began_at, ended or lease_until < now() as ended, replaced,
-                               bytes_moved, entries_proven, note
+                               bytes_moved, entries_proven, bottleneck, note
                         from run_worker where run_id = :run and joined order by worker_id
                         """).param("run", runId).query(Rows.of(RunWorker.class)).list();
     }

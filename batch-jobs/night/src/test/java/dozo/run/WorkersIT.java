@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -113,7 +114,12 @@ class WorkersIT extends NightAtSite {
             assertThat(worker.ended()).isTrue();
             assertThat(worker.bytesMoved()).isPositive();
             assertThat(worker.entriesProven()).isPositive();
+            assertThat(worker.bottleneck())
+                    .isIn(Stream.of(Limit.values()).map(Limit::name).toList());
         });
+        assertThat(helper.get(Limits.class).of(run.id()))
+                .as("of the worker: the test does the service's share without a job")
+                .isNotEmpty();
         assertThat(night.count("select count(*) from offered_look")).isZero();
         assertThat(night.count("select count(*) from settling")).isZero();
         night.get(Senders.class).close(run.id());
@@ -238,7 +244,7 @@ class WorkersIT extends NightAtSite {
 
         await().atMost(LIMIT)
                 .until(() -> night.count("select count(*) from transfer_unit where worker_id is null") == 1);
-        assertThat(night.get(RunWorkers.class).renew(dead, 0, 0)).isFalse();
+        assertThat(night.get(RunWorkers.class).renew(dead, 0, 0, "")).isFalse();
         assertThat(night.get(dozo.transfer.TransferUnits.class).claim(run.id(), dead, 0, 9))
                 .as("it may claim nothing any more")
                 .isEmpty();

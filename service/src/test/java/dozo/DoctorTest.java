@@ -425,6 +425,28 @@ class DoctorTest {
     }
 
     @Test
+    void thatNobodyStandsByIsFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        jdbc.sql("update service_lease set name = 'one', lease_until = now() + interval '1 hour'")
+                .update();
+        jdbc.sql("""
+                        insert into service_seen (name, url, version, seen_at, stopped)
+                        values ('one', '', '1', now(), false), ('two', '', '1', now(), false)
+                        """).update();
+        assertThat(examine(at(database)))
+                .anyMatch(each -> each.state() == State.OK && each.message().equals("standing by: two"));
+
+        jdbc.sql("update service_seen set seen_at = '2026-01-02 03:04:05Z' where name = 'two'")
+                .update();
+
+        assertThat(examine(at(database)))
+                .anyMatch(each -> each.state() == State.WARNING
+                        && each.message().equals("no service stands by: two was last there at 2026-01-02T03:04:05Z")
+                        && each.cure().contains("Start one of them"));
+    }
+
+    @Test
     void whatIsWrongWithASiteIsFound() throws Exception {
         HikariDataSource database = TestDatabase.fresh();
         Sites sites = sites(database);

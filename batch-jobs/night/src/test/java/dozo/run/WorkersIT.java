@@ -1,10 +1,12 @@
 package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
+import dozo.registry.Refusal;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
 import dozo.run.Runs.Run;
@@ -327,6 +329,29 @@ class WorkersIT extends NightAtSite {
 
         assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state()).isEqualTo(RunState.STOPPED);
         assertThat(helper.get(RunWorkers.class).open()).isZero();
+    }
+
+    @Test
+    void aWorkerThatHangsDoesNotHoldUpOtherOperations() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        RunWorkers workers = helper.get(RunWorkers.class);
+        long hung = workers.enlist(run.id(), "hung", true);
+        Operations operations = night.get(Operations.class);
+
+        Thread stopping = inBackground(() -> operations.stop(run.id(), "test"));
+        await().atMost(LIMIT).until(() -> night.count("select count(*) from run_worker where ended and joined") == 1);
+        operations.keepHours();
+        assertThatThrownBy(() -> operations.resume(run.id(), "test")).isInstanceOf(Refusal.class);
+        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().goesOn())
+                .as("it waits for the worker")
+                .isTrue();
+        workers.leave(hung);
+        stopping.join();
+
+        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.count("select count(*) from ledger where action = 'run.ended'"))
+                .isEqualTo(1);
     }
 
     @Test

@@ -9,6 +9,9 @@ import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dozo.remote.Lanes;
+import dozo.remote.SiteAddress;
+import dozo.remote.TuningStart;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
@@ -53,6 +56,20 @@ class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAPackage("org.apache.sshd..")
             .because("whoever changes the SSH library should have one room to look through");
+
+    @ArchTest
+    static final ArchRule theServiceChecksItsPackets = noClasses()
+            .that()
+            .resideInAnyPackage("dozo.api..", "dozo.drill..", "dozo.restore..", "dozo.run..", "dozo.ui..")
+            .should()
+            .callMethod(Lanes.class, "to", SiteAddress.class, int.class)
+            .orShould()
+            .callMethod(Lanes.class, "to", SiteAddress.class, int.class, int.class)
+            .orShould()
+            .callMethod(Lanes.class, "tuned", SiteAddress.class)
+            .orShould()
+            .callMethod(Lanes.class, "tuned", SiteAddress.class, TuningStart.class)
+            .because("SiteLanes has every packet checked: another service may have taken over (ADR 0081)");
 
     @ArchTest
     static final ArchRule facesAskRooms = noClasses()

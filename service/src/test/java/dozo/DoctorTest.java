@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.net.httpserver.HttpServer;
+import com.unboundid.ldap.listener.InMemoryDirectoryServer;
+import com.unboundid.ldap.listener.InMemoryDirectoryServerConfig;
+import com.unboundid.ldap.listener.InMemoryListenerConfig;
+import com.unboundid.util.ssl.KeyStoreKeyManager;
+import com.unboundid.util.ssl.SSLUtil;
+import com.unboundid.util.ssl.TrustAllTrustManager;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.broker.RabbitBroker;
 import dozo.db.TestDatabase;
@@ -17,8 +23,11 @@ import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
 import dozo.remote.HungMount;
 import dozo.remote.Identity;
+import dozo.remote.Ports;
 import dozo.remote.SiteAddress;
 import dozo.remote.Tmpfs;
+import dozo.security.MadeKeys;
+import dozo.source.dicomweb.OrthancServer;
 import dozo.start.Given;
 import dozo.start.Pooler;
 import java.io.IOException;
@@ -398,6 +407,120 @@ class DoctorTest {
     }
 
     @Test
+    void aDirectoryThatCannotBeUsedIsFound() throws Exception {
+        assertThat(about(examine(Map.of()), "directory"))
+                .as("none is configured")
+                .isEmpty();
+        InMemoryDirectoryServerConfig config = new InMemoryDirectoryServerConfig("dc=example,dc=org");
+        config.addAdditionalBindCredentials("cn=dozo", "right");
+        Path store = MadeKeys.store(folder.resolve("ldap.p12"), "EC", "dns:localhost", "-1H");
+        Path certificate = Files.writeString(folder.resolve("ldap.pem"), MadeKeys.certificate(store));
+        SSLUtil keys = new SSLUtil(
+                new KeyStoreKeyManager(store.toString(), MadeKeys.PASSWORD.toCharArray(), "PKCS12", "a"),
+                new TrustAllTrustManager());
+        config.setListenerConfigs(
+                InMemoryListenerConfig.createLDAPConfig("plain", InetAddress.getLoopbackAddress(), 0, null),
+                InMemoryListenerConfig.createLDAPSConfig(
+                        "tls", InetAddress.getLoopbackAddress(), 0, keys.createSSLServerSocketFactory(), null));
+        InMemoryDirectoryServer ldap = new InMemoryDirectoryServer(config);
+        ldap.add("dn: dc=example,dc=org", "objectClass: domain", "dc: example");
+        ldap.startListening();
+        String url = "ldap://127.0.0.1:" + ldap.getListenPort("plain");
+        Map<String, String> settings = Map.of("dozo.ldap.url", url, "dozo.ldap.base", "dc=example,dc=org");
+
+        assertThat(of(examine(settings), "directory"))
+                .matches(each -> each.state() == State.OK && each.message().contains("has dc=example,dc=org"));
+        assertFound(
+                examine(settings, Map.of("dozo.ldap.group-base", "ou=nowhere,dc=example,dc=org")),
+                "directory",
+                State.BROKEN,
+                "there is no ou=nowhere",
+                "DOZO_LDAP_GROUP_BASE");
+        Map<String, String> wrong = Map.of(
+                "dozo.ldap.manager-dn",
+                "cn=dozo",
+                "dozo.ldap.manager-password-file",
+                secret("wrong").toString());
+        assertFound(examine(settings, wrong), "directory", State.BROKEN, "cannot log in", "DOZO_LDAP_MANAGER_DN");
+        assertFound(
+                examine(settings, Map.of("dozo.ldap.ca-file", certificate.toString())),
+                "directory",
+                State.BROKEN,
+                "cannot log in",
+                "DOZO_LDAP_CA_FILE");
+        Map<String, String> tls = Map.of("dozo.ldap.url", "ldaps://localhost:" + ldap.getListenPort("tls"));
+        assertThat(of(examine(settings, tls, Map.of("dozo.ldap.ca-file", certificate.toString())), "directory")
+                        .state())
+                .isEqualTo(State.OK);
+        assertFound(examine(settings, tls), "directory", State.BROKEN, "cannot log in", "DOZO_LDAP_CA_FILE");
+
+        ldap.shutDown(true);
+        assertFound(examine(settings), "directory", State.BROKEN, "cannot log in", "DOZO_LDAP_URL");
+    }
+
+    private Path secret(String content) throws IOException {
+        return Files.writeString(
+                Files.createFile(
+                        folder.resolve("secret"),
+                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))),
+                content + "\n");
+    }
+
+    @Test
+    void aWorklistThatCannotBeReadIsFound() throws Exception {
+        assertThat(about(examine(Map.of()), "worklist"))
+                .as("none is configured")
+                .isEmpty();
+        String url;
+        try (OrthancServer orthanc = new OrthancServer(Files.createDirectory(folder.resolve("orthanc")), 1, false)) {
+            url = orthanc.address();
+            Map<String, String> settings = Map.of("dozo.worklist.url", url);
+            assertFound(examine(settings), "worklist", State.BROKEN, "no modality named worklist", "DicomModalities");
+
+            orthanc.setModality("worklist", Ports.free());
+            assertFound(
+                    examine(settings), "worklist", State.BROKEN, "does not reach the worklist server worklist", "RIS");
+
+            orthanc.setModality("worklist", orthanc.dicomPort());
+            assertThat(of(examine(settings), "worklist"))
+                    .matches(each ->
+                            each.state() == State.OK && each.message().equals("worklist answers through " + url));
+        }
+        assertFound(
+                examine(Map.of("dozo.worklist.url", url)),
+                "worklist",
+                State.BROKEN,
+                "does not answer",
+                "Start Orthanc");
+    }
+
+    @Test
+    void anOrthancThatRefusesTheLoginIsFound() throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(401, -1);
+            exchange.close();
+        });
+        server.start();
+        try {
+            assertFound(
+                    examine(Map.of(
+                            "dozo.worklist.url",
+                            "http://127.0.0.1:" + server.getAddress().getPort(),
+                            "dozo.worklist.user",
+                            "dozo",
+                            "dozo.worklist.password-file",
+                            secret("wrong").toString())),
+                    "worklist",
+                    State.BROKEN,
+                    "refuses the login",
+                    "DOZO_WORKLIST_USER");
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
     void aClockThatIsOffIsFound() {
         Map<String, String> settings = at(TestDatabase.fresh());
         InstantSource real = InstantSource.system();
@@ -422,6 +545,28 @@ class DoctorTest {
         assertThat(of(examine(at(database)), "service"))
                 .matches(each -> each.state() == State.OK && each.message().startsWith("other is active since "))
                 .matches(each -> each.message().contains("stands by"));
+    }
+
+    @Test
+    void thatNobodyStandsByIsFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        jdbc.sql("update service_lease set name = 'one', lease_until = now() + interval '1 hour'")
+                .update();
+        jdbc.sql("""
+                        insert into service_seen (name, url, version, seen_at, stopped)
+                        values ('one', '', '1', now(), false), ('two', '', '1', now(), false)
+                        """).update();
+        assertThat(examine(at(database)))
+                .anyMatch(each -> each.state() == State.OK && each.message().equals("standing by: two"));
+
+        jdbc.sql("update service_seen set seen_at = '2026-01-02 03:04:05Z' where name = 'two'")
+                .update();
+
+        assertThat(examine(at(database)))
+                .anyMatch(each -> each.state() == State.WARNING
+                        && each.message().equals("no service stands by: two was last there at 2026-01-02T03:04:05Z")
+                        && each.cure().contains("Start one of them"));
     }
 
     @Test
@@ -670,6 +815,16 @@ class DoctorTest {
 
     private List<Result> examine(Map<String, String> settings) {
         return Doctor.examine(new Installation(given(settings), InstantSource.system(), LIMIT));
+    }
+
+    /** Examines with several settings; the later ones count. */
+    @SafeVarargs
+    private final List<Result> examine(Map<String, String>... settings) {
+        Map<String, String> all = new HashMap<>();
+        for (Map<String, String> each : settings) {
+            all.putAll(each);
+        }
+        return examine(all);
     }
 
     private Given given(Map<String, String> settings) {

@@ -2,8 +2,9 @@ package dozo.api;
 
 import dozo.db.ActiveService;
 import dozo.db.ActiveService.Holder;
-import java.time.Instant;
-import org.jspecify.annotations.Nullable;
+import dozo.run.Services;
+import dozo.run.Services.SeenService;
+import java.util.List;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -12,42 +13,29 @@ import org.springframework.web.bind.annotation.RestController;
 class ServiceApi {
 
     private final ActiveService active;
+    private final Services services;
 
-    /**
-     * The service that answers, and the active one. Only the active service runs backups and accepts changes; the others
-     * stand by and answer 503 with {@code Retry-After} to requests that change something.
-     *
-     * @param name the name of the service that answers
-     * @param active whether it is the active one
-     * @param activeName the name of the active service
-     * @param activeUrl where people find it in a browser; missing: it is not known
-     * @param activeSince when it became active
-     * @param term grows with each takeover
-     */
-    record ShownService(
-            String name,
-            boolean active,
-            @Nullable String activeName,
-            @Nullable String activeUrl,
-            @Nullable Instant activeSince,
-            @Nullable Integer term) {}
-
-    ServiceApi(ActiveService active) {
+    ServiceApi(ActiveService active, Services services) {
         this.active = active;
+        this.services = services;
     }
 
-    /** Shows which service answers, and which one is active. */
+    /** Shows which service answers, which one is active, and which ones stand by. */
     @GetMapping("/api/v1/service")
     ShownService show() {
         Holder holder = active.holder();
+        List<SeenService> seen = services.all();
+        boolean missing = !Services.missing(seen).isEmpty();
         return holder == null
-                ? new ShownService(active.name(), active.isHere(), null, null, null, null)
+                ? new ShownService(active.name(), active.isHere(), null, null, null, null, seen, missing)
                 : new ShownService(
                         active.name(),
                         active.isHere(),
                         holder.name(),
                         holder.url().isEmpty() ? null : holder.url(),
                         holder.since(),
-                        holder.term());
+                        holder.term(),
+                        seen,
+                        missing);
     }
 }

@@ -10,6 +10,7 @@ import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacities;
 import dozo.registry.Capacity;
 import dozo.registry.SiteKey;
+import dozo.registry.SiteLanes;
 import dozo.registry.SiteSchedules;
 import dozo.registry.SiteTerms;
 import dozo.registry.SiteTimetables;
@@ -70,6 +71,7 @@ public class SiteApi {
     private final InstantSource clock;
     private final SiteTunings tunings;
     private final SiteMeasuring measuring;
+    private final SiteLanes siteLanes;
     private final Editions editions;
 
     /**
@@ -297,6 +299,7 @@ public class SiteApi {
             InstantSource clock,
             SiteTunings tunings,
             SiteMeasuring measuring,
+            SiteLanes siteLanes,
             Editions editions) {
         this.sites = sites;
         this.timetables = timetables;
@@ -306,6 +309,7 @@ public class SiteApi {
         this.clock = clock;
         this.tunings = tunings;
         this.measuring = measuring;
+        this.siteLanes = siteLanes;
         this.key = key;
         this.capabilities = capabilities;
         this.capacities = capacities;
@@ -355,7 +359,7 @@ public class SiteApi {
     @PostMapping("/{name}/check")
     CheckedSite check(@PathVariable String name, Principal actor) throws RemoteException, InterruptedException {
         Site site = find(name);
-        try (Lanes lanes = Lanes.to(site.address(), 1)) {
+        try (Lanes lanes = siteLanes.to(site, 1)) {
             SiteCheck check = SiteCheck.of(lanes.next());
             List<String> lost = capabilities.keep(site, check, actor.getName());
             return CheckedSite.of(check, lost);

@@ -7,6 +7,7 @@ import dozo.api.RecoveryApi.ShownRecoveryKey;
 import dozo.api.ShownFinding;
 import dozo.api.ShownRun;
 import dozo.api.ShownRun.ShownScrub;
+import dozo.api.ShownService;
 import dozo.command.Pace.Rate;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
@@ -323,6 +324,8 @@ public final class Dozo {
         RiskReport.print(out, service, coverage);
         PromiseReport.print(out, service, run.site());
         DrillReport.print(out, service);
+        ServiceReport.print(
+                out, service.get("/api/v1/service", ShownService.class).value().services());
     }
 
     /**

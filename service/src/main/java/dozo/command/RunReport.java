@@ -99,18 +99,23 @@ public final class RunReport {
     /** Prints which workers have joined a run, and what each has done. */
     static void workers(PrintWriter out, List<RunWorker> workers) {
         for (RunWorker each : workers) {
-            out.println("  worker %s%s: %s moved, %,d entries proven%s"
+            out.println("  worker %s%s: %s moved, %,d entries proven%s%s"
                     .formatted(
                             each.host(),
-                            each.ended() ? " (left)" : "",
+                            each.replaced() ? " (replaced)" : each.ended() ? " (left)" : "",
                             Size.text(each.bytesMoved()),
                             each.entriesProven(),
+                            each.bottleneck().isEmpty() ? "" : ", bottleneck: " + word(each.bottleneck()),
                             each.note().isEmpty() ? "" : "; " + each.note()));
         }
     }
 
     private static String word(Limit limit) {
-        return limit.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        return word(limit.name());
+    }
+
+    private static String word(String limit) {
+        return limit.toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
     private static long percent(double share) {

@@ -1,8 +1,6 @@
 package dozo.doctor;
 
 import dozo.doctor.Installation.Database;
-import dozo.run.TransferSettings;
-import dozo.start.Pools;
 import dozo.start.Sessions;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -110,13 +108,13 @@ final class DatabaseCheck {
 
     private static List<Result> open(Database.Open open, Installation installation) throws SQLException {
         List<Result> results = new ArrayList<>();
+        Optional<ConnectionsNeeded> needed = ConnectionsNeeded.of(installation, open);
         try (Connection connection = open.login().getConnection()) {
             Facts facts = facts(connection);
             results.add(version(facts.version, facts.fullVersion, facts.encoding));
             results.addAll(rights(facts));
             results.addAll(durability(facts));
-            results.addAll(connections(
-                    facts, installation.settings(TransferSettings.class).map(TransferSettings::partitions)));
+            needed.flatMap(need -> connections(facts, need)).ifPresent(results::add);
             results.add(clock(connection, installation.clock()));
         }
         results.addAll(pooler(open.login()));
@@ -219,18 +217,15 @@ final class DatabaseCheck {
         return results;
     }
 
-    private static List<Result> connections(Facts facts, Optional<Integer> partitions) {
+    private static Optional<Result> connections(Facts facts, ConnectionsNeeded needed) {
         int least = facts.ourLimit == NO_LIMIT ? facts.connectionsMax : Math.min(facts.connectionsMax, facts.ourLimit);
-        return partitions
-                .map(Pools::connectionsMax)
-                .filter(need -> need > least)
-                .map(
-                        need -> Result.warning(
+        return needed.all() <= least
+                ? Optional.empty()
+                : Optional.of(
+                        Result.warning(
                                 ABOUT,
-                                "the server allows Dozo %d connections; the service may use %d".formatted(least, need),
-                                "Raise max_connections, or the limit of the user or the database; or lower DOZO_TRANSFER_PARTITIONS."))
-                .stream()
-                .toList();
+                                "the server allows Dozo %d connections; %s".formatted(least, needed.words()),
+                                "Raise max_connections, or the limit of the user or the database; or lower DOZO_TRANSFER_PARTITIONS."));
     }
 
     private static Result clock(Connection connection, InstantSource clock) throws SQLException {

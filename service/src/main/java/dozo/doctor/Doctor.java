@@ -26,6 +26,8 @@ public final class Doctor {
             new Check("service", ServiceCheck::look),
             new Check("schedule", ScheduleCheck::look),
             new Check("broker", BrokerCheck::look),
+            new Check("directory", DirectoryCheck::look),
+            new Check("worklist", WorklistCheck::look),
             new Check("sites", SitesCheck::look),
             new Check("sources", SourcesCheck::look));
 

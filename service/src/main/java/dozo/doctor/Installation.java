@@ -14,7 +14,6 @@ import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import javax.sql.DataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** What is checked: settings, and the database if it can be reached. */
@@ -30,7 +29,7 @@ public final class Installation {
     sealed interface Database {
 
         /** It answers. */
-        record Open(DataSource login, boolean embedded, Standing schema) implements Database {}
+        record Open(DatabaseLogin login, boolean embedded, Standing schema) implements Database {}
 
         /** It is embedded, and no service has started it now. */
         record Asleep(boolean hasData) implements Database {}

@@ -15,6 +15,7 @@
             "remote",
             "run",
             "schedule",
+            "security",
             "start"
         })
 package dozo.doctor;

@@ -112,6 +112,41 @@ class Directory {
         });
     }
 
+    /** Returns what is wrong with the directory; empty: nothing. Does not ask for any user. */
+    Optional<DirectoryFault> fault() {
+        try (LDAPConnection connection = connect()) {
+            for (String base : new TreeSet<>(List.of(
+                    settings.base(), settings.groupBase().isEmpty() ? settings.base() : settings.groupBase()))) {
+                if (connection.getEntry(base, SearchRequest.NO_ATTRIBUTES) == null) {
+                    return Optional.of(new DirectoryFault(
+                            DirectoryFault.Kind.BASE,
+                            "there is no %s, or its search does not find it".formatted(base)));
+                }
+            }
+            return Optional.empty();
+        } catch (LDAPException e) {
+            return Optional.of(new DirectoryFault(kind(e), String.valueOf(e.getMessage())));
+        } catch (IOException | GeneralSecurityException e) {
+            return Optional.of(new DirectoryFault(DirectoryFault.Kind.TLS, String.valueOf(e.getMessage())));
+        }
+    }
+
+    private static DirectoryFault.Kind kind(LDAPException e) {
+        ResultCode code = e.getResultCode();
+        if (code.equals(ResultCode.INVALID_CREDENTIALS)
+                || code.equals(ResultCode.NO_SUCH_OBJECT)
+                || code.equals(ResultCode.INSUFFICIENT_ACCESS_RIGHTS)
+                || code.equals(ResultCode.INAPPROPRIATE_AUTHENTICATION)) {
+            return DirectoryFault.Kind.LOGIN;
+        }
+        // What a server answers that does not know StartTLS.
+        if (code.equals(ResultCode.PROTOCOL_ERROR) || code.equals(ResultCode.UNWILLING_TO_PERFORM)) {
+            return DirectoryFault.Kind.TLS;
+        }
+        boolean overTls = String.valueOf(e.getMessage()).matches("(?s).*(TLS|SSL|certificat|hostname).*");
+        return overTls ? DirectoryFault.Kind.TLS : DirectoryFault.Kind.AWAY;
+    }
+
     private interface Question {
         Answer ask(LDAPConnection connection) throws LDAPException;
     }

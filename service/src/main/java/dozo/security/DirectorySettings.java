@@ -101,7 +101,8 @@ public record DirectorySettings(
         }
     }
 
-    boolean given() {
+    /** Returns whether there is a directory. */
+    public boolean given() {
         return !url.isEmpty();
     }
 

@@ -52,6 +52,7 @@ final class Lease implements AutoCloseable {
     private final String url;
     private final Schema schema;
     private final ActiveService active;
+    private final SignOfLife sign;
 
     private volatile int term;
     private volatile Role role = Role.SERVICE;
@@ -77,6 +78,7 @@ final class Lease implements AutoCloseable {
         this.url = url;
         this.schema = schema;
         this.active = active;
+        this.sign = new SignOfLife(name, url);
     }
 
     /** Returns the term in which this service is active; 0: it stands by. */
@@ -237,6 +239,9 @@ final class Lease implements AutoCloseable {
             }
         } else {
             watch(open);
+        }
+        if (role == Role.SERVICE && active.mayBeReplaced()) {
+            sign.give(open);
         }
     }
 
@@ -474,8 +479,11 @@ final class Lease implements AutoCloseable {
         Connection held = connection;
         connection = null;
         try {
-            if (held != null && term > 0 && !active.isLost()) {
-                release(held, term);
+            if (held != null && !active.isLost()) {
+                if (term > 0) {
+                    release(held, term);
+                }
+                sign.stop(held);
             }
         } catch (SQLException gone) {
             LOG.debug("the lease could not be given back; it expires", gone);

@@ -649,12 +649,12 @@ class LedgerCompleteTest {
                 .update();
     }
 
-    /** Returns a digest of each table, except those of Spring Batch and Flyway, and the lease of the service. */
+    /** Returns a digest of each table, except those of Spring Batch and Flyway, and what services record about themselves. */
     private static Map<String, String> state() {
         Map<String, String> state = new LinkedHashMap<>();
         List<String> tables = jdbc.sql("""
                         select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
-                        where n.nspname = 'public' and c.relkind = 'r' and c.relname !~ '^((batch|flyway)_|service_lease$)'
+                        where n.nspname = 'public' and c.relkind = 'r' and c.relname !~ '^((batch|flyway)_|service_(lease|seen)$)'
                         order by 1
                         """).query((row, n) -> row.getString(1)).list();
         for (String table : tables) {

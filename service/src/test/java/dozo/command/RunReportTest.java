@@ -77,11 +77,13 @@ class RunReportTest {
         RunReport.workers(
                 new PrintWriter(out),
                 List.of(
-                        new RunWorker(2, "a", Instant.EPOCH, true, 2_000_000, 1_234, ""),
-                        new RunWorker(3, "b", Instant.EPOCH, false, 0, 0, "waiting for site dr")));
+                        new RunWorker(2, "a", Instant.EPOCH, true, false, 2_000_000, 1_234, "ROUND_TRIPS", ""),
+                        new RunWorker(4, "c", Instant.EPOCH, true, true, 0, 0, "", ""),
+                        new RunWorker(3, "b", Instant.EPOCH, false, false, 0, 0, "", "waiting for site dr")));
 
         assertThat(out).hasToString("""
-                  worker a (left): 2.0 MB moved, 1,234 entries proven
+                  worker a (left): 2.0 MB moved, 1,234 entries proven, bottleneck: round trips
+                  worker c (replaced): 0 B moved, 0 entries proven
                   worker b: 0 B moved, 0 entries proven; waiting for site dr
                 """);
     }

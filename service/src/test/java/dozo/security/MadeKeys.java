@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Keys with certificates that they signed themselves, made by Java's keytool. */
-final class MadeKeys {
+public final class MadeKeys {
 
-    static final String PASSWORD = "changeit";
+    public static final String PASSWORD = "changeit";
 
     private MadeKeys() {}
 
     /** Makes a key store with a key and its certificate, valid for 30 days from a start such as {@code -40d}. */
-    static Path store(Path file, String algorithm, String names, String start) throws Exception {
+    public static Path store(Path file, String algorithm, String names, String start) throws Exception {
         keytool(
                 "-genkeypair -keyalg %s -alias a -dname CN=test -ext san=%s -startdate %s -validity 30 -storetype PKCS12 -storepass %s"
                         .formatted(algorithm, names, start, PASSWORD),
@@ -31,11 +31,11 @@ final class MadeKeys {
     }
 
     /** Returns the certificate in PEM format. */
-    static String certificate(Path store) throws Exception {
+    public static String certificate(Path store) throws Exception {
         return certificate(open(store).getCertificate("a"));
     }
 
-    static String certificate(Certificate certificate) throws Exception {
+    public static String certificate(Certificate certificate) throws Exception {
         return pem("CERTIFICATE", certificate.getEncoded());
     }
 

@@ -7,6 +7,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.ActiveService;
 import dozo.db.LostDatabase;
 import dozo.db.TestDatabase;
+import dozo.run.Services;
+import dozo.run.Services.SeenService;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -197,6 +199,75 @@ class LeaseTest {
             assertThat(first.isHere()).isTrue();
             assertThat(new Schema(empty).isCurrent()).isTrue();
         }
+    }
+
+    @Test
+    void peopleSeeWhoIsActiveAndWhoStandsBy() throws Exception {
+        begun("one");
+        begun("two");
+        keep();
+
+        assertSeen("one ACTIVE", "two STANDS_BY");
+        assertThat(missing()).isEmpty();
+
+        leases.getLast().close();
+        assertSeen("one ACTIVE", "two STOPPED");
+        assertThat(missing()).containsExactly("two");
+    }
+
+    @Test
+    void peopleSeeThatTheFormerServiceIsAway() throws Exception {
+        begun("one");
+        begun("two");
+        keep();
+        expire();
+        leases.getLast().keep();
+        jdbc.sql("update service_seen set seen_at = now() - interval '1 minute' where name = 'one'")
+                .update();
+
+        assertSeen("one AWAY", "two ACTIVE");
+        assertThat(missing()).containsExactly("one");
+
+        expire();
+        assertSeen("one AWAY", "two AWAY");
+    }
+
+    @Test
+    void aServiceThatWasRemovedIsForgotten() throws Exception {
+        begun("one");
+        begun("two");
+        keep();
+        jdbc.sql("update service_seen set seen_at = now() - interval '8 days' where name = 'two'")
+                .update();
+
+        leases.getFirst().close();
+
+        assertSeen("one STOPPED");
+    }
+
+    @Test
+    void commandsAndEmbeddedDatabasesLeaveNoSign() throws Exception {
+        Lease embedded = lease("one", new ActiveService("one", false));
+        assertThat(embedded.begin(Role.SERVICE)).isTrue();
+        embedded.keep();
+        embedded.close();
+        Lease command = lease("one", new ActiveService("one", true));
+        assertThat(command.begin(Role.COMMAND)).isTrue();
+        command.keep();
+
+        assertSeen();
+    }
+
+    private void assertSeen(String... services) {
+        assertThat(new Services(jdbc).all())
+                .extracting(each -> each.name() + " " + each.state())
+                .containsExactly(services);
+    }
+
+    private List<String> missing() {
+        return Services.missing(new Services(jdbc).all()).stream()
+                .map(SeenService::name)
+                .toList();
     }
 
     private ActiveService begun(String name) throws SQLException {

@@ -42,6 +42,14 @@ class StandByTest {
                 RunningService other = start("two")) {
             assertService(active, "one", true);
             assertService(other, "two", false);
+            await().atMost(LIMIT)
+                    .until(() -> active.get("/api/v1/service").text().contains("STANDS_BY"));
+            Answer seen = other.get("/api/v1/service");
+            assertThat(seen.at("/services/0/name").asString()).isEqualTo("one");
+            assertThat(seen.at("/services/0/state").asString()).isEqualTo("ACTIVE");
+            assertThat(seen.at("/services/1/name").asString()).isEqualTo("two");
+            assertThat(seen.at("/services/1/state").asString()).isEqualTo("STANDS_BY");
+            assertThat(seen.at("/standByMissing").asBoolean()).isFalse();
             assertThat(active.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
                     .isEqualTo(201);
             String token = active.post("/api/v1/me/tokens", "{\"name\": \"both\"}")
@@ -151,7 +159,14 @@ class StandByTest {
                     .isEqualTo(1);
             await().atMost(LIMIT).until(() -> isActive(other));
             assertService(other, "two", true);
-            assertThat(other.look(other.browser(), "/", "en").body()).doesNotContain("stands by");
+            Answer seen = other.get("/api/v1/service");
+            assertThat(seen.at("/services/0/state").asString()).as(seen.text()).isEqualTo("STOPPED");
+            assertThat(seen.at("/standByMissing").asBoolean()).isTrue();
+            assertThat(other.look(other.browser(), "/", "en").body())
+                    .doesNotContain("This service stands by")
+                    .as("the former one has ended")
+                    .contains("No service stands by")
+                    .contains("one was stopped on");
         }
         try (RunningService again = start("one")) {
             assertService(again, "one", true);

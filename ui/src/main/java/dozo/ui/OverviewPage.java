@@ -23,6 +23,7 @@ import dozo.run.Headlines.Headline;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
+import dozo.run.Services;
 import dozo.worklist.Gaps;
 import jakarta.servlet.http.HttpServletResponse;
 import java.time.InstantSource;
@@ -57,6 +58,7 @@ class OverviewPage {
     private final Projects projects;
     private final Arrivals arrivals;
     private final Gaps gaps;
+    private final Services services;
     private final InstantSource clock;
 
     private static final Arrivals.Filter PROPOSED = new Arrivals.Filter(null, null, true, null);
@@ -89,6 +91,7 @@ class OverviewPage {
             Projects projects,
             Arrivals arrivals,
             Gaps gaps,
+            Services services,
             InstantSource clock) {
         this.coverage = coverage;
         this.freezes = freezes;
@@ -101,6 +104,7 @@ class OverviewPage {
         this.projects = projects;
         this.arrivals = arrivals;
         this.gaps = gaps;
+        this.services = services;
         this.clock = clock;
     }
 
@@ -128,6 +132,7 @@ class OverviewPage {
         model.addAttribute("capacity", capacities.of(siteId).orElse(null));
         model.addAttribute("nextNight", headline.nextNight());
         model.addAttribute("running", runs.goingOn().isPresent());
+        model.addAttribute("notStandingBy", sight.ofEverything() ? Services.missing(services.all()) : List.of());
         model.addAttribute("proposals", arrivals.count(sight, PROPOSED));
         Gaps.Filter open = new Gaps.Filter(null, null, clock.instant(), null, null, false);
         model.addAttribute(

@@ -6,6 +6,7 @@ import dozo.registry.Capacities;
 import dozo.registry.Capacity;
 import dozo.registry.Refusal;
 import dozo.registry.SiteKey;
+import dozo.registry.SiteLanes;
 import dozo.registry.SiteSchedules;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
@@ -51,6 +52,7 @@ class SitesPage {
     private final NightTimes nights;
     private final SiteTunings tunings;
     private final SiteMeasuring measuring;
+    private final SiteLanes siteLanes;
     private final InstantSource clock;
 
     /**
@@ -90,6 +92,7 @@ class SitesPage {
             NightTimes nights,
             SiteTunings tunings,
             SiteMeasuring measuring,
+            SiteLanes siteLanes,
             InstantSource clock) {
         this.sites = sites;
         this.key = key;
@@ -102,6 +105,7 @@ class SitesPage {
         this.nights = nights;
         this.tunings = tunings;
         this.measuring = measuring;
+        this.siteLanes = siteLanes;
         this.clock = clock;
     }
 
@@ -195,7 +199,7 @@ class SitesPage {
     String check(@PathVariable String name, Principal actor, Model model) throws InterruptedException {
         Site site = find(name);
         model.addAttribute("site", site);
-        try (Lanes lanes = Lanes.to(site.address(), 1)) {
+        try (Lanes lanes = siteLanes.to(site, 1)) {
             SiteCheck check = SiteCheck.of(lanes.next());
             List<String> lost = capabilities.keep(site, check, actor.getName());
             model.addAttribute("check", check);

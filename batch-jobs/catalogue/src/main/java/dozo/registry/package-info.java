@@ -1,6 +1,6 @@
 /** What is registered, and by whom: projects, their experiments, and the sites of the second copy. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file", "ledger", "remote", "setting"})
+@ApplicationModule(allowedDependencies = {"db", "file", "ledger", "remote", "setting"})
 package dozo.registry;
 
 import org.jspecify.annotations.NullMarked;

@@ -5,6 +5,7 @@ import dozo.file.Problem;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
+import dozo.remote.WriteCheck;
 import java.io.IOException;
 import java.util.function.Consumer;
 
@@ -24,11 +25,13 @@ public interface Copy extends AutoCloseable {
      * @param sftpAlone whether small files are sent by SFTP even if the site unpacks archives
      * @param owners whether a restore gives entries their owners, as far as this process may; otherwise all belong to
      *     the user who restores
+     * @param check is asked before each packet to a site
      */
-    record Options(int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone, boolean owners) {
+    record Options(
+            int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone, boolean owners, WriteCheck check) {
 
         public Options(int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone) {
-            this(lanes, limitBytesPerSecond, dryRun, sftpAlone, false);
+            this(lanes, limitBytesPerSecond, dryRun, sftpAlone, false, WriteCheck.NONE);
         }
 
         public Options(int lanes, long limitBytesPerSecond, boolean dryRun) {
@@ -37,11 +40,16 @@ public interface Copy extends AutoCloseable {
 
         /** Returns the options of a restore that gives entries their owners. */
         public Options withOwners() {
-            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, true);
+            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, true, check);
+        }
+
+        /** Returns the same options with a check before each packet to a site. */
+        public Options checked(WriteCheck asked) {
+            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, asked);
         }
 
         Lanes lanesTo(SiteAddress site) {
-            return lanes == 0 ? Lanes.tuned(site) : Lanes.to(site, lanes);
+            return (lanes == 0 ? Lanes.tuned(site) : Lanes.to(site, lanes)).checked(check);
         }
     }
 

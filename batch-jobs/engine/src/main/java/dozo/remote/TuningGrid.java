@@ -102,18 +102,24 @@ public final class TuningGrid {
     /**
      * Measures a site, for about a minute and a half at most.
      *
+     * @param check is asked before each packet
      * @param pass the limit that holds for the site
      * @param goOn is asked before each cell
      * @return what was measured; empty if it had to end before
      */
-    public static List<Cell> measure(SiteAddress site, Pass pass, BooleanSupplier goOn)
+    public static List<Cell> measure(SiteAddress site, WriteCheck check, Pass pass, BooleanSupplier goOn)
             throws RemoteException, InterruptedException {
-        return measure(site, Times.USUAL, pass, goOn);
+        return measure(site, check, Times.USUAL, pass, goOn);
     }
 
     static List<Cell> measure(SiteAddress site, Times times, Pass pass, BooleanSupplier goOn)
             throws RemoteException, InterruptedException {
-        try (Lanes lanes = Lanes.to(site, LANES.getLast(), CHANNELS.getLast())) {
+        return measure(site, WriteCheck.NONE, times, pass, goOn);
+    }
+
+    private static List<Cell> measure(SiteAddress site, WriteCheck check, Times times, Pass pass, BooleanSupplier goOn)
+            throws RemoteException, InterruptedException {
+        try (Lanes lanes = Lanes.to(site, LANES.getLast(), CHANNELS.getLast()).checked(check)) {
             lanes.want(1, 1);
             TuningGrid grid = new TuningGrid(lanes, times, pass, goOn);
             lanes.next().sftp().mkdirs(grid.folder);

@@ -63,6 +63,7 @@ final class CatalogueTables {
         Map<String, String> reasons = new LinkedHashMap<>();
         reasons.put("flyway_schema_history", "each database has its own");
         reasons.put("service_lease", "about the services of this database");
+        reasons.put("service_seen", "about the services of this database");
         reasons.put("receipt", "nothing is proven in a rebuilt catalogue: its receipts become found_copy");
         for (String table : List.of("reading", "stored", "damage")) {
             reasons.put(table, "about receipts; the site is read anew");

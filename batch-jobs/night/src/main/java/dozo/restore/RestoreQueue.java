@@ -15,6 +15,7 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
+import dozo.registry.SiteLanes;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.restore.Restores.KeptRestore;
@@ -75,6 +76,7 @@ public class RestoreQueue implements SmartLifecycle {
     private final Manifests manifests;
     private final Sites sites;
     private final ActiveService active;
+    private final SiteLanes lanes;
     private @Nullable ScheduledExecutorService executor;
     private volatile @Nullable UnderWay underWay;
     private volatile boolean leaving;
@@ -121,13 +123,15 @@ public class RestoreQueue implements SmartLifecycle {
             Inventories inventories,
             Manifests manifests,
             Sites sites,
-            ActiveService active) {
+            ActiveService active,
+            SiteLanes lanes) {
         this.restores = restores;
         this.places = places;
         this.inventories = inventories;
         this.manifests = manifests;
         this.sites = sites;
         this.active = active;
+        this.lanes = lanes;
     }
 
     /**
@@ -450,7 +454,7 @@ public class RestoreQueue implements SmartLifecycle {
                 selection,
                 site.address(),
                 target,
-                new Options(0, 0, false));
+                new Options(0, 0, false).checked(lanes.check()));
     }
 
     private KeptRestore asFarAsItIs(KeptRestore kept) {

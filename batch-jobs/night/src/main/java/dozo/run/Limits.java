@@ -29,7 +29,7 @@ public class Limits {
     /**
      * A bottleneck of a run.
      *
-     * @param seconds for which it was the bottleneck
+     * @param seconds for which it was the bottleneck, of the service and all workers together
      * @param share of the time that is known, above 0 and at most 1
      * @param speedup how many times as fast the run would have been if this had been twice as fast: 1 to 2
      */

@@ -46,6 +46,7 @@ class NightFlows implements StepExecutionListener, Share {
     private final Senders senders;
     private final CostModels costModels;
     private final SiteHours hours;
+    private final Limits limits;
     private final ActiveService active;
     private final Notices notices;
     private final TransferSettings settings;
@@ -61,6 +62,7 @@ class NightFlows implements StepExecutionListener, Share {
             Senders senders,
             CostModels costModels,
             SiteHours hours,
+            Limits limits,
             ActiveService active,
             Notices notices,
             TransferSettings settings) {
@@ -70,6 +72,7 @@ class NightFlows implements StepExecutionListener, Share {
         this.senders = senders;
         this.costModels = costModels;
         this.hours = hours;
+        this.limits = limits;
         this.active = active;
         this.notices = notices;
         this.settings = settings;
@@ -261,7 +264,8 @@ class NightFlows implements StepExecutionListener, Share {
     private void tick(NightFlow flow) {
         try {
             long nanos = System.nanoTime();
-            if (!workers.renew(flow.worker(), senders.bytesMovedHere(flow.run()), flow.proven())) {
+            String bottleneck = limits.now(flow.run()).map(Limit::name).orElse("");
+            if (!workers.renew(flow.worker(), senders.bytesMovedHere(flow.run()), flow.proven(), bottleneck)) {
                 LOG.warn("others have taken over the work of worker {} in run {}", flow.worker(), flow.run());
                 flow.fence();
                 return;

@@ -118,9 +118,10 @@ class NightlyBackupJob {
     }
 
     @Bean(SHARE)
-    Job share(ShareEnd end) {
+    Job share(ShareEnd end, PaceWatch pace) {
         return new JobBuilder(SHARE, repository)
                 .listener(end)
+                .listener(pace)
                 .start(shared())
                 .end()
                 .build();

@@ -168,19 +168,35 @@ public class Operations implements SmartLifecycle {
 
     /**
      * Asks a run to stop, paused or not: it finishes its current work and begins no more. A run without a working
-     * process ends at once. Only the one process that works on this database may call it.
+     * process ends when its workers have left, or can send nothing any more. Only the one process that works on this
+     * database may call it.
      *
      * @throws Refusal if the run is not active
      */
-    public synchronized void stop(long runId, String requestedBy) {
-        runs.stop(runId, requestedBy);
-        if (isWorking()) {
-            executions.askToStop(find(runId));
-        } else {
+    public void stop(long runId, String requestedBy) {
+        if (!askToStop(runId, requestedBy)) {
             // It was paused, or a dead process left it and it was not recovered yet.
-            flows.dismiss(runId);
-            runs.close(runId, RunState.STOPPED, RunEnd.STOPPED);
+            endStopped(runId);
         }
+    }
+
+    /** Returns false if no process works on the run. */
+    private synchronized boolean askToStop(long runId, String requestedBy) {
+        runs.stop(runId, requestedBy);
+        boolean working = isWorking();
+        if (working) {
+            executions.askToStop(find(runId));
+        }
+        return working;
+    }
+
+    /**
+     * Ends a run that no process works on and that was asked to stop. NB: without the lock, because a worker that hangs takes
+     * half a minute. Meanwhile the run cannot be resumed, and it is still the active one, so no other can start.
+     */
+    private void endStopped(long runId) {
+        flows.dismiss(runId);
+        runs.close(runId, RunState.STOPPED, RunEnd.STOPPED);
     }
 
     /**
@@ -234,25 +250,24 @@ public class Operations implements SmartLifecycle {
      * is interrupted if it takes more than a minute. Only the one process that works on this database may call it, at
      * its start and then from time to time.
      */
-    public synchronized void recover() {
+    public void recover() {
         recover(PAUSE_LIMIT);
     }
 
-    synchronized void recover(Duration pauseLimit) {
-        if (!isWorking()) {
-            runs.goingOn().ifPresent(this::recover);
-        } else {
-            runs.goingOn().filter(run -> run.state() == RunState.PAUSED).ifPresent(run -> windUp(run, pauseLimit));
-        }
+    void recover(Duration pauseLimit) {
+        recoverUnlessStopped(pauseLimit).ifPresent(run -> endStopped(run.id()));
     }
 
-    private void recover(Run left) {
-        if (left.stops()) {
-            flows.dismiss(left.id());
-            runs.close(left.id(), RunState.STOPPED, RunEnd.STOPPED);
-        } else if (left.state() == RunState.RUNNING && left.kind() != RunKind.REBUILD) {
-            executions.recover(left);
+    /** Returns the run that no process works on and that was asked to stop, if there is one. */
+    private synchronized Optional<Run> recoverUnlessStopped(Duration pauseLimit) {
+        Optional<Run> active = runs.goingOn();
+        if (isWorking()) {
+            active.filter(run -> run.state() == RunState.PAUSED).ifPresent(run -> windUp(run, pauseLimit));
+            return Optional.empty();
         }
+        active.filter(run -> !run.stops() && run.state() == RunState.RUNNING && run.kind() != RunKind.REBUILD)
+                .ifPresent(executions::recover);
+        return active.filter(Run::stops);
     }
 
     /**

@@ -28,6 +28,8 @@ import org.springframework.stereotype.Component;
 /**
  * Measures how fast each run goes, what its bottleneck is, and why its lanes change, while its job runs in this process.
  * If the process dies, only the last interval is lost. A failure is logged and never fails the run.
+ *
+ * <p>A worker process only measures its bottlenecks: the service measures the speed of the whole run (ADR 0080).
  */
 @Component
 class PaceWatch implements JobExecutionListener {
@@ -65,7 +67,7 @@ class PaceWatch implements JobExecutionListener {
 
     @Override
     public void beforeJob(JobExecution execution) {
-        open.put(run(execution), new Measured(run(execution)));
+        open.put(run(execution), new Measured(run(execution), isShare(execution)));
     }
 
     /** Counts what was recorded: bytes only if they were not sent, because the engine counts those. */
@@ -97,6 +99,10 @@ class PaceWatch implements JobExecutionListener {
         return machine < 0 || own < 0 ? -1 : Math.min(1, own / Math.max(OWN_SHARE, 1 - Math.max(0, machine - own)));
     }
 
+    private static boolean isShare(JobExecution execution) {
+        return execution.getJobInstance().getJobName().equals(NightlyBackupJob.SHARE);
+    }
+
     private static long run(JobExecution execution) {
         return requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
     }
@@ -105,6 +111,7 @@ class PaceWatch implements JobExecutionListener {
     private final class Measured {
 
         private final long run;
+        private final boolean share;
         private final LongAdder bytesRead = new LongAdder();
         private final LongAdder entries = new LongAdder();
         private final long begin = System.nanoTime();
@@ -118,8 +125,9 @@ class PaceWatch implements JobExecutionListener {
         private long storedEntries;
         private List<TuningDecision> storedDecisions = List.of();
 
-        Measured(long run) {
+        Measured(long run, boolean share) {
             this.run = run;
+            this.share = share;
             ticks = Executors.newSingleThreadScheduledExecutor(
                     Thread.ofPlatform().name("pace-" + run).daemon().factory());
             long every = TimeUnit.SECONDS.toNanos(1) / GLANCES_PER_SECOND;
@@ -156,6 +164,9 @@ class PaceWatch implements JobExecutionListener {
         }
 
         private synchronized void storeDecisions() {
+            if (share) {
+                return;
+            }
             try {
                 List<TuningDecision> all = senders.decisions(run);
                 List<TuningDecision> fresh = all.stream()
@@ -187,7 +198,9 @@ class PaceWatch implements JobExecutionListener {
                 if (seconds <= 0 || seconds < secondsMin || bytes < storedBytes) {
                     return;
                 }
-                paces.add(run, new Pace(storedAt, seconds, bytes - storedBytes, proven - storedEntries));
+                if (!share) {
+                    paces.add(run, new Pace(storedAt, seconds, bytes - storedBytes, proven - storedEntries));
+                }
                 storedAt = clock.instant();
                 storedNanos = nanos;
                 storedBytes = bytes;

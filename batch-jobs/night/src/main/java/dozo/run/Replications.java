@@ -6,10 +6,12 @@ import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
+import dozo.registry.SiteLanes;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
+import dozo.remote.TuningStart;
 import dozo.send.CopiesAtSite;
 import dozo.send.CopiesAtSite.Place;
 import dozo.send.Outcome.Verified;
@@ -40,6 +42,7 @@ public class Replications {
     private final Experiments experiments;
     private final Copies copies;
     private final TransferSettings settings;
+    private final SiteLanes lanes;
     private final Map<Long, Optional<Site>> sources = new ConcurrentHashMap<>();
     private final Map<Long, Lanes> open = new ConcurrentHashMap<>();
 
@@ -49,13 +52,15 @@ public class Replications {
             Projects projects,
             Experiments experiments,
             Copies copies,
-            TransferSettings settings) {
+            TransferSettings settings,
+            SiteLanes lanes) {
         this.jdbc = jdbc;
         this.sites = sites;
         this.projects = projects;
         this.experiments = experiments;
         this.copies = copies;
         this.settings = settings;
+        this.lanes = lanes;
     }
 
     /** What a request stands for. */
@@ -225,7 +230,9 @@ public class Replications {
     private Lanes lanes(long runId, Site from) {
         return open.computeIfAbsent(
                 runId,
-                _ -> settings.lanes() == 0 ? Lanes.tuned(from.address()) : Lanes.to(from.address(), settings.lanes()));
+                _ -> settings.lanes() == 0
+                        ? lanes.tuned(from, new TuningStart.Unknown())
+                        : lanes.to(from, settings.lanes()));
     }
 
     /** Closes the lanes to the site that a run reads, if there are any, and forgets the site. */

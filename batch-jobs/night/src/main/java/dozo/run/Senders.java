@@ -7,6 +7,7 @@ import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.manifest.IngestSettings;
 import dozo.registry.Capabilities;
+import dozo.registry.SiteLanes;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lane;
@@ -39,6 +40,7 @@ class Senders {
     private final IngestSettings ingestSettings;
     private final SiteHours hours;
     private final ActiveService active;
+    private final SiteLanes siteLanes;
     private final Map<Long, Sender> open = new ConcurrentHashMap<>();
 
     private volatile Share share;
@@ -63,7 +65,8 @@ class Senders {
             TransferSettings settings,
             IngestSettings ingestSettings,
             SiteHours hours,
-            ActiveService active) {
+            ActiveService active,
+            SiteLanes siteLanes) {
         this.sites = sites;
         this.capabilities = capabilities;
         this.findings = findings;
@@ -72,6 +75,7 @@ class Senders {
         this.ingestSettings = ingestSettings;
         this.hours = hours;
         this.active = active;
+        this.siteLanes = siteLanes;
         this.share = new Share() {
             @Override
             public boolean isSure(long run) {
@@ -176,9 +180,10 @@ class Senders {
     }
 
     private Sender open(long runId, Site site) throws RemoteException, InterruptedException {
+        // The check of a run also knows the leases of workers, and replaces that of the service.
         Lanes lanes = (settings.lanes() == 0
-                        ? Lanes.tuned(site.address(), tunings.start(site.id()))
-                        : Lanes.to(site.address(), settings.lanes()))
+                        ? siteLanes.tuned(site, tunings.start(site.id()))
+                        : siteLanes.to(site, settings.lanes()))
                 .checked(() -> requireLease(runId));
         try {
             Lane lane = lanes.next();

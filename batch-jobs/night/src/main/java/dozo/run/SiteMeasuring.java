@@ -1,6 +1,7 @@
 package dozo.run;
 
 import dozo.registry.Refusal;
+import dozo.registry.SiteLanes;
 import dozo.registry.Sites.Site;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
@@ -19,12 +20,14 @@ public class SiteMeasuring {
     private final SiteTunings tunings;
     private final Runs runs;
     private final SiteHours hours;
+    private final SiteLanes lanes;
     private final Semaphore free = new Semaphore(1);
 
-    SiteMeasuring(SiteTunings tunings, Runs runs, SiteHours hours) {
+    SiteMeasuring(SiteTunings tunings, Runs runs, SiteHours hours, SiteLanes lanes) {
         this.tunings = tunings;
         this.runs = runs;
         this.hours = hours;
+        this.lanes = lanes;
     }
 
     /**
@@ -45,12 +48,13 @@ public class SiteMeasuring {
         }
         try {
             AtomicBoolean undisturbed = new AtomicBoolean(true);
-            List<Cell> cells = TuningGrid.measure(site.address(), hours.throttle(site.id())::pass, () -> {
-                if (!mayGoOn(site)) {
-                    undisturbed.set(false);
-                }
-                return undisturbed.get();
-            });
+            List<Cell> cells =
+                    TuningGrid.measure(site.address(), lanes.check(), hours.throttle(site.id())::pass, () -> {
+                        if (!mayGoOn(site)) {
+                            undisturbed.set(false);
+                        }
+                        return undisturbed.get();
+                    });
             if (!undisturbed.get()) {
                 throw Refusal.conflict(
                         "site",

@@ -1,9 +1,11 @@
 package dozo.transfer;
 
+import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -28,14 +30,17 @@ public class RunWorkers {
             Objects.requireNonNullElse(RunWorkers.class.getPackage().getImplementationVersion(), "development");
 
     private final JdbcClient jdbc;
+    private final Ledger ledger;
 
     /**
      * A worker on another machine that has joined a run.
      *
      * @param worker its number
-     * @param ended whether it has left, or is dead and others have taken over
+     * @param ended whether it has left, or its lease has expired
+     * @param replaced whether its lease had expired, and others have taken over what it had claimed
      * @param bytesMoved content that it has sent, repeated bytes included
      * @param entriesProven files, folders and links of which it has recorded receipts
+     * @param bottleneck what holds it back now, or did last: a name as of those of the run; empty: nothing was ever under way
      * @param note what a person should know about it; empty: nothing
      */
     public record RunWorker(
@@ -43,8 +48,10 @@ public class RunWorkers {
             String host,
             Instant beganAt,
             boolean ended,
+            boolean replaced,
             long bytesMoved,
             long entriesProven,
+            String bottleneck,
             String note) {}
 
     /**
@@ -65,8 +72,15 @@ public class RunWorkers {
         }
     }
 
-    public RunWorkers(JdbcClient jdbc) {
+    /** A worker from which another takes over. */
+    private record Dead(long worker, String host) {}
+
+    /** What a worker had claimed. */
+    private record Freed(int units, int looks, int settlings) {}
+
+    public RunWorkers(JdbcClient jdbc, Ledger ledger) {
         this.jdbc = jdbc;
+        this.ledger = ledger;
     }
 
     /** Registers a worker of a run and returns its number. */
@@ -86,19 +100,22 @@ public class RunWorkers {
     }
 
     /**
-     * Renews a lease from now on, also an expired one.
+     * Renews a lease from now on, also an expired one, and records what the worker has done.
      *
+     * @param bottleneck what holds it back now; empty: nothing that is known, and the last one stays
      * @return false if others have taken over: nothing of this worker counts any more
      */
-    public boolean renew(long worker, long bytesMoved, long entriesProven) {
+    public boolean renew(long worker, long bytesMoved, long entriesProven, String bottleneck) {
         return jdbc.sql("""
                         update run_worker
-                        set lease_until = now() + make_interval(secs => :lease), bytes_moved = :bytes, entries_proven = :entries
+                        set lease_until = now() + make_interval(secs => :lease), bytes_moved = :bytes, entries_proven = :entries,
+                            bottleneck = coalesce(nullif(:bottleneck, ''), bottleneck)
                         where worker_id = :worker and not ended
                         """)
                         .param("lease", LEASE.toSeconds())
                         .param("bytes", bytesMoved)
                         .param("entries", entriesProven)
+                        .param("bottleneck", bottleneck)
                         .param("worker", worker)
                         .update()
                 == 1;
@@ -136,19 +153,44 @@ public class RunWorkers {
         free(worker);
     }
 
-    /** Ends the expired leases of a run, and frees what those workers had claimed. Does not touch the caller's. */
+    /** Ends the expired leases of a run, frees what those workers had claimed, and records it. Does not touch the caller's. */
     @Transactional
     public void takeOver(long runId, long worker) {
-        jdbc.sql("""
-                        update run_worker set ended = true
+        List<Dead> dead = jdbc.sql("""
+                        update run_worker set ended = true, replaced = true
                         where run_id = :run and worker_id <> :worker and lease_until < now() and not ended
-                        returning worker_id
+                        returning worker_id as worker, host
                         """)
                 .param("run", runId)
                 .param("worker", worker)
-                .query(Long.class)
+                .query(Rows.of(Dead.class))
                 .list();
+        // NB: the ledger comes last, as where workers record results. Otherwise two transactions could wait for each
+        // other.
+        List<Freed> freed = dead.stream().map(each -> free(each.worker)).toList();
+        for (int i = 0; i < dead.size(); i++) {
+            record(runId, dead.get(i), freed.get(i), worker);
+        }
         freeOfEnded(runId);
+    }
+
+    private void record(long runId, Dead dead, Freed freed, long by) {
+        String host = jdbc.sql("select host from run_worker where worker_id = :worker")
+                .param("worker", by)
+                .query(String.class)
+                .single();
+        ledger.append(
+                Ledger.SYSTEM,
+                "worker.replaced",
+                String.valueOf(runId),
+                Map.of(
+                        "worker", dead.worker,
+                        "host", dead.host,
+                        "units", freed.units,
+                        "looks", freed.looks,
+                        "settlings", freed.settlings,
+                        "by", by,
+                        "by_host", host));
     }
 
     /** Frees everything that workers had claimed whose leases have ended. */
@@ -160,13 +202,17 @@ public class RunWorkers {
                 .forEach(this::free);
     }
 
-    private void free(long worker) {
-        for (String statement : List.of(
-                "update transfer_unit set worker_id = null where state = 'PLANNED' and worker_id = :worker",
-                "update offered_look set worker_id = null where worker_id = :worker",
-                "delete from settling where worker_id = :worker")) {
-            jdbc.sql(statement).param("worker", worker).update();
-        }
+    private Freed free(long worker) {
+        return new Freed(
+                free(
+                        worker,
+                        "update transfer_unit set worker_id = null where state = 'PLANNED' and worker_id = :worker"),
+                free(worker, "update offered_look set worker_id = null where worker_id = :worker"),
+                free(worker, "delete from settling where worker_id = :worker"));
+    }
+
+    private int free(long worker, String statement) {
+        return jdbc.sql(statement).param("worker", worker).update();
     }
 
     /** Returns whether a worker process may still send for a run: it has not left, and its lease has not expired. */
@@ -203,8 +249,8 @@ public class RunWorkers {
     /** Returns the workers that have joined a run, the earliest first; not the service. */
     public List<RunWorker> of(long runId) {
         return jdbc.sql("""
-                        select worker_id as worker, host, began_at, ended or lease_until < now() as ended,
-                               bytes_moved, entries_proven, note
+                        select worker_id as worker, host, began_at, ended or lease_until < now() as ended, replaced,
+                               bytes_moved, entries_proven, bottleneck, note
                         from run_worker where run_id = :run and joined order by worker_id
                         """).param("run", runId).query(Rows.of(RunWorker.class)).list();
     }

@@ -133,6 +133,11 @@ final class Night implements AutoCloseable {
         return new Night(database, new ActiveService("worker", true), properties);
     }
 
+    /** Returns the jobs of a service of which another one may take over. */
+    static Night service(DataSource database, ActiveService active) {
+        return new Night(database, active);
+    }
+
     static Night on(SiteAddress site, String... properties) {
         return new Night(TestDatabase.fresh(), site, properties);
     }

@@ -52,7 +52,8 @@ class RecordsIT extends NightAtSite {
             "found_copy",
             "coverage",
             "flyway_schema_history",
-            "service_lease");
+            "service_lease",
+            "service_seen");
 
     private final HikariDataSource other = TestDatabase.fresh();
     private final JdbcClient rebuilt = JdbcClient.create(other);

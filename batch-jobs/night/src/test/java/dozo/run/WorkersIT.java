@@ -1,8 +1,12 @@
 package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.LedgerEntry;
+import dozo.registry.Refusal;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
 import dozo.run.Runs.Run;
@@ -17,6 +21,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -111,7 +116,12 @@ class WorkersIT extends NightAtSite {
             assertThat(worker.ended()).isTrue();
             assertThat(worker.bytesMoved()).isPositive();
             assertThat(worker.entriesProven()).isPositive();
+            assertThat(worker.bottleneck())
+                    .isIn(Stream.of(Limit.values()).map(Limit::name).toList());
         });
+        assertThat(helper.get(Limits.class).of(run.id()))
+                .as("of the worker: the test does the service's share without a job")
+                .isNotEmpty();
         assertThat(night.count("select count(*) from offered_look")).isZero();
         assertThat(night.count("select count(*) from settling")).isZero();
         night.get(Senders.class).close(run.id());
@@ -236,10 +246,70 @@ class WorkersIT extends NightAtSite {
 
         await().atMost(LIMIT)
                 .until(() -> night.count("select count(*) from transfer_unit where worker_id is null") == 1);
-        assertThat(night.get(RunWorkers.class).renew(dead, 0, 0)).isFalse();
+        assertThat(night.get(RunWorkers.class).renew(dead, 0, 0, "")).isFalse();
         assertThat(night.get(dozo.transfer.TransferUnits.class).claim(run.id(), dead, 0, 9))
                 .as("it may claim nothing any more")
                 .isEmpty();
+        assertThat(night.get(RunWorkers.class).of(run.id()))
+                .singleElement()
+                .satisfies(worker -> assertThat(worker.replaced()).isTrue());
+        assertThat(replaced(run))
+                .singleElement()
+                .satisfies(row -> assertThat(row)
+                        .contains(
+                                "\"host\": \"dead\"",
+                                "\"units\": \"1\"",
+                                "\"looks\": \"0\"",
+                                "\"worker\": \"" + dead + "\""));
+    }
+
+    /** Returns the details of the rows of the ledger about workers that were replaced in a run. */
+    private List<String> replaced(Run run) {
+        return night
+                .get(Ledger.class)
+                .page(new Ledger.Filter(String.valueOf(run.id()), "worker.replaced", null, null, null), 0, 9)
+                .stream()
+                .map(LedgerEntry::detail)
+                .toList();
+    }
+
+    @Test
+    void twoThatTakeOverFromTheSameWorkerRecordItOnce() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        night.get(NightFlows.class).end();
+        RunWorkers workers = night.get(RunWorkers.class);
+        List<Long> alive = List.of(workers.enlist(run.id(), "a", true), workers.enlist(run.id(), "b", true));
+        long dead = workers.enlist(run.id(), "dead", true);
+        night.jdbc()
+                .sql("update run_worker set lease_until = now() - interval '1 s' where worker_id = :dead")
+                .param("dead", dead)
+                .update();
+
+        List<Thread> taking = alive.stream()
+                .map(each -> inBackground(() -> workers.takeOver(run.id(), each)))
+                .toList();
+        for (Thread each : taking) {
+            each.join();
+        }
+
+        assertThat(replaced(run)).hasSize(1);
+    }
+
+    @Test
+    void aWorkerThatLeavesIsNotReplaced() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        var _ = joined(run);
+        helper.get(NightFlows.class).close(run.id());
+
+        night.get(RunWorkers.class)
+                .takeOver(run.id(), night.get(NightFlows.class).worker(run.id()));
+
+        assertThat(replaced(run)).isEmpty();
+        assertThat(night.get(RunWorkers.class).of(run.id()))
+                .singleElement()
+                .satisfies(worker -> assertThat(worker.replaced()).isFalse());
     }
 
     @Test
@@ -259,6 +329,29 @@ class WorkersIT extends NightAtSite {
 
         assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state()).isEqualTo(RunState.STOPPED);
         assertThat(helper.get(RunWorkers.class).open()).isZero();
+    }
+
+    @Test
+    void aWorkerThatHangsDoesNotHoldUpOtherOperations() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        RunWorkers workers = helper.get(RunWorkers.class);
+        long hung = workers.enlist(run.id(), "hung", true);
+        Operations operations = night.get(Operations.class);
+
+        Thread stopping = inBackground(() -> operations.stop(run.id(), "test"));
+        await().atMost(LIMIT).until(() -> night.count("select count(*) from run_worker where ended and joined") == 1);
+        operations.keepHours();
+        assertThatThrownBy(() -> operations.resume(run.id(), "test")).isInstanceOf(Refusal.class);
+        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().goesOn())
+                .as("it waits for the worker")
+                .isTrue();
+        workers.leave(hung);
+        stopping.join();
+
+        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.count("select count(*) from ledger where action = 'run.ended'"))
+                .isEqualTo(1);
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -125,6 +126,19 @@ public final class OrthancServer implements AutoCloseable {
             String studies = get("/studies?expand");
             return studies.contains("\"IsStable\" : true") && !studies.contains("\"IsStable\" : false");
         });
+    }
+
+    public int dicomPort() {
+        return dicomPort;
+    }
+
+    /** Makes a server on this machine with the AE title of this one known to it. */
+    public void setModality(String name, int port) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(address() + "/modalities/" + name))
+                .PUT(BodyPublishers.ofString(
+                        "{\"AET\": \"ORTHANC\", \"Host\": \"127.0.0.1\", \"Port\": %d}".formatted(port)))
+                .build();
+        assertThat(http.send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
     }
 
     /** Returns the answer to a GET request. */

@@ -1,0 +1,63 @@
+package dozo.start;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * Records in the database from time to time that a service is there, active or not, so that people see who stands by. Used by
+ * one thread at a time.
+ */
+final class SignOfLife {
+
+    private static final Duration INTERVAL = Duration.ofSeconds(5);
+
+    private static final String VERSION =
+            Objects.requireNonNullElse(SignOfLife.class.getPackage().getImplementationVersion(), "development");
+
+    private final String name;
+    private final String url;
+    private boolean given;
+    private long givenNanos;
+
+    SignOfLife(String name, String url) {
+        this.name = name;
+        this.url = url;
+    }
+
+    /** Gives a sign if the last one was 5 s ago. */
+    void give(Connection open) throws SQLException {
+        if (!given || System.nanoTime() - givenNanos >= INTERVAL.toNanos()) {
+            store(open, false);
+            given = true;
+            givenNanos = System.nanoTime();
+        }
+    }
+
+    /** Records that the service stops in an orderly way, if it has given a sign. */
+    void stop(Connection open) throws SQLException {
+        if (given) {
+            store(open, true);
+        }
+    }
+
+    private void store(Connection open, boolean stopped) throws SQLException {
+        try (PreparedStatement store = open.prepareStatement("""
+                insert into service_seen (name, url, version, seen_at, stopped) values (?, ?, ?, now(), ?)
+                on conflict (name) do update
+                set url = excluded.url, version = excluded.version, seen_at = excluded.seen_at, stopped = excluded.stopped
+                """)) {
+            store.setString(1, name);
+            store.setString(2, url);
+            store.setString(3, VERSION);
+            store.setBoolean(4, stopped);
+            store.execute();
+        }
+        try (Statement forget = open.createStatement()) {
+            forget.execute("delete from service_seen where seen_at < now() - interval '7 days'");
+        }
+    }
+}

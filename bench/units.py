@@ -21,9 +21,9 @@ WITHOUT_DATABASE = ('bookworm',)  # has a systemd that is new enough, but Postgr
 PACKAGES = 'systemd,systemd-sysv,dbus,openssh-server,openssl,procps,sudo'
 NEIGHBOURS = 'postgresql,rabbitmq-server'
 EXPERIMENTS = 4
-FILES = 40  # of 1 MB
+FILES = 60  # of 1 MB
 LIMIT_MB = 3  # a second to the site, so that the night lasts long enough for a stop and a kill
-STOP_FROM, KILL_FROM = 0.1, 0.4  # of the bytes
+STOP_FROM, KILL_FROM, KILL_UNTIL = 0.1, 0.3, 0.95  # of the bytes
 NIGHT_SECONDS = 900
 START_SECONDS = 600
 STOP_SECONDS = 120  # TimeoutStopSec of the units
@@ -267,7 +267,8 @@ class Units:
         self.wait(lambda: self.property('ActiveState') == 'active' and self.property('MainPID') != killed, START_SECONDS, 'a restart after a kill')
         restarts = self.property('NRestarts')
         self.tell(f'kill -9 at {share:.0%}: active again, {restarts} restart')
-        self.expect('restarts after kill -9', '1', restarts, restarts == '1')
+        good = restarts == '1' and share <= KILL_UNTIL
+        self.expect('restarts after kill -9', f'1, killed before {KILL_UNTIL:.0%} of the bytes', f'{restarts}, killed at {share:.0%}', good)
         self.wait(lambda: self.state()['state'] != 'RUNNING', NIGHT_SECONDS, f'the end of run {run}')
         state = self.state()
         self.tell(f'run {state["id"]} is {state["state"]}: {state["progress"]["bytesDone"]:,} of {state["progress"]["bytes"]:,} bytes')
@@ -311,9 +312,9 @@ class Units:
         self.wait(lambda: 'joins run' in self.log('dozo-worker'), NIGHT_SECONDS, 'a worker that joins')
         began = time.monotonic()
         machine.run('systemctl', 'stop', 'dozo-worker')
-        ended = f'{self.property("Result", "dozo-worker")}, exit code {self.property("ExecMainStatus", "dozo-worker")}'
+        ended = self.property('Result', 'dozo-worker')
         self.tell(f'dozo-worker, with a secret by LoadCredential: joined; systemctl stop: {ended}, after {time.monotonic() - began:.0f} s')
-        self.expect('systemctl stop of a worker during a night', 'success, exit code 143', ended, ended == 'success, exit code 143')
+        self.expect('systemctl stop of a worker during a night', 'success', ended, ended == 'success')
         self.wait(lambda: self.state()['state'] != 'RUNNING', NIGHT_SECONDS, 'the end of the night with a worker')
         self.tell(f'that night is {self.state()["state"]}')
         self.expect('the night that a worker joined and left', 'COMPLETE', self.state()['state'], self.state()['state'] == 'COMPLETE')

@@ -32,8 +32,8 @@ START_SECONDS = 60
 STOP_SECONDS = 90
 
 
-def say(what):
-    print(f'deployment: {what}', file=sys.stderr, flush=True)
+def say(what, name='deployment'):
+    print(f'{name}: {what}', file=sys.stderr, flush=True)
 
 
 class Docker:

@@ -29,6 +29,7 @@ class TakeoverIT extends NightOfProcesses {
     /** So many files that the night does not end between two deaths: a service needs half a minute to start and to take over. */
     TakeoverIT() {
         super(1, 300 * DEATHS);
+        settings.put("DOZO_LEASE", "5s");
     }
 
     @Test
@@ -83,10 +84,8 @@ class TakeoverIT extends NightOfProcesses {
 
     @Test
     void aServiceThatIsCutOffFromTheDatabaseLosesItsRunAndStandsByWhenItIsBack() throws Exception {
-        try (Relay relay = new Relay(
-                URI.create(database.getJdbcUrl().substring("jdbc:".length())).getPort())) {
-            relay.open();
-            oneInTheMiddleAndTwo(database.getJdbcUrl().replaceFirst(":\\d+/", ":" + relay.port() + "/"));
+        try (Relay relay = relay()) {
+            oneInTheMiddleAndTwo(through(relay));
 
             relay.refuse();
             awaitTakeover("two", 1);
@@ -99,7 +98,32 @@ class TakeoverIT extends NightOfProcesses {
     }
 
     @Test
+    void aServiceWhoseDatabaseIsAwayForLongerThanALeaseEndsItsNight() throws Exception {
+        try (Relay relay = relay()) {
+            Process one = start("one", through(relay));
+            awaitUnits(UNITS_BEFORE);
+
+            relay.refuse();
+            awaitCount("the lease has expired", "select count(*) from service_lease where lease_until < now()", 1);
+            awaitCount(
+                    "the claims have expired",
+                    "select count(*) from run_worker where not ended and lease_until < now()",
+                    1);
+            assertUnderWay();
+            relay.open();
+
+            awaitEnd();
+            int recoveries = recoveries();
+            assertThat(recoveries).as("0, if no statement was cut off").isLessThanOrEqualTo(1);
+            assertWhole(recoveries, sentAgainMax(1));
+            assertThat(one.isAlive()).isTrue();
+            assertThat(count("select term from service_lease")).isEqualTo(2);
+        }
+    }
+
+    @Test
     void aServiceThatIsStoppedHandsItsRunOver() throws Exception {
+        settings.put("DOZO_LEASE", "10m");
         oneInTheMiddleAndTwo(database.getJdbcUrl());
 
         stop("one");
@@ -143,6 +167,17 @@ class TakeoverIT extends NightOfProcesses {
         awaitStandsBy("two");
         awaitUnits(UNITS_BEFORE);
         return one;
+    }
+
+    private Relay relay() throws IOException {
+        Relay relay = new Relay(
+                URI.create(database.getJdbcUrl().substring("jdbc:".length())).getPort());
+        relay.open();
+        return relay;
+    }
+
+    private String through(Relay relay) {
+        return database.getJdbcUrl().replaceFirst(":\\d+/", ":" + relay.port() + "/");
     }
 
     private Process start(String name, String url) throws IOException {

@@ -34,6 +34,13 @@ class UpgradeIT extends NightOfProcesses {
 
         assertThat(count("select count(*) from of_the_next_version")).isZero();
         assertThat(tree(copy(0))).containsAllEntriesOf(before);
+
+        stop("service");
+        settings.put("DOZO_DB_START_WAIT", "1s");
+        assertThat(serve("service", Map.of()).waitFor())
+                .as("the earlier version")
+                .isEqualTo(StartFailure.UNAVAILABLE);
+        assertThat(said("service")).contains("another version of Dozo has upgraded the database; install it here too");
     }
 
     /** Returns a folder for the class path, with a migration that the present version does not have. */

@@ -41,6 +41,7 @@ class WorkerIT extends NightOfProcesses {
     @Tag(Campaign.TAG)
     @Test
     void aNightEndsWholeWhateverHappensToItsWorkers() throws Exception {
+        settings.put("DOZO_LEASE", "5s");
         worker("one");
         worker("two");
         awaitSaid("one", "waits for work");
@@ -128,8 +129,7 @@ class WorkerIT extends NightOfProcesses {
     }
 
     private void awaitWorkers(int number) {
-        awaitCount(
-                number + " workers", "select count(*) from run_worker where joined and not ended", number);
+        awaitCount(number + " workers", "select count(*) from run_worker where joined and not ended", number);
     }
 
     /** Waits until others have taken over from so many workers. */

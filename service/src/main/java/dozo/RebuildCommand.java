@@ -7,6 +7,7 @@ import dozo.command.RunReport;
 import dozo.command.SiteCommand;
 import dozo.file.Digest;
 import dozo.file.Size;
+import dozo.people.Users;
 import dozo.rebuild.Rebuild;
 import dozo.rebuild.Rebuild.Progress;
 import dozo.rebuild.Rebuild.RecordKey;
@@ -18,7 +19,6 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.run.Notices;
 import dozo.run.Runs.Run;
-import dozo.run.Timetable;
 import dozo.start.StartFailure;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -26,7 +26,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,12 +34,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.ComponentScan;
-import org.springframework.context.annotation.FilterType;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -91,52 +86,12 @@ final class RebuildCommand implements Callable<Integer> {
     @Mixin
     private SiteCommand.Access access = new SiteCommand.Access();
 
-    /** What a rebuild needs of the service: no pages, no REST, no schedule. */
-    @EnableAutoConfiguration
-    @ConfigurationPropertiesScan({
-        "dozo.start",
-        "dozo.manifest",
-        "dozo.registry",
-        "dozo.record",
-        "dozo.run",
-        "dozo.drill"
-    })
-    @ComponentScan(
-            basePackages = {
-                "dozo.certificate",
-                "dozo.drill",
-                "dozo.ledger",
-                "dozo.manifest",
-                "dozo.people",
-                "dozo.rebuild",
-                "dozo.record",
-                "dozo.registry",
-                "dozo.restore",
-                "dozo.run",
-                "dozo.setting",
-                "dozo.start",
-                "dozo.transfer",
-                "dozo.verify"
-            },
-            excludeFilters =
-                    @ComponentScan.Filter(
-                            type = FilterType.REGEX,
-                            pattern = "dozo\\.start\\.(Pseudonym|Worklist)Settings.*"))
+    @EngineRooms(and = {Users.class, Rebuild.class})
     static class Rooms {
-
-        @Bean
-        Timetable timetable() {
-            return Timetable.of("-", "");
-        }
 
         @Bean
         Notices notices() {
             return Notices.NONE;
-        }
-
-        @Bean
-        ZoneId zone(Timetable timetable) {
-            return timetable.zone();
         }
     }
 

@@ -2,6 +2,7 @@ package dozo;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.broker.BrokerSettings;
 import dozo.command.Exit;
 import dozo.run.Worker;
 import dozo.start.Role;
@@ -15,13 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.ComponentScan;
-import org.springframework.context.annotation.FilterType;
 import org.springframework.context.event.ContextClosedEvent;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -60,42 +57,7 @@ final class WorkerCommand implements Callable<Integer> {
     private List<String> others = List.of();
 
     /** What a worker needs of the program: nothing that serves people, starts runs or deletes. */
-    @EnableAutoConfiguration
-    @ConfigurationPropertiesScan({
-        "dozo.broker",
-        "dozo.drill",
-        "dozo.manifest",
-        "dozo.record",
-        "dozo.registry",
-        "dozo.run",
-        "dozo.schedule",
-        "dozo.start"
-    })
-    @ComponentScan(
-            basePackages = {
-                "dozo.broker",
-                "dozo.certificate",
-                "dozo.drill",
-                "dozo.ledger",
-                "dozo.manifest",
-                "dozo.record",
-                "dozo.registry",
-                "dozo.restore",
-                "dozo.run",
-                "dozo.setting",
-                "dozo.start",
-                "dozo.transfer",
-                "dozo.verify"
-            },
-            excludeFilters =
-                    @ComponentScan.Filter(
-                            type = FilterType.REGEX,
-                            pattern = "dozo\\.start\\.(Pseudonym|Worklist)Settings.*"))
-    @ComponentScan(
-            basePackages = "dozo.schedule",
-            useDefaultFilters = false,
-            includeFilters =
-                    @ComponentScan.Filter(type = FilterType.REGEX, pattern = "dozo\\.schedule\\.ScheduleSettings.+"))
+    @EngineRooms(and = BrokerSettings.class)
     static class Rooms {
 
         @Bean

@@ -51,7 +51,7 @@ class Database implements AutoCloseable {
                     ? DatabaseLogin.of(settings.db())
                     : new DatabaseLogin(embedded.url(), embedded.user(), embedded.password());
             active = new ActiveService(settings.service().nameHere(), embedded == null);
-            lease = new Lease(login, settings.service().url(), new Schema(login), active);
+            lease = new Lease(login, settings.service().url(), new Schema(login), active, settings.lease());
             begin(settings, role);
         } catch (SQLException e) {
             stop();

@@ -12,6 +12,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -29,12 +30,13 @@ import org.slf4j.LoggerFactory;
  */
 final class Lease implements AutoCloseable {
 
-    /** How long the active service may be without the database before another one takes over. */
-    static final Duration LENGTH = Duration.ofSeconds(30);
+    /** How often a lease is renewed in its length. */
+    private static final int RENEWALS = 6;
 
-    private static final Duration RENEWAL = Duration.ofSeconds(5);
-
-    /** How long one answer of the database may take. A connection that was cut gives none for a quarter of an hour. */
+    /**
+     * How long one answer of the database may take. A connection that was cut gives none for a quarter of an hour. It may be
+     * longer than a short lease, which expires meanwhile.
+     */
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(10);
 
     private static final int VALID_SECONDS = 5;
@@ -54,6 +56,9 @@ final class Lease implements AutoCloseable {
     private final ActiveService active;
     private final SignOfLife sign;
 
+    /** How long the active service may be without the database before another one takes over. */
+    private final Duration length;
+
     private volatile int term;
     private volatile Role role = Role.SERVICE;
 
@@ -72,13 +77,14 @@ final class Lease implements AutoCloseable {
     private record Kept(Holder holder, Instant until, boolean valid) {}
 
     /** Decides nothing yet. {@code url} may be empty. */
-    Lease(DataSource database, String url, Schema schema, ActiveService active) {
+    Lease(DataSource database, String url, Schema schema, ActiveService active, Duration length) {
         this.database = database;
         this.name = active.name();
         this.url = url;
         this.schema = schema;
         this.active = active;
         this.sign = new SignOfLife(name, url);
+        this.length = length.truncatedTo(ChronoUnit.MILLIS);
     }
 
     /** Returns the term in which this service is active; 0: it stands by. */
@@ -143,7 +149,9 @@ final class Lease implements AutoCloseable {
         if (self.isEmpty() || !renewed(fresh, self.get().term())) {
             self = takeTerm(fresh, true);
         }
-        self.ifPresent(term -> hold(fresh, term));
+        if (self.isPresent()) {
+            hold(fresh, self.get());
+        }
         return self.isPresent();
     }
 
@@ -234,7 +242,9 @@ final class Lease implements AutoCloseable {
     synchronized void keep() throws SQLException {
         Connection open = requireNonNull(connection);
         if (term > 0) {
-            if (renewedAt == 0 || System.nanoTime() - renewedAt >= RENEWAL.toNanos()) {
+            if (renewedAt == 0
+                    || System.nanoTime() - renewedAt
+                            >= length.dividedBy(RENEWALS).toNanos()) {
                 renew(open);
             }
         } else {
@@ -254,16 +264,16 @@ final class Lease implements AutoCloseable {
         if (!renewed(open, term)) {
             require(open);
         }
-        active.renew(renewedAt, LENGTH);
+        active.renew(renewedAt, length);
     }
 
     /** Renews the lease if this term still holds. */
     private boolean renewed(Connection open, int own) throws SQLException {
         long before = System.nanoTime();
         try (PreparedStatement renew = open.prepareStatement("""
-                update service_lease set lease_until = now() + make_interval(secs => ?) where term = ?
+                update service_lease set lease_until = now() + ? * interval '1 ms' where term = ?
                 """)) {
-            renew.setLong(1, LENGTH.toSeconds());
+            renew.setLong(1, length.toMillis());
             renew.setInt(2, own);
             if (renew.executeUpdate() == 0) {
                 return false;
@@ -320,13 +330,13 @@ final class Lease implements AutoCloseable {
         Holder self;
         try (PreparedStatement take = open.prepareStatement("""
                 update service_lease
-                set term = term + 1, name = ?, url = ?, began_at = now(), lease_until = now() + make_interval(secs => ?)
+                set term = term + 1, name = ?, url = ?, began_at = now(), lease_until = now() + ? * interval '1 ms'
                 where lease_until < now() or (? and name = ?)
                 returning term, began_at
                 """)) {
             take.setString(1, name);
             take.setString(2, url);
-            take.setLong(3, LENGTH.toSeconds());
+            take.setLong(3, length.toMillis());
             take.setBoolean(4, atStart);
             take.setString(5, name);
             try (ResultSet taken = take.executeQuery()) {
@@ -357,12 +367,21 @@ final class Lease implements AutoCloseable {
         throw new SQLException("sessions of the former active service do not end");
     }
 
-    /** Records that this connection holds lock and lease. */
-    private void hold(Connection open, Holder self) {
+    /**
+     * Records that this connection holds lock and lease. Workers use the length of this service's lease from now on. NB: not
+     * in {@link #takeTerm}, which an earlier schema must allow.
+     */
+    private void hold(Connection open, Holder self) throws SQLException {
+        try (PreparedStatement set =
+                open.prepareStatement("update service_lease set lease_millis = ? where term = ?")) {
+            set.setLong(1, length.toMillis());
+            set.setInt(2, self.term());
+            var _ = set.executeUpdate();
+        }
         connection = open;
         // First the term: whoever finds this service active gets sessions of its term.
         term = self.term();
-        active.begin(self, renewedAt, LENGTH);
+        active.begin(self, renewedAt, length);
     }
 
     private static void release(Connection open, int ended) throws SQLException {

@@ -25,6 +25,14 @@ public record Settings(
         @DefaultValue("dozo-work")
         String work,
 
+        @Setting(
+                value =
+                        "how long the active service, or a worker, may be without the database before another one takes over. All workers use the value of the active service",
+                min = "3s",
+                max = "10m")
+        @DefaultValue("30s")
+        Duration lease,
+
         @DefaultValue Service service,
 
         @DefaultValue Db db) {

@@ -12,6 +12,7 @@ import dozo.run.Services.SeenService;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
@@ -22,6 +23,8 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** One service has the lease. Whoever takes it over ends everything that the former one has open in the database. */
 class LeaseTest {
+
+    private static final Duration LENGTH = Duration.ofSeconds(30);
 
     private final HikariDataSource pool = TestDatabase.fresh();
     private final List<Lease> leases = new ArrayList<>();
@@ -190,11 +193,53 @@ class LeaseTest {
         assertThat(Lease.undecided()).hasMessageContaining("another version");
     }
 
+    /** As of an earlier version, which knows no length. */
+    @Test
+    void theLengthIsThatOfTheActiveServiceAlsoAfterAnUpgrade() throws Exception {
+        jdbc.sql("alter table service_lease drop column lease_millis").update();
+        jdbc.sql("delete from flyway_schema_history where description = 'lease length'")
+                .update();
+        Duration minute = Duration.ofMinutes(1);
+        begun("one", minute);
+        assertThat(length()).isEqualTo(minute);
+
+        begun("two", LENGTH);
+        assertThat(length()).as("it stands by").isEqualTo(minute);
+        leases.getFirst().close();
+        leases.getLast().keep();
+
+        assertThat(length()).isEqualTo(LENGTH);
+        assertThat(jdbc.sql("select lease_until - began_at = interval '30 s' from service_lease")
+                        .query(Boolean.class)
+                        .single())
+                .isTrue();
+    }
+
+    /** Returns the length that workers use. */
+    private Duration length() {
+        return Duration.ofMillis(jdbc.sql("select lease_millis from service_lease")
+                .query(Long.class)
+                .single());
+    }
+
+    @Test
+    void aLaterSchemaIsRefused() {
+        jdbc.sql("""
+                        insert into flyway_schema_history
+                        select installed_rank + 1, '209901010000', 'later', type, script, checksum, installed_by, installed_on, execution_time, true
+                        from flyway_schema_history order by installed_rank desc limit 1
+                        """).update();
+
+        assertThatThrownBy(() -> begun("one"))
+                .isInstanceOf(StartFailure.class)
+                .hasMessageContaining("another version of Dozo has upgraded the database");
+    }
+
     @Test
     void anEmptyDatabaseGetsItsSchemaFromTheActiveService() throws Exception {
         DataSource empty = login(TestDatabase.empty());
         ActiveService first = new ActiveService("one", true);
-        try (Lease lease = new Lease(empty, "", new Schema(empty), first)) {
+        try (Lease lease = new Lease(empty, "", new Schema(empty), first, LENGTH)) {
             assertThat(lease.begin(Role.SERVICE)).isTrue();
             assertThat(first.isHere()).isTrue();
             assertThat(new Schema(empty).isCurrent()).isTrue();
@@ -271,13 +316,21 @@ class LeaseTest {
     }
 
     private ActiveService begun(String name) throws SQLException {
+        return begun(name, LENGTH);
+    }
+
+    private ActiveService begun(String name, Duration length) throws SQLException {
         ActiveService active = new ActiveService(name, true);
-        assertThat(lease(name, active).begin(Role.SERVICE)).isTrue();
+        assertThat(lease(name, active, length).begin(Role.SERVICE)).isTrue();
         return active;
     }
 
     private Lease lease(String name, ActiveService active) {
-        Lease lease = new Lease(login(), "https://" + name + ".example.org", new Schema(pool), active);
+        return lease(name, active, LENGTH);
+    }
+
+    private Lease lease(String name, ActiveService active, Duration length) {
+        Lease lease = new Lease(login(), "https://" + name + ".example.org", new Schema(pool), active, length);
         leases.add(lease);
         return lease;
     }

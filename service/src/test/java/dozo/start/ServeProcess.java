@@ -43,6 +43,9 @@ final class ServeProcess {
         List<String> words = new ArrayList<>(before);
         words.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                // As in all test processes: it takes half of the processor time of a start.
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 path,

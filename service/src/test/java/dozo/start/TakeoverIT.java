@@ -3,108 +3,33 @@ package dozo.start;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariDataSource;
-import dozo.RunningService;
 import dozo.db.Campaign;
-import dozo.db.TestDatabase;
-import dozo.loopback.LoopbackSite;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.SiteTimetables;
-import dozo.registry.Sites;
 import dozo.remote.ChildProcess;
 import dozo.remote.Ports;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.sql.Timestamp;
-import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Random;
-import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * The active service dies, hangs or is cut off in the middle of a night. Another one takes over within a minute, ends the
  * night, and nothing is done twice; the former one stands by when it is back.
  */
-class TakeoverIT {
+class TakeoverIT extends NightOfProcesses {
 
-    private static final Duration LIMIT = Duration.ofMinutes(10);
     private static final int UNITS_BEFORE = 3;
 
     /** Deaths of the active service in one night. */
     private static final int DEATHS = Campaign.times(2);
 
-    /** So many that the night does not end between two deaths: a service needs half a minute to start and to take over. */
-    private static final int FILES = 300 * DEATHS;
+    private final Map<String, String> ports = new HashMap<>();
 
-    /** The night lasts long enough for anything, until the limit is taken away. */
-    private static final List<String> SLOW = List.of("daily 00:00-24:00 20kB/s");
-
-    /** Units of 5 files and, in two partitions, up to 2 in flight each. */
-    private static final Map<String, String> SETTINGS = Map.of(
-            "DOZO_TRANSFER_BUNDLE_ENTRIES", "5",
-            "DOZO_TRANSFER_PARTITIONS", "2",
-            "DOZO_TRANSFER_CHUNK", "2",
-            "DOZO_SCHEDULE_CRON", "0 0 1 * * *",
-            "DOZO_SCRUB_WINDOW", "-");
-
-    private static final int IN_FLIGHT_MAX = 2 * 2;
-
-    @TempDir
-    Path folder;
-
-    private final HikariDataSource database = TestDatabase.fresh();
-    private final JdbcClient jdbc = JdbcClient.create(database);
-    private final List<Process> started = new ArrayList<>();
-    private final Map<String, Integer> ports = new HashMap<>();
-    private LoopbackSite site;
-    private Path source;
-
-    /** Registers an experiment that has been due for days. */
-    @BeforeEach
-    void register() throws Exception {
-        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
-        source = Files.createDirectory(folder.resolve("source"));
-        Random random = new Random(2081);
-        for (int i = 0; i < FILES; i++) {
-            byte[] content = new byte[1 + random.nextInt(20_000)];
-            random.nextBytes(content);
-            Files.write(source.resolve("image" + i), content);
-        }
-        try (RunningService service = RunningService.start(folder.resolve("first"), database, Map.of())) {
-            service.bean(Sites.class).save("dr", site.address(), "test");
-            service.bean(Projects.class).create("P1", "", "test");
-            service.bean(Experiments.class).register("P1", "S1", "", source, "test");
-            service.bean(SiteTimetables.class).set("dr", SLOW, "test");
-        }
-        Timestamp longAgo = Timestamp.from(Instant.now().minus(Duration.ofDays(3)));
-        jdbc.sql("update experiment set registered_at = :then")
-                .param("then", longAgo)
-                .update();
-        jdbc.sql("update site set updated_at = :then").param("then", longAgo).update();
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        for (Process process : started) {
-            process.destroyForcibly().waitFor();
-        }
-        site.close();
+    /** So many files that the night does not end between two deaths: a service needs half a minute to start and to take over. */
+    TakeoverIT() {
+        super(1, 300 * DEATHS);
+        settings.put("DOZO_LEASE", "5s");
     }
 
     @Test
@@ -113,17 +38,15 @@ class TakeoverIT {
 
         ChildProcess.signal(one.toHandle(), "STOP");
         awaitTakeover("two", 1);
-        fast();
-        awaitEnd();
-        assertWhole(1);
+        assertEndsWhole(1);
         String rows = rows();
-        Map<String, String> tree = tree();
+        Map<String, String> tree = tree(folder.resolve("dr"));
 
         ChildProcess.signal(one.toHandle(), "CONT");
         awaitStandsByAgain("one");
 
         assertThat(rows()).isEqualTo(rows);
-        assertThat(tree()).isEqualTo(tree);
+        assertThat(tree(folder.resolve("dr"))).isEqualTo(tree);
         assertThat(count("select term from service_lease where name = 'two'")).isEqualTo(3);
     }
 
@@ -135,9 +58,7 @@ class TakeoverIT {
 
             ChildProcess.signal(one.toHandle(), "STOP");
             awaitTakeover("two", 1);
-            fast();
-            awaitEnd();
-            assertWhole(1);
+            assertEndsWhole(1);
             String rows = rows();
 
             ChildProcess.signal(one.toHandle(), "CONT");
@@ -158,73 +79,82 @@ class TakeoverIT {
         ChildProcess.signal(one.toHandle(), "CONT");
         awaitStandsByAgain("one");
         assertThat(count("select count(*) from run where ended_at is not null")).isZero();
-        fast();
-
-        awaitEnd();
-        assertWhole(1);
+        assertEndsWhole(1);
     }
 
     @Test
     void aServiceThatIsCutOffFromTheDatabaseLosesItsRunAndStandsByWhenItIsBack() throws Exception {
-        try (Relay relay = new Relay(
-                URI.create(database.getJdbcUrl().substring("jdbc:".length())).getPort())) {
-            relay.open();
-            oneInTheMiddleAndTwo(database.getJdbcUrl().replaceFirst(":\\d+/", ":" + relay.port() + "/"));
+        try (Relay relay = relay()) {
+            oneInTheMiddleAndTwo(through(relay));
 
             relay.refuse();
             awaitTakeover("two", 1);
-            fast();
-            awaitEnd();
+            assertEndsWhole(1);
             relay.open();
 
             awaitStandsByAgain("one");
-            assertWhole(1);
+            assertWhole(1, sentAgainMax(1));
+        }
+    }
+
+    @Test
+    void aServiceWhoseDatabaseIsAwayForLongerThanALeaseEndsItsNight() throws Exception {
+        try (Relay relay = relay()) {
+            Process one = start("one", through(relay));
+            awaitUnits(UNITS_BEFORE);
+
+            relay.refuse();
+            awaitCount("the lease has expired", "select count(*) from service_lease where lease_until < now()", 1);
+            awaitCount(
+                    "the claims have expired",
+                    "select count(*) from run_worker where not ended and lease_until < now()",
+                    1);
+            assertUnderWay();
+            relay.open();
+
+            awaitEnd();
+            int recoveries = recoveries();
+            assertThat(recoveries).as("0, if no statement was cut off").isLessThanOrEqualTo(1);
+            assertWhole(recoveries, sentAgainMax(1));
+            assertThat(one.isAlive()).isTrue();
+            assertThat(count("select term from service_lease")).isEqualTo(2);
         }
     }
 
     @Test
     void aServiceThatIsStoppedHandsItsRunOver() throws Exception {
-        Process one = oneInTheMiddleAndTwo(database.getJdbcUrl());
+        settings.put("DOZO_LEASE", "10m");
+        oneInTheMiddleAndTwo(database.getJdbcUrl());
 
-        one.destroy();
-        assertThat(one.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        stop("one");
         assertThat(count("select count(*) from service_lease where lease_until <= now() or name = 'two'"))
                 .as("it gave the lease back")
                 .isEqualTo(1);
         awaitActive("two");
-        fast();
-
-        awaitEnd();
-        assertWhole(1);
+        assertEndsWhole(1);
     }
 
     /** Two services, of which always the active one is killed and started again. */
     @Tag(Campaign.TAG)
     @Test
     void aNightEndsHoweverOftenItsServiceIsKilled() throws Exception {
-        Map<String, Process> services = new TreeMap<>();
-        services.put("one", start("one", database.getJdbcUrl()));
+        start("one", database.getJdbcUrl());
         awaitActive("one");
-        services.put("two", start("two", database.getJdbcUrl()));
+        start("two", database.getJdbcUrl());
         awaitStandsBy("two");
         String active = "one";
-        Random random = new Random();
         for (int death = 1; death <= DEATHS; death++) {
             awaitUnits(units() + 1 + random.nextInt(3));
-            assertThat(count("select count(*) from run where ended_at is null"))
-                    .as("in the middle")
-                    .isEqualTo(1);
-            services.get(active).destroyForcibly().waitFor();
+            assertUnderWay();
+            kill(active);
             String killed = active;
             active = killed.equals("one") ? "two" : "one";
             awaitTakeover(active, death);
-            services.put(killed, start(killed, database.getJdbcUrl()));
+            start(killed, database.getJdbcUrl());
             awaitStandsBy(killed);
         }
-        fast();
 
-        awaitEnd();
-        assertWhole(DEATHS);
+        assertEndsWhole(DEATHS);
         assertThat(said(active)).contains("this service, %s, has taken over from ".formatted(active));
         System.out.printf("%d kills of the active service, one night%n", DEATHS);
     }
@@ -239,52 +169,49 @@ class TakeoverIT {
         return one;
     }
 
+    private Relay relay() throws IOException {
+        Relay relay = new Relay(
+                URI.create(database.getJdbcUrl().substring("jdbc:".length())).getPort());
+        relay.open();
+        return relay;
+    }
+
+    private String through(Relay relay) {
+        return database.getJdbcUrl().replaceFirst(":\\d+/", ":" + relay.port() + "/");
+    }
+
     private Process start(String name, String url) throws IOException {
-        Map<String, String> settings = new HashMap<>(SETTINGS);
-        settings.putAll(Map.of(
-                "DOZO_SERVICE_NAME", name,
-                "DOZO_HTTP_PORT", String.valueOf(ports.computeIfAbsent(name, _ -> Ports.free())),
-                "DOZO_DB_URL", url,
-                "DOZO_DB_USER", String.valueOf(database.getUsername()),
-                "DOZO_DB_PASSWORD", String.valueOf(database.getPassword())));
-        Files.deleteIfExists(output(name));
-        Process process = ServeProcess.start(folder.resolve(name), output(name), settings);
-        started.add(process);
-        return process;
-    }
-
-    private Path output(String name) {
-        return folder.resolve("output-" + name);
-    }
-
-    private String said(String name) throws IOException {
-        return Files.readString(output(name));
+        String port = ports.computeIfAbsent(name, _ -> String.valueOf(Ports.free()));
+        return serve(name, Map.of("DOZO_HTTP_PORT", port, "DOZO_DB_URL", url));
     }
 
     private void awaitActive(String name) {
-        await().atMost(LIMIT)
-                .until(() -> count("select count(*) from service_lease where name = '%s' and lease_until > now()"
-                                .formatted(name))
-                        == 1);
+        awaitCount(
+                name + " is active",
+                "select count(*) from service_lease where name = '%s' and lease_until > now()".formatted(name),
+                1);
     }
 
     private void awaitStandsBy(String name) {
-        await().atMost(LIMIT)
-                .until(() -> said(name).contains("stands by: ") && said(name).contains("Dozo listens at"));
+        awaitSaid(name, "stands by: ");
+        awaitSaid(name, "Dozo listens at");
     }
 
-    /** Waits until a service continues the run, and prints how long it took: a loaded machine may need longer. */
+    /** Waits until a service continues the run. */
     private void awaitTakeover(String name, int recoveries) {
-        long began = System.nanoTime();
         awaitActive(name);
-        await().atMost(LIMIT).until(() -> recoveries() == recoveries);
-        System.out.printf(
-                "%s has taken over after %d s%n",
-                name, Duration.ofNanos(System.nanoTime() - began).toSeconds());
+        awaitCount(
+                name + " has continued the run",
+                "select count(*) from ledger where action = 'run.recovered'",
+                recoveries);
     }
 
-    private long recoveries() {
-        return count("select count(*) from ledger where action = 'run.recovered'");
+    private void assertEndsWhole(int recoveries) throws IOException {
+        assertEndsWhole(recoveries, sentAgainMax(recoveries));
+    }
+
+    private static long sentAgainMax(int recoveries) {
+        return (long) recoveries * 4 * IN_FLIGHT_MAX;
     }
 
     private void awaitStandsByAgain(String name) throws Exception {
@@ -297,51 +224,12 @@ class TakeoverIT {
         try (java.net.http.HttpClient http = java.net.http.HttpClient.newHttpClient()) {
             assertThat(http.send(
                                     java.net.http.HttpRequest.newBuilder(URI.create(
-                                                    "http://127.0.0.1:%d/actuator/health".formatted(ports.get(name))))
+                                                    "http://127.0.0.1:%s/actuator/health".formatted(ports.get(name))))
                                             .build(),
                                     java.net.http.HttpResponse.BodyHandlers.ofString())
                             .statusCode())
                     .isEqualTo(200);
         }
-    }
-
-    private void awaitUnits(long verified) {
-        await().atMost(LIMIT).pollInterval(Duration.ofMillis(10)).until(() -> units() >= verified);
-    }
-
-    private long units() {
-        return count("select count(*) from transfer_unit where state = 'VERIFIED'");
-    }
-
-    private void fast() {
-        jdbc.sql("delete from site_timetable").update();
-    }
-
-    private void awaitEnd() {
-        await().atMost(LIMIT).until(() -> count("select count(*) from run where ended_at is null") == 0);
-    }
-
-    /** Asserts that there was one run, complete, of which every file is at the site and was recorded once. */
-    private void assertWhole(int recoveries) throws IOException {
-        assertThat(jdbc.sql("select state from run").query(String.class).list()).containsExactly("COMPLETE");
-        assertThat(count("select count(*) from ledger where action = 'run.started'"))
-                .isEqualTo(1);
-        assertThat(count("select count(*) from ledger where action = 'run.ended'"))
-                .isEqualTo(1);
-        assertThat(recoveries()).isEqualTo(recoveries);
-        assertThat(count("select count(*) from transfer_unit where state <> 'VERIFIED'"))
-                .isZero();
-        assertThat(count("select count(*) from transfer_unit")).isEqualTo(FILES / 5);
-        assertThat(count("select count(*) from transfer_unit where attempts > 1"))
-                .as("only what was in flight")
-                .isLessThanOrEqualTo((long) recoveries * 4 * IN_FLIGHT_MAX);
-        try (Stream<Path> files = Files.list(source)) {
-            assertThat(files.toList())
-                    .allSatisfy(
-                            file -> assertThat(folder.resolve("dr/P1/S1/data").resolve(file.getFileName()))
-                                    .hasSameBinaryContentAs(file));
-        }
-        assertThat(folder.resolve("dr/.dozo/versions")).doesNotExist();
     }
 
     /** Returns a digest of every row that a run writes. */
@@ -354,25 +242,5 @@ class TakeoverIT {
                             || (select count(*) from receipt)
                             || (select md5(string_agg(l::text, ' ' order by seq)) from ledger l)
                         """).query(String.class).single();
-    }
-
-    /** Returns everything at the site with its time and size. */
-    private Map<String, String> tree() throws IOException {
-        Map<String, String> tree = new TreeMap<>();
-        try (Stream<Path> all = Files.walk(folder.resolve("dr"))) {
-            for (Path each : all.toList()) {
-                BasicFileAttributes facts = Files.readAttributes(each, BasicFileAttributes.class);
-                tree.put(
-                        each.toString(),
-                        facts.isDirectory()
-                                ? "folder"
-                                : facts.lastModifiedTime() + " " + facts.size() + " " + facts.fileKey());
-            }
-        }
-        return tree;
-    }
-
-    private long count(String sql) {
-        return jdbc.sql(sql).query((row, n) -> row.getLong(1)).single();
     }
 }

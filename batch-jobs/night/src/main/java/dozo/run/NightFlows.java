@@ -11,6 +11,7 @@ import dozo.transfer.RunWorkers.Others;
 import jakarta.annotation.PreDestroy;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -170,7 +171,7 @@ class NightFlows implements StepExecutionListener, Share {
         workers.endAll(run);
         notices.tell(run);
         try {
-            long limit = System.nanoTime() + RunWorkers.LEASE.toNanos();
+            long limit = System.nanoTime() + workers.lease().toNanos();
             while (workers.joined(run) && System.nanoTime() < limit) {
                 Thread.sleep(NightFlow.NAP);
             }
@@ -224,11 +225,10 @@ class NightFlows implements StepExecutionListener, Share {
             offers.clear(run);
         }
         workers.freeOfEnded(run);
-        long nanos = System.nanoTime();
         long worker = workers.enlist(run, host, joined);
         Planner planner = new Planner(settings.partitions(), settings.limits(), costModels.of(site));
         NightFlow flow = new NightFlow(run, site, worker, joined, planner, () -> notices.tell(run));
-        flow.renewed(nanos + RunWorkers.LEASE.toNanos());
+        var _ = renewed(flow);
         flow.others(workers.others(run, worker));
         hours.share(site, 1 + flow.others().alive());
         ScheduledExecutorService ticks = Executors.newScheduledThreadPool(
@@ -260,17 +260,24 @@ class NightFlows implements StepExecutionListener, Share {
         }
     }
 
+    /** Renews the lease. Returns false if others have taken over. */
+    private boolean renewed(NightFlow flow) {
+        long nanos = System.nanoTime();
+        String bottleneck = limits.now(flow.run()).map(Limit::name).orElse("");
+        Optional<Duration> lease =
+                workers.renew(flow.worker(), senders.bytesMovedHere(flow.run()), flow.proven(), bottleneck);
+        lease.ifPresent(length -> flow.renewed(nanos + length.toNanos()));
+        return lease.isPresent();
+    }
+
     /** Renews the lease, and looks what the other workers do. */
     private void tick(NightFlow flow) {
         try {
-            long nanos = System.nanoTime();
-            String bottleneck = limits.now(flow.run()).map(Limit::name).orElse("");
-            if (!workers.renew(flow.worker(), senders.bytesMovedHere(flow.run()), flow.proven(), bottleneck)) {
+            if (!renewed(flow)) {
                 LOG.warn("others have taken over the work of worker {} in run {}", flow.worker(), flow.run());
                 flow.fence();
                 return;
             }
-            flow.renewed(nanos + RunWorkers.LEASE.toNanos());
             Others others = workers.others(flow.run(), flow.worker());
             flow.others(others);
             hours.share(flow.site(), 1 + others.alive());

@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
@@ -18,12 +19,6 @@ import org.springframework.transaction.annotation.Transactional;
  */
 @Component
 public class RunWorkers {
-
-    /**
-     * How long a worker may be without the database or the link before another takes over; much longer than a renewal
-     * takes.
-     */
-    public static final Duration LEASE = Duration.ofSeconds(30);
 
     /** Of the program; workers of other versions may not join. */
     private static final String VERSION =
@@ -87,14 +82,13 @@ public class RunWorkers {
     public long enlist(long runId, String host, boolean joined) {
         return jdbc.sql("""
                         insert into run_worker (run_id, host, joined, version, began_at, lease_until)
-                        values (:run, :host, :joined, :version, now(), now() + make_interval(secs => :lease))
+                        select :run, :host, :joined, :version, now(), now() + lease_millis * interval '1 ms' from service_lease
                         returning worker_id
                         """)
                 .param("run", runId)
                 .param("host", host)
                 .param("joined", joined)
                 .param("version", VERSION)
-                .param("lease", LEASE.toSeconds())
                 .query(Long.class)
                 .single();
     }
@@ -103,22 +97,34 @@ public class RunWorkers {
      * Renews a lease from now on, also an expired one, and records what the worker has done.
      *
      * @param bottleneck what holds it back now; empty: nothing that is known, and the last one stays
-     * @return false if others have taken over: nothing of this worker counts any more
+     * @return its length from now on; empty if others have taken over: nothing of this worker counts any more
      */
-    public boolean renew(long worker, long bytesMoved, long entriesProven, String bottleneck) {
+    public Optional<Duration> renew(long worker, long bytesMoved, long entriesProven, String bottleneck) {
         return jdbc.sql("""
                         update run_worker
-                        set lease_until = now() + make_interval(secs => :lease), bytes_moved = :bytes, entries_proven = :entries,
+                        set lease_until = now() + lease_millis * interval '1 ms', bytes_moved = :bytes, entries_proven = :entries,
                             bottleneck = coalesce(nullif(:bottleneck, ''), bottleneck)
+                        from service_lease
                         where worker_id = :worker and not ended
+                        returning lease_millis
                         """)
-                        .param("lease", LEASE.toSeconds())
-                        .param("bytes", bytesMoved)
-                        .param("entries", entriesProven)
-                        .param("bottleneck", bottleneck)
-                        .param("worker", worker)
-                        .update()
-                == 1;
+                .param("bytes", bytesMoved)
+                .param("entries", entriesProven)
+                .param("bottleneck", bottleneck)
+                .param("worker", worker)
+                .query(Long.class)
+                .optional()
+                .map(Duration::ofMillis);
+    }
+
+    /**
+     * Returns how long a worker may be without the database or the link before another takes over: as long as the active
+     * service.
+     */
+    public Duration lease() {
+        return Duration.ofMillis(jdbc.sql("select lease_millis from service_lease")
+                .query(Long.class)
+                .single());
     }
 
     /** Sets what a person should know about a worker. */

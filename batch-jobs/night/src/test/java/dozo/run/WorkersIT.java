@@ -246,7 +246,7 @@ class WorkersIT extends NightAtSite {
 
         await().atMost(LIMIT)
                 .until(() -> night.count("select count(*) from transfer_unit where worker_id is null") == 1);
-        assertThat(night.get(RunWorkers.class).renew(dead, 0, 0, "")).isFalse();
+        assertThat(night.get(RunWorkers.class).renew(dead, 0, 0, "")).isEmpty();
         assertThat(night.get(dozo.transfer.TransferUnits.class).claim(run.id(), dead, 0, 9))
                 .as("it may claim nothing any more")
                 .isEmpty();
@@ -310,6 +310,27 @@ class WorkersIT extends NightAtSite {
         assertThat(night.get(RunWorkers.class).of(run.id()))
                 .singleElement()
                 .satisfies(worker -> assertThat(worker.replaced()).isFalse());
+    }
+
+    @Test
+    void theLeaseOfAWorkerIsAsLongAsThatOfTheActiveService() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        night.jdbc().sql("update service_lease set lease_millis = 3000").update();
+        RunWorkers workers = helper.get(RunWorkers.class);
+        long one = workers.enlist(run.id(), "one", true);
+        assertThat(workers.lease()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(
+                        night.count(
+                                "select count(*) from run_worker where host = 'one' and lease_until = began_at + interval '3 s'"))
+                .isEqualTo(1);
+
+        night.jdbc().sql("update service_lease set lease_millis = 60000").update();
+
+        assertThat(workers.renew(one, 0, 0, "")).contains(Duration.ofMinutes(1));
+        assertThat(night.count(
+                        "select count(*) from run_worker where host = 'one' and lease_until > now() + interval '30 s'"))
+                .isEqualTo(1);
     }
 
     @Test

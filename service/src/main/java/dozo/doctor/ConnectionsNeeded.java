@@ -47,6 +47,6 @@ record ConnectionsNeeded(int each, int services, int workers) {
     String words() {
         return services + workers == 1
                 ? "the service may use %d".formatted(all())
-                : "%d services and %d workers may use %d".formatted(services, workers, all());
+                : "services and workers, %d processes in all, may use %d".formatted(services + workers, all());
     }
 }

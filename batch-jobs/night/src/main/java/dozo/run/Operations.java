@@ -191,8 +191,9 @@ public class Operations implements SmartLifecycle {
     }
 
     /**
-     * Ends a run that no process works on and that was asked to stop. NB: without the lock, because a worker that hangs takes
-     * half a minute. Meanwhile the run cannot be resumed, and it is still the active one, so no other can start.
+     * Ends a run that no process works on and that was asked to stop. NB: without the lock, because it waits for a worker
+     * that hangs as long as its lease. Meanwhile the run cannot be resumed, and it is still the active one, so no other
+     * can start.
      */
     private void endStopped(long runId) {
         flows.dismiss(runId);

@@ -629,14 +629,15 @@ class DoctorTest {
     void servicesAndWorkersNeedConnectionsTogether() {
         HikariDataSource database = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(database);
+        sites(database).save("dr", new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), ANY_KEY), "test");
         jdbc.sql("""
                         insert into service_seen (name, url, version, seen_at, stopped)
                         values ('one', '', '1', now(), false), ('two', '', '1', now(), false)
                         """).update();
         jdbc.sql("""
                         with begun as (
-                            insert into run (kind, state, requested_by, started_at)
-                            values ('nightlyBackup', 'COMPLETE', 'test', now()) returning run_id)
+                            insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                            select 'nightlyBackup', site_id, 'COMPLETE', 'test', now(), now() from site returning run_id)
                         insert into run_worker (run_id, host, began_at, lease_until, joined)
                         select run_id, host, began_at, began_at, joined
                         from begun, (values ('one', now(), false), ('w1', now(), true), ('w1', now(), true),

@@ -118,7 +118,7 @@ final class AlertCommand {
                     @Nullable
                     Integer remindHours,
             @Option(
-                            names = "--quiet",
+                            names = "--quiet-hours",
                             paramLabel = "FROM-UNTIL",
                             description = "Only the gravest conditions are told then, such as 22:00-07:00.")
                     @Nullable

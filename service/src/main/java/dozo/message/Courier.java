@@ -58,7 +58,7 @@ class Courier {
     }
 
     /** NB: on threads of their own: a mail server that hangs must hold up neither webhooks nor the start of a night. */
-    @Scheduled(initialDelay = 10_000, fixedDelay = 5_000)
+    @Scheduled(initialDelay = 2_000, fixedDelay = 2_000)
     void go() {
         if (active.isHere()) {
             for (Channel channel : Channel.values()) {

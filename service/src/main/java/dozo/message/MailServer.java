@@ -29,7 +29,7 @@ public final class MailServer {
     }
 
     static Session session(MailSettings settings, String machine) {
-        String protocol = settings.tls() == MailSettings.Tls.TLS ? "smtps" : "smtp";
+        String protocol = settings.tls().equals("tls") ? "smtps" : "smtp";
         String prefix = "mail." + protocol + ".";
         Properties properties = new Properties();
         properties.setProperty("mail.transport.protocol", protocol);
@@ -40,7 +40,7 @@ public final class MailServer {
         properties.setProperty(prefix + "timeout", ANSWER_MILLIS);
         properties.setProperty(prefix + "writetimeout", ANSWER_MILLIS);
         properties.setProperty(prefix + "localhost", machine);
-        boolean upgrade = settings.tls() == MailSettings.Tls.STARTTLS;
+        boolean upgrade = settings.tls().equals("starttls");
         properties.setProperty(prefix + "starttls.enable", String.valueOf(upgrade));
         properties.setProperty(prefix + "starttls.required", String.valueOf(upgrade));
         properties.setProperty(prefix + "ssl.checkserveridentity", "true");

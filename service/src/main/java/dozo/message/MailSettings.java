@@ -20,9 +20,12 @@ public record MailSettings(
         @Setting(value = "the mail server's port", min = "1", max = "65535") @DefaultValue("587")
         int port,
 
-        @Setting("how the connection is encrypted: STARTTLS, which is required then; TLS from the start; or not at all")
+        @Setting(
+                value =
+                        "how the connection is encrypted: by STARTTLS, without which nothing is sent; by TLS from the start; or not at all",
+                allowed = "starttls, tls or none")
         @DefaultValue("starttls")
-        Tls tls,
+        String tls,
 
         @Setting(value = "the user at the mail server", allowed = "a name", empty = "it asks for no login")
         @DefaultValue("")
@@ -43,16 +46,12 @@ public record MailSettings(
         @DefaultValue("")
         String from) {
 
-    /** How a connection to the mail server is encrypted. */
-    public enum Tls {
-        STARTTLS,
-        TLS,
-        NONE
-    }
-
     public MailSettings {
         if (!host.isEmpty() && !host.matches("[A-Za-z0-9.:_-]{1,253}")) {
             throw new WrongSetting("host");
+        }
+        if (!tls.matches("starttls|tls|none")) {
+            throw new WrongSetting("tls");
         }
         if (!from.isEmpty() && !from.matches("[^@\\s]{1,64}@[A-Za-z0-9.-]{1,253}")) {
             throw new WrongSetting("from");

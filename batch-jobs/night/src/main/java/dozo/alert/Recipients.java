@@ -93,13 +93,7 @@ public class Recipients {
         public Recipient {
             Code.checked("name", name);
             projects = projects.stream().sorted().distinct().toList();
-            if (address.length() > ADDRESS_LENGTH_MAX || !isAddress(channel, address)) {
-                throw new Refusal(
-                        "address",
-                        channel == Channel.MAIL
-                                ? "expected a mail address such as it@example.org"
-                                : "expected the absolute path of the file that contains the webhook's URL");
-            }
+            checkAddress(channel, address);
             if (!language.equals("en") && !language.equals("ja")) {
                 throw new Refusal("language", "\"%s\": expected en or ja", language);
             }
@@ -110,14 +104,18 @@ public class Recipients {
                 throw new Refusal("quietFrom", "expected two different times, or none");
             }
             if (projects.size() > PROJECTS_MAX) {
-                throw new Refusal("projects", "expected at most %,d", PROJECTS_MAX);
+                throw new Refusal("projects", "expected at most %d", PROJECTS_MAX);
             }
         }
 
-        private static boolean isAddress(Channel channel, String address) {
-            return channel == Channel.MAIL
-                    ? MAIL.matcher(address).matches()
-                    : address.startsWith("/") && Code.isText(address);
+        private static void checkAddress(Channel channel, String address) {
+            boolean isShort = address.length() <= ADDRESS_LENGTH_MAX;
+            if (channel == Channel.MAIL && !(isShort && MAIL.matcher(address).matches())) {
+                throw new Refusal("address", "expected a mail address such as it@example.org");
+            }
+            if (channel == Channel.WEBHOOK && !(isShort && address.startsWith("/") && Code.isText(address))) {
+                throw new Refusal("address", "expected the absolute path of the file that contains the webhook's URL");
+            }
         }
 
         boolean isTold(Condition condition) {

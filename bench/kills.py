@@ -304,7 +304,12 @@ class Faults:
                 self.party.network.mend(number)
             self.put_back(kind)
             return True
-        self.note_takeover(kind, began, *claims)
+        if not self.note_takeover(kind, began, *claims):
+            # What was in flight had arrived after all, and the run is over.
+            if kind == 'cut':
+                self.party.network.mend(number)
+            self.put_back(kind)
+            return True
         if kind == 'cut':
             self.pause(*(max(0, limit - (time.monotonic() - began)) for limit in AWAY_SECONDS))
             told = len(victim.said())
@@ -314,11 +319,20 @@ class Faults:
         return True
 
     def note_takeover(self, kind, began, worker, _, in_flight):
-        self.until(lambda: self.database.number(f'select count(*) from run_worker where worker_id = {worker} and ended'), 'a takeover')
+        """Waits until others have taken over from a worker. Returns false if its run ended without that."""
+        ended = f'from run_worker where worker_id = {worker} and ended'
+        over = f'from run join run_worker using (run_id) where worker_id = {worker} and ended_at is not null'
+        try:
+            self.until(lambda: self.database.number(f'select (select count(*) {ended}) + (select count(*) {over})'), 'a takeover')
+        except CannotMeasure as problem:
+            raise CannotMeasure(f'{problem}; worker {worker} of {self.database.ask(STATE)}') from problem
+        if not self.database.number(f'select count(*) {ended}'):
+            return False
         with self.lock:
             self.seen.seconds[kind].append(time.monotonic() - began)
             self.seen.in_flight_bytes += in_flight
             self.seen.fenced[worker] = self.recorded(worker)
+        return True
 
     def harm_service(self):
         kind = self.take('service')
@@ -432,6 +446,13 @@ class Faults:
         measured = f'{resent / 1e6:.1f} MB of {seen.in_flight_bytes / 1e6:.1f} MB'
         yield at_most('bytes sent again, of those in flight', resent / max(1, seen.in_flight_bytes), 1, measured, True)
 
+
+# Of the runs that go on, for a failure's message.
+STATE = """
+    select run_id, state, worker_id, host, joined, ended, lease_until - now(),
+           (select count(*) from transfer_unit u where u.worker_id = w.worker_id and u.state = 'PLANNED')
+    from run join run_worker w using (run_id) where ended_at is null order by worker_id
+    """
 
 # Each must count nothing.
 CHECKS = {

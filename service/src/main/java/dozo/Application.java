@@ -10,6 +10,8 @@ import dozo.command.Usage;
 import dozo.demo.Demo;
 import dozo.drill.DrillSettings;
 import dozo.manifest.IngestSettings;
+import dozo.message.MailSettings;
+import dozo.message.WebhookSettings;
 import dozo.record.RecoverySettings;
 import dozo.registry.RiskSettings;
 import dozo.run.RetentionSettings;
@@ -69,6 +71,8 @@ public class Application {
             CollectSettings.class,
             IngestSettings.class,
             WorklistSettings.class,
+            MailSettings.class,
+            WebhookSettings.class,
             DirectorySettings.class,
             TransferSettings.class,
             BrokerSettings.class,

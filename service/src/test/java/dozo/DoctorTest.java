@@ -3,6 +3,8 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.icegreen.greenmail.util.GreenMail;
+import com.icegreen.greenmail.util.ServerSetup;
 import com.sun.net.httpserver.HttpServer;
 import com.unboundid.ldap.listener.InMemoryDirectoryServer;
 import com.unboundid.ldap.listener.InMemoryDirectoryServerConfig;
@@ -44,6 +46,8 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -496,12 +500,7 @@ class DoctorTest {
 
     @Test
     void anOrthancThatRefusesTheLoginIsFound() throws Exception {
-        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.createContext("/", exchange -> {
-            exchange.sendResponseHeaders(401, -1);
-            exchange.close();
-        });
-        server.start();
+        HttpServer server = answering(() -> 401);
         try {
             assertFound(
                     examine(Map.of(
@@ -518,6 +517,142 @@ class DoctorTest {
         } finally {
             server.stop(0);
         }
+    }
+
+    @Test
+    void anOriginThatCannotBeReadIsFound() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        Path spool = Files.createDirectory(folder.resolve("spool"));
+        Map<String, String> settings = at(database);
+        assertThat(examine(settings)).noneMatch(each -> each.about().startsWith("origin"));
+        String orthancAt;
+        try (OrthancServer orthanc = new OrthancServer(Files.createDirectory(folder.resolve("orthanc")), 1, false)) {
+            orthancAt = orthanc.address();
+            origin(database, "pacs", "dicomweb", orthancAt, null, spool);
+            origin(database, "plain", "dicomweb", orthancAt + "/nothing", null, folder.resolve("no-spool"));
+            List<Result> results = examine(settings);
+            assertThat(about(results, "origin pacs"))
+                    .singleElement()
+                    .matches(each -> each.state() == State.OK && each.message().equals(orthancAt + " answers"));
+            assertFound(results, "origin plain", State.BROKEN, "HTTP status 404", "DICOMweb plugin");
+            assertFound(results, "origin plain", State.BROKEN, "no-spool is not a folder", "user of the service");
+        }
+        assertFound(examine(settings), "origin pacs", State.BROKEN, "no connection", "Start the server");
+    }
+
+    @Test
+    void aFlywheelThatRejectsTheKeyIsFound() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        AtomicInteger status = new AtomicInteger(200);
+        HttpServer server = answering(status::get);
+        try {
+            String host = "127.0.0.1:" + server.getAddress().getPort();
+            Path key = secret(host + ":__force_insecure:a-key-of-nobody");
+            origin(database, "flywheel", "flywheel", "http://" + host, key, folder);
+            origin(database, "keyless", "flywheel", "http://" + host, folder.resolve("none"), work);
+
+            List<Result> results = examine(at(database));
+            assertThat(about(results, "origin flywheel")).singleElement().matches(each -> each.state() == State.OK);
+            assertFound(results, "origin keyless", State.BROKEN, "cannot be read", "--secret-file");
+            status.set(401);
+            assertFound(
+                    examine(at(database)),
+                    "origin flywheel",
+                    State.BROKEN,
+                    "Flywheel rejects the API key",
+                    "Put a valid key");
+            status.set(404);
+            assertFound(
+                    examine(at(database)), "origin flywheel", State.BROKEN, "/auth/status: 404", "Correct the address");
+            assertThat(examine(at(database)).toString()).doesNotContain("a-key-of-nobody");
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    private static void origin(
+            HikariDataSource database, String name, String kind, String address, @Nullable Path secret, Path spool) {
+        JdbcClient.create(database)
+                .sql("""
+                        insert into origin (name, kind, address, secret_file, spool, updated_at)
+                        values (:name, :kind, :address, convert_to(:secret, 'UTF8'), convert_to(:spool, 'UTF8'), now())
+                        """)
+                .param("name", name)
+                .param("kind", kind)
+                .param("address", address)
+                .param("secret", secret == null ? null : secret.toString())
+                .param("spool", spool.toString())
+                .update();
+    }
+
+    private static HttpServer answering(IntSupplier status) throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(status.getAsInt(), -1);
+            exchange.close();
+        });
+        server.start();
+        return server;
+    }
+
+    @Test
+    void aMailServerThatCannotBeUsedIsFound() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        assertThat(about(examine(at(database)), "mail")).as("nobody wants mail").isEmpty();
+        JdbcClient.create(database).sql("""
+                insert into recipient (name, channel, address, language, active) values ('it', 'mail', 'it@example.org', 'en', true)
+                """).update();
+        assertFound(examine(at(database)), "mail", State.BROKEN, "no mail server is set", "DOZO_MAIL_HOST");
+
+        GreenMail mail = new GreenMail(new ServerSetup(Ports.free(), "127.0.0.1", ServerSetup.PROTOCOL_SMTP));
+        mail.start();
+        Map<String, String> settings = new HashMap<>(Map.of(
+                "dozo.mail.host",
+                "127.0.0.1",
+                "dozo.mail.port",
+                String.valueOf(mail.getSmtp().getPort())));
+        try {
+            assertFound(examine(settings), "mail", State.BROKEN, "STARTTLS", "DOZO_MAIL_TLS");
+            settings.put("dozo.mail.tls", "none");
+            assertThat(of(examine(settings), "mail").state()).isEqualTo(State.OK);
+            settings.put("dozo.mail.user", "dozo");
+            settings.put("dozo.mail.password-file", secret("wrong").toString());
+            assertFound(examine(settings), "mail", State.BROKEN, "refuses the login", "DOZO_MAIL_USER");
+            assertThat(mail.getReceivedMessages()).isEmpty();
+        } finally {
+            mail.stop();
+        }
+        assertFound(examine(settings), "mail", State.BROKEN, "cannot be used", "start the server");
+    }
+
+    @Test
+    void servicesAndWorkersNeedConnectionsTogether() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        sites(database).save("dr", new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), ANY_KEY), "test");
+        jdbc.sql("""
+                        insert into service_seen (name, url, version, seen_at, stopped)
+                        values ('one', '', '1', now(), false), ('two', '', '1', now(), false)
+                        """).update();
+        jdbc.sql("""
+                        with begun as (
+                            insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                            select 'nightlyBackup', site_id, 'COMPLETE', 'test', now(), now() from site returning run_id)
+                        insert into run_worker (run_id, host, began_at, lease_until, joined)
+                        select run_id, host, began_at, began_at, joined
+                        from begun, (values ('one', now(), false), ('w1', now(), true), ('w1', now(), true),
+                                            ('w2', now() - interval '8 days', true)) as worker (host, began_at, joined)
+                        """).update();
+
+        jdbc.sql("do $$ begin execute format('alter database %I connection limit 50', current_database()); end $$")
+                .update();
+
+        assertFound(
+                examine(at(database)),
+                "database",
+                State.WARNING,
+                "allows Dozo 50 connections; services and workers, 3 processes in all, may use 99",
+                "max_connections");
     }
 
     @Test

@@ -48,6 +48,10 @@ class SettingsTest {
             Map.entry("dozo.http.tls-key-file", List.of("/not/there", "/dev/null")),
             Map.entry("dozo.http.tls-proxy", List.of("proxy.example.org", "10.0.0.1 10.0.0.2", "10.0.0.0/8")),
             Map.entry("dozo.http.hosts", List.of("http://x", "a b", "x:80", "[::1]:80", "*")),
+            Map.entry("dozo.mail.host", List.of("a b", "smtp://mail", "日本")),
+            Map.entry("dozo.mail.tls", List.of("", "ssl", "TLS", "true")),
+            Map.entry("dozo.mail.from", List.of("dozo", "a b@example.org", "dozo@", "a@b@c")),
+            Map.entry("dozo.webhook.internal-hosts", List.of("http://x", "a/b", "日本")),
             Map.entry("dozo.worklist.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.schedule.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.drill.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
@@ -71,6 +75,7 @@ class SettingsTest {
             "dozo.db.password",
             "dozo.ldap.group-base",
             "dozo.ldap.manager-dn",
+            "dozo.mail.user",
             "dozo.worklist.user");
 
     @TempDir

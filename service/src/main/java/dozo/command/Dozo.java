@@ -74,6 +74,7 @@ public final class Dozo {
             CertificateCommand.class,
             FlywheelCommand.class,
             OriginCommand.class,
+            AlertCommand.class,
             LedgerCommand.class,
             RestoreCommand.class,
             ScrubCommand.class,

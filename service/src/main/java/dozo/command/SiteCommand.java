@@ -530,7 +530,7 @@ public final class SiteCommand {
         if (clockAheadSeconds != null) {
             out.println("  clock    %+d s".formatted(clockAheadSeconds));
         }
-        out.println("  thief    with the key could %s; could not %s; unknown: %s"
+        out.println("  thief    with the key could: %s; could not: %s; unknown: %s"
                 .formatted(words(key.could()), words(key.couldNot()), words(key.unknown())));
     }
 

@@ -35,6 +35,7 @@ public final class Usage {
                         "experiments",
                         "status",
                         "findings",
+                        "alert",
                         "run",
                         "retry",
                         "replicate",

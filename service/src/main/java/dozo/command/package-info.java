@@ -5,6 +5,7 @@
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
+            "alert",
             "api",
             "api :: http",
             "collect",

@@ -28,7 +28,9 @@ public final class Doctor {
             new Check("broker", BrokerCheck::look),
             new Check("directory", DirectoryCheck::look),
             new Check("worklist", WorklistCheck::look),
+            new Check("mail", MailCheck::look),
             new Check("sites", SitesCheck::look),
+            new Check("origins", OriginsCheck::look),
             new Check("sources", SourcesCheck::look));
 
     /** A check that waits for parts of its own gets this much longer than they. */

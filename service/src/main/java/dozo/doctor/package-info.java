@@ -6,16 +6,19 @@
 @ApplicationModule(
         allowedDependencies = {
             "broker",
+            "collect",
             "crypto",
             "db",
             "file",
             "ledger",
+            "message",
             "plan",
             "registry",
             "remote",
             "run",
             "schedule",
             "security",
+            "source :: delivery",
             "start"
         })
 package dozo.doctor;

@@ -146,6 +146,13 @@ public final class Pools extends AbstractDataSource implements AutoCloseable {
         }
     }
 
+    /**
+     * Has the server end sessions of machines that do not respond, after 25 s. Otherwise their open transactions keep their
+     * locks for two hours, and nobody can take over what they had claimed (ADR 0080).
+     */
+    private static final String DEAD_PEERS =
+            "set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; set tcp_user_timeout = 25000";
+
     private Both open(int term) {
         DataSource sessions = term == 0 ? login : new OfTerm(login, term);
         HikariDataSource requests = pool("requests", sessions, REQUESTS_MAX, requestLimit);
@@ -193,8 +200,8 @@ public final class Pools extends AbstractDataSource implements AutoCloseable {
         pool.setConnectionTimeout(SLICE.toMillis());
         pool.setValidationTimeout(SLICE.toMillis());
         // A generic plan cannot use the index that fits the actual parameters (ADR 0034).
-        pool.setConnectionInitSql("set plan_cache_mode = force_custom_plan; set statement_timeout = %d"
-                .formatted(statementLimit.toMillis()));
+        pool.setConnectionInitSql("set plan_cache_mode = force_custom_plan; set statement_timeout = %d; %s"
+                .formatted(statementLimit.toMillis(), DEAD_PEERS));
         return pool;
     }
 }

@@ -281,6 +281,18 @@ class LedgerCompleteTest {
                         () -> put("/scanners/T7", "{\"aeTitles\": [\"MR7T01\"], \"purgeDays\": 14}"),
                         row("scanner.changed", "T7", "before", "", "after", "titles MR7T01, purged after 14 days")),
                 change(
+                        "PUT /api/v1/alerts/recipients/{name}",
+                        () -> put("/alerts/recipients/it", "{\"mail\": \"%s@example.org\"}".formatted(PATIENT)),
+                        row("recipient.changed", "it", "before", "", "after", ANY)),
+                change(
+                        "POST /api/v1/alerts/recipients/{name}/test",
+                        () -> post("/alerts/recipients/it/test", null),
+                        row("recipient.tested", "it")),
+                change(
+                        "DELETE /api/v1/alerts/recipients/{name}",
+                        () -> ask("DELETE", "/alerts/recipients/it", null),
+                        row("recipient.removed", "it", "before", ANY, "after", "")),
+                change(
                         "PUT /api/v1/sites/{name}",
                         () -> put("/sites/dr", address(site.address())),
                         row("site.registered", "dr", "before", "", "after", ANY)),

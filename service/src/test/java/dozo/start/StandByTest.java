@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -42,6 +43,12 @@ class StandByTest {
                 RunningService other = start("two")) {
             assertService(active, "one", true);
             assertService(other, "two", false);
+            assertThat(JdbcClient.create(active.bean(DataSource.class))
+                            .sql("show tcp_keepalives_idle")
+                            .query(String.class)
+                            .single())
+                    .as("seconds until the server looks for a machine that does not respond")
+                    .isEqualTo("10");
             await().atMost(LIMIT)
                     .until(() -> active.get("/api/v1/service").text().contains("STANDS_BY"));
             Answer seen = other.get("/api/v1/service");

@@ -1087,6 +1087,7 @@ class PagesBrowserIT {
         pages.put("arrivals-dismissed", "/arrivals?dismissed=true");
         pages.put("arrival", "/arrivals/1");
         pages.put("arrival-dismissed", "/arrivals/5");
+        pages.put("alerts", "/alerts");
         pages.put("origins", "/origins");
         pages.put("originkind", "/origins/new");
         pages.put("origin-new", "/origins/new?kind=tree");

@@ -2,6 +2,8 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.alert.Condition;
+import dozo.alert.Outbox.Occasion;
 import dozo.collect.OriginKind;
 import dozo.collect.Reconciliations;
 import dozo.collect.Standings.Next;
@@ -40,6 +42,9 @@ class WordsTest {
 
     /** Keys used in the code: units of an age. */
     private static final List<String> BY_CODE = List.of("days", "hours");
+
+    /** Of the words that messages to recipients of alerts consist of. */
+    private static final String OF_MESSAGES = "alert.";
 
     /** Reasons of reconciliations that are not in an enum; docs/reference/origins.md and file-trees.md list them. */
     private static final List<String> OTHER_REASONS = List.of(
@@ -85,6 +90,7 @@ class WordsTest {
         Set<String> unused = new TreeSet<>(words("en").stringPropertyNames());
         unused.removeIf(word -> named.contains(word)
                 || BY_CODE.contains(word)
+                || word.startsWith(OF_MESSAGES)
                 || prefixes.stream().anyMatch(word::startsWith));
 
         assertThat(unused).isEmpty();
@@ -95,6 +101,8 @@ class WordsTest {
         Stream<String> needed = Stream.of(
                         Arrays.stream(State.values()).map(each -> "is." + each),
                         Arrays.stream(Kind.values()).map(each -> "headline." + each),
+                        Arrays.stream(Condition.Kind.values()).map(each -> "headline." + each),
+                        Arrays.stream(Occasion.values()).map(each -> OF_MESSAGES + "subject." + each),
                         Arrays.stream(Standing.values()).map(each -> "drills." + each),
                         Arrays.stream(RestoreState.values())
                                 .flatMap(each -> Stream.of("restores.is." + each, "drill.is." + each)),

@@ -2,6 +2,7 @@
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
+            "alert",
             "certificate",
             "collect",
             "db",

@@ -50,6 +50,10 @@ public final class Permissions {
             POST   /register/csv                                                   own         all      -       all   -
             GET    /register/csv/preview                                           own         all      -       all   -
             POST   /register/csv/preview                                           own         all      -       all   -
+            GET    /alerts                                                         own         all      all     all   -
+            POST   /alerts/recipients                                              -           -        -       all   -
+            POST   /alerts/recipients/{name}/test                                  -           all      -       all   -
+            POST   /alerts/recipients/{name}/remove                                -           -        -       all   -
             GET    /arrivals                                                       own         all      all     all   -
             POST   /arrivals                                                       own         all      -       all   -
             GET    /arrivals/{id}                                                  own         all      all     all   -
@@ -142,6 +146,11 @@ public final class Permissions {
             POST   /administration/projects/{project}/restore-roots                 -           -        -       all   -
             POST   /administration/projects/{project}/members                       -           -        -       all   -
             POST   /administration/projects/{project}/members/{name}/remove         -           -        -       all   -
+            GET    /api/v1/alerts                                                  own         all      all     all   read
+            GET    /api/v1/alerts/recipients                                       -           all      all     all   read
+            PUT    /api/v1/alerts/recipients/{name}                                -           -        -       all   write
+            DELETE /api/v1/alerts/recipients/{name}                                -           -        -       all   write
+            POST   /api/v1/alerts/recipients/{name}/test                           -           all      -       all   write
             POST   /api/v1/bookings/bulk                                           own         all      -       all   write
             GET    /api/v1/bookings/worklist                                       -           all      all     all   read
             POST   /api/v1/bookings/worklist                                       -           all      -       all   write

@@ -181,7 +181,13 @@ public class Sites {
             retire(site, actor);
         } else {
             for (String table : List.of(
-                    "site_capability", "site_space", "site_timetable", "site_schedule", "site_tuning", "site")) {
+                    "alert",
+                    "site_capability",
+                    "site_space",
+                    "site_timetable",
+                    "site_schedule",
+                    "site_tuning",
+                    "site")) {
                 jdbc.sql("delete from " + table + " where site_id = :site")
                         .param("site", site.id())
                         .update();

@@ -22,7 +22,6 @@ import dozo.verify.Losses.AllLost;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -127,6 +126,7 @@ public class Headlines {
     /**
      * The headline of a site, with what it was made from.
      *
+     * @param kinds everything that is true, the gravest first; never empty
      * @param site null: none is registered
      * @param risks the experiments at risk by state, the gravest first
      * @param reasons the reasons of open findings, the most frequent first
@@ -135,7 +135,7 @@ public class Headlines {
      * @param nextNight null: none is planned
      */
     public record Headline(
-            Kind kind,
+            List<Kind> kinds,
             @Nullable Site site,
             Totals all,
             AllLost lost,
@@ -146,12 +146,17 @@ public class Headlines {
             List<Line> endangered,
             @Nullable Instant nextNight) {
 
+        /** Returns what the sentence says: the gravest thing that is true. */
+        public Kind kind() {
+            return kinds.getFirst();
+        }
+
         /**
          * Returns how many things the sentence is about: files if some are lost, projects if it is about drills,
          * otherwise experiments.
          */
         public long count() {
-            return switch (kind) {
+            return switch (kind()) {
                 case LOST -> lost.files();
                 case WAITING -> all.experiments() - all.experimentsSafe();
                 case NONE, SAFE -> all.experiments();
@@ -163,12 +168,12 @@ public class Headlines {
 
         /** Returns the projects whose drills the sentence is about. */
         private List<DrillPromise> drilled() {
-            return drills.stream().filter(each -> Kind.of(each) == kind).toList();
+            return drills.stream().filter(each -> Kind.of(each) == kind()).toList();
         }
 
         /** Returns the number of experiments in the state of the sentence; of all if some are not safe yet. */
         public long experiments() {
-            return switch (kind) {
+            return switch (kind()) {
                 case WAITING -> all.experiments();
                 case DELETED_SOON -> endangered.size();
                 default -> ofKind();
@@ -177,7 +182,7 @@ public class Headlines {
 
         /** Returns the first experiment in the state of the sentence, or the first project; otherwise the site. */
         public @Nullable String subject() {
-            if (kind == Kind.DELETED_SOON) {
+            if (kind() == Kind.DELETED_SOON) {
                 return endangered.getFirst().name();
             }
             return own().map(risk -> risk.first().getFirst())
@@ -197,7 +202,7 @@ public class Headlines {
         /** Returns the experiments at risk that the sentence is not about. */
         public List<Risk> others() {
             return risks.stream()
-                    .filter(risk -> !risk.state().name().equals(kind.name()))
+                    .filter(risk -> !risk.state().name().equals(kind().name()))
                     .toList();
         }
 
@@ -212,7 +217,7 @@ public class Headlines {
 
         private Optional<Risk> own() {
             return risks.stream()
-                    .filter(risk -> risk.state().name().equals(kind.name()))
+                    .filter(risk -> risk.state().name().equals(kind().name()))
                     .findFirst();
         }
     }
@@ -282,7 +287,7 @@ public class Headlines {
                 reasons.stream().flatMap(each -> Kind.of(each.reason())).filter(Kind.OF_RUNS::contains);
         Stream<Kind> ofDrills = everywhere.unkept.stream().map(Kind::of);
         List<Line> endangered = forecasts.endangered(sight, siteId);
-        Kind kind = Stream.of(
+        List<Kind> kinds = Stream.of(
                         ofExperiments,
                         endangered.stream().map(_ -> Kind.DELETED_SOON),
                         ofRuns,
@@ -290,10 +295,11 @@ public class Headlines {
                         ofDrills,
                         Stream.of(ofTotals(all)))
                 .flatMap(Function.identity())
-                .min(Comparator.naturalOrder())
-                .orElseThrow();
+                .distinct()
+                .sorted()
+                .toList();
         return new Headline(
-                kind, site, all, everywhere.lost, risks, reasons, promise, everywhere.unkept, endangered, nextNight);
+                kinds, site, all, everywhere.lost, risks, reasons, promise, everywhere.unkept, endangered, nextNight);
     }
 
     private Stream<Kind> ofService(Totals all, Promise promise, @Nullable Instant nextNight) {

@@ -24,6 +24,9 @@ public class RunWorkers {
     private static final String VERSION =
             Objects.requireNonNullElse(RunWorkers.class.getPackage().getImplementationVersion(), "development");
 
+    /** A caller that waits cannot renew its own lease. */
+    private static final Duration LOCK_LIMIT = Duration.ofSeconds(2);
+
     private final JdbcClient jdbc;
     private final Ledger ledger;
 
@@ -159,9 +162,15 @@ public class RunWorkers {
         free(worker);
     }
 
-    /** Ends the expired leases of a run, frees what those workers had claimed, and records it. Does not touch the caller's. */
+    /**
+     * Ends the expired leases of a run, frees what those workers had claimed, and records it. Does not touch the caller's.
+     *
+     * @throws org.springframework.dao.DataAccessException if a transaction of a dead worker is still open at the server: try
+     * again, and renew the own lease meanwhile
+     */
     @Transactional
     public void takeOver(long runId, long worker) {
+        jdbc.sql("set local lock_timeout = %d".formatted(LOCK_LIMIT.toMillis())).update();
         List<Dead> dead = jdbc.sql("""
                         update run_worker set ended = true, replaced = true
                         where run_id = :run and worker_id <> :worker and lease_until < now() and not ended

@@ -13,6 +13,7 @@ import dozo.registry.Refusal;
 import dozo.registry.Scanners;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
+import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
 import dozo.source.delivery.Reconciliation;
 import dozo.source.delivery.Trouble;
@@ -311,7 +312,11 @@ class DicomwebCollector implements Collector {
     }
 
     private Orthanc open(Origin origin) {
-        return new Orthanc(server(origin.terms()), settings.limits(), Pause.REAL, clock);
+        return open(origin.terms(), settings.limits(), clock);
+    }
+
+    static Orthanc open(Terms terms, Limits limits, InstantSource clock) {
+        return new Orthanc(server(terms), limits, Pause.REAL, clock);
     }
 
     private static Server server(Terms terms) {

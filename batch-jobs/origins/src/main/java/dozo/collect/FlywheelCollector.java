@@ -7,6 +7,7 @@ import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
+import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
 import dozo.source.delivery.Reconciliation;
 import dozo.source.delivery.Trouble;
@@ -123,12 +124,11 @@ class FlywheelCollector implements Collector {
     }
 
     private Flywheel open(Origin origin) {
-        return new Flywheel(
-                key(origin.terms()),
-                settings.limits(),
-                Set.copyOf(origin.terms().storageHosts()),
-                Pause.REAL,
-                clock);
+        return open(origin.terms(), settings.limits(), clock);
+    }
+
+    static Flywheel open(Terms terms, Limits limits, InstantSource clock) {
+        return new Flywheel(key(terms), limits, Set.copyOf(terms.storageHosts()), Pause.REAL, clock);
     }
 
     /** Reads the key and checks that it is for the origin's address, so that a key in the wrong file is never sent. */

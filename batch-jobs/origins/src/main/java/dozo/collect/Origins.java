@@ -359,6 +359,11 @@ public class Origins {
                 .list();
     }
 
+    /** Returns the origins that nights look at, by name. */
+    static List<Origin> active(JdbcClient jdbc) {
+        return jdbc.sql(SELECT + "where o.active order by o.name").query(ORIGIN).list();
+    }
+
     private Terms checked(Terms wanted) {
         if ((wanted.kind() == OriginKind.TREE) != (wanted.tree() != null)) {
             throw new Refusal(

@@ -121,6 +121,15 @@ public final class Orthanc implements AutoCloseable {
         http.close();
     }
 
+    /**
+     * Asks whether Orthanc answers a search by DICOMweb, and accepts the login.
+     *
+     * @throws DeliveryException if it does not
+     */
+    public void ask() throws IOException, InterruptedException {
+        list("the search for a study", DICOMWEB + "/studies?limit=1", DICOM_JSON, Orthanc::found);
+    }
+
     /** Returns the StudyInstanceUIDs of all studies. */
     public Set<String> studyUids() throws IOException, InterruptedException {
         Set<String> uids = new HashSet<>();

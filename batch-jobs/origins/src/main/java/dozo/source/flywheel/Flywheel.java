@@ -81,10 +81,25 @@ public final class Flywheel implements AutoCloseable {
     /** Returns whether Flywheel answers at all. Sends one request, without a retry. */
     public boolean answers() throws InterruptedException {
         try {
-            exchange("/auth/status", null, answer -> whole(answer, JSON_BYTES_MAX));
+            ask();
             return true;
         } catch (IOException e) {
             return false;
+        }
+    }
+
+    /**
+     * Asks whether Flywheel answers and accepts the key. Sends one request, without a retry.
+     *
+     * @throws DeliveryException if it does not
+     */
+    public void ask() throws IOException, InterruptedException {
+        try {
+            exchange("/auth/status", null, answer -> whole(answer, JSON_BYTES_MAX));
+        } catch (DeliveryException e) {
+            throw e.trouble() == Trouble.REFUSED
+                    ? new DeliveryException(Trouble.KEY_REFUSED, "Flywheel rejects the API key", e)
+                    : e;
         }
     }
 
@@ -136,10 +151,10 @@ public final class Flywheel implements AutoCloseable {
     /** Throws if the key is not accepted at all. */
     private void checkKey() throws IOException, InterruptedException {
         try {
-            exchange("/auth/status", null, answer -> whole(answer, JSON_BYTES_MAX));
+            ask();
         } catch (DeliveryException e) {
-            if (e.trouble() == Trouble.REFUSED) {
-                throw new DeliveryException(Trouble.KEY_REFUSED, "Flywheel rejects the API key", e);
+            if (e.trouble() == Trouble.KEY_REFUSED) {
+                throw e;
             }
         }
     }

@@ -1,0 +1,196 @@
+package dozo.alert;
+
+import dozo.alert.Condition.Kind;
+import dozo.alert.Recipients.Kept;
+import dozo.ledger.Rows;
+import dozo.ledger.Sight;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * Remembers which conditions stand, and writes to the outbox what recipients are to be told: once when a condition
+ * begins, reminders while it stands, and once when it is over.
+ */
+@Component
+public class Alerts {
+
+    private final JdbcClient jdbc;
+    private final Recipients recipients;
+    private final InstantSource clock;
+    private final ZoneId zone;
+
+    /**
+     * A condition that stands, or stood.
+     *
+     * @param count how many things it was about when it was seen last
+     * @param clearedAt null: it stands
+     */
+    public record Alert(
+            long id,
+            Kind kind,
+            @Nullable String site,
+            @Nullable String project,
+            long count,
+            String subject,
+            Instant raisedAt,
+            Instant seenAt,
+            @Nullable Instant clearedAt) {
+
+        private Condition.Key key() {
+            return new Condition.Key(kind, site, project);
+        }
+    }
+
+    /** What an evaluation changed. */
+    public record Changed(int raised, int cleared) {}
+
+    public Alerts(JdbcClient jdbc, Recipients recipients, InstantSource clock, ZoneId zone) {
+        this.jdbc = jdbc;
+        this.recipients = recipients;
+        this.clock = clock;
+        this.zone = zone;
+    }
+
+    /**
+     * Returns at most {@code limit} alerts that the user may see and that are before this one, the newest first.
+     *
+     * @param open only those that stand
+     */
+    public List<Alert> page(Sight sight, boolean open, long before, int limit) {
+        return jdbc.sql("""
+                        select a.alert_id as id, a.kind, s.name as site, p.code as project, a.count, a.subject,
+                               a.raised_at, a.seen_at, a.cleared_at
+                        from alert a left join site s using (site_id) left join project p using (project_id)
+                        where a.alert_id < :before and (not :open or a.cleared_at is null) and in_sight(:seen, p.code)
+                        order by a.alert_id desc limit :limit
+                        """)
+                .param("before", before)
+                .param("open", open)
+                .param("seen", sight.seen())
+                .param("limit", limit)
+                .query(Rows.of(Alert.class))
+                .list();
+    }
+
+    /**
+     * Compares what stands with what stood, and writes what recipients are to be told.
+     *
+     * @param now all conditions; one that is not among them is over
+     */
+    @Transactional
+    public Changed evaluate(List<Condition> now) {
+        // Two services that evaluate at a takeover do it one after the other.
+        jdbc.sql("lock table alert in share row exclusive mode").update();
+        Instant at = clock.instant();
+        Map<Condition.Key, Alert> stood = new HashMap<>();
+        page(Sight.EVERYTHING, true, Long.MAX_VALUE, Integer.MAX_VALUE).forEach(alert -> stood.put(alert.key(), alert));
+        List<Kept> told = recipients.active();
+        int raised = 0;
+        for (Condition condition : now) {
+            Alert before = stood.remove(condition.key());
+            if (before == null) {
+                raise(condition, told, at);
+                raised++;
+            } else {
+                see(before.id, condition, at);
+                remind(before, condition, told, at);
+            }
+        }
+        stood.values().forEach(alert -> clear(alert, at));
+        return new Changed(raised, stood.size());
+    }
+
+    private void raise(Condition condition, List<Kept> told, Instant at) {
+        long alert = jdbc.sql("""
+                        insert into alert (kind, site_id, project_id, count, subject, raised_at, seen_at)
+                        values (:kind, (select site_id from site where name = :site),
+                                (select project_id from project where code = :project), :count, :subject, :now, :now)
+                        returning alert_id
+                        """)
+                .param("kind", condition.kind().name())
+                .param("site", condition.site(), Types.VARCHAR)
+                .param("project", condition.project(), Types.VARCHAR)
+                .param("count", condition.count())
+                .param("subject", condition.subject())
+                .param("now", Timestamp.from(at))
+                .query(Long.class)
+                .single();
+        told.stream()
+                .filter(each -> each.recipient().isTold(condition))
+                .forEach(each -> tell(each, alert, "RAISED", 0, condition, at));
+    }
+
+    private void see(long alert, Condition condition, Instant at) {
+        jdbc.sql("""
+                        update alert set count = :count, subject = :subject, seen_at = :now where alert_id = :alert
+                        """)
+                .param("count", condition.count())
+                .param("subject", condition.subject())
+                .param("now", Timestamp.from(at))
+                .param("alert", alert)
+                .update();
+    }
+
+    private void remind(Alert alert, Condition condition, List<Kept> told, Instant at) {
+        for (Kept each : told) {
+            Integer hours = each.recipient().remindHours();
+            if (hours == null || !each.recipient().isTold(condition)) {
+                continue;
+            }
+            long turn = Duration.between(alert.raisedAt, at).toHours() / hours;
+            if (turn > 0) {
+                tell(each, alert.id, "REMINDER", Math.toIntExact(turn), condition, at);
+            }
+        }
+    }
+
+    /** Writes a message, unless it exists, or an earlier one about this alert still waits. */
+    private void tell(Kept to, long alert, String kind, int turn, Condition condition, Instant at) {
+        Instant due = to.recipient().due(at, zone, condition.kind().isGrave());
+        jdbc.sql("""
+                        insert into alert_message (recipient_id, alert_id, kind, turn, count, subject, created_at, due_at)
+                        select :recipient, :alert, :kind, :turn, :count, :subject, :now::timestamptz, :due::timestamptz
+                        where not exists (select from alert_message
+                                          where recipient_id = :recipient and alert_id = :alert
+                                            and (turn >= :turn or (sent_at is null and given_up_at is null)))
+                        """)
+                .param("recipient", to.id())
+                .param("alert", alert)
+                .param("kind", kind)
+                .param("turn", turn)
+                .param("count", condition.count())
+                .param("subject", condition.subject())
+                .param("now", Timestamp.from(at))
+                .param("due", Timestamp.from(due))
+                .update();
+    }
+
+    /** Ends an alert. Who was told that it began, is told that it is over; who was not, is told nothing. */
+    private void clear(Alert alert, Instant at) {
+        jdbc.sql("update alert set cleared_at = :now where alert_id = :alert")
+                .param("now", Timestamp.from(at))
+                .param("alert", alert.id)
+                .update();
+        jdbc.sql("""
+                        delete from alert_message
+                        where alert_id = :alert and sent_at is null and given_up_at is null and attempts = 0
+                        """).param("alert", alert.id).update();
+        jdbc.sql("""
+                        insert into alert_message (recipient_id, alert_id, kind, turn, count, subject, created_at, due_at)
+                        select distinct m.recipient_id, m.alert_id, 'CLEARED', 0, a.count, a.subject, :now::timestamptz, :now::timestamptz
+                        from alert_message m join alert a using (alert_id)
+                        where m.alert_id = :alert and m.kind = 'RAISED' and m.given_up_at is null
+                        """).param("alert", alert.id).param("now", Timestamp.from(at)).update();
+    }
+}

@@ -1,0 +1,62 @@
+package dozo.alert;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that needs a person now.
+ *
+ * @param site the site's name; null: it does not belong to one site
+ * @param project the project's code; null: it does not belong to one project
+ * @param count how many things it is about: files if some are lost, else experiments; 1 for a whole project, site or
+ * service
+ * @param subject the first of them, as {@code project/experiment}, with {@code , …} if there are more; or the project or site;
+ * empty: there is no name
+ */
+public record Condition(
+        Kind kind, @Nullable String site, @Nullable String project, long count, String subject) {
+
+    /** What is wrong. The names of headlines' kinds mean the same. */
+    public enum Kind {
+        LOST(true),
+        DAMAGED(true),
+        FROZEN(true),
+        SOURCE_MISSING(true),
+        DELETED_SOON(true),
+        SITE_KEY_CHANGED(true),
+        LATE(false),
+        BLOCKED(false),
+        SITE_FULL(false),
+        SITE_UNREACHABLE(false),
+        SITE_UNUSABLE(false),
+        RUN_FAILED(false),
+        NO_NIGHT(false),
+        OLD_NIGHT(false),
+        DRILL_FAILED(false),
+        UNREAD(false),
+        UNREHEARSED(false),
+        /** Experiments will have waited too long within a quarter of the time that they may wait. */
+        LATE_SOON(false),
+        /** The site will be full within 90 days. */
+        SITE_FILLING(false),
+        /** Another service stood by within a week, and none does now. */
+        NOBODY_STANDS_BY(false);
+
+        private final boolean grave;
+
+        Kind(boolean grave) {
+            this.grave = grave;
+        }
+
+        /** Returns whether it is told in quiet hours too: data is lost or may be, or somebody may attack. */
+        public boolean isGrave() {
+            return grave;
+        }
+    }
+
+    Key key() {
+        return new Key(kind, site, project);
+    }
+
+    /** What makes it the same condition, whatever it is about by now. */
+    record Key(Kind kind, @Nullable String site, @Nullable String project) {}
+}

@@ -1,0 +1,194 @@
+package dozo.alert;
+
+import dozo.alert.Condition.Kind;
+import dozo.drill.DrillPromises.DrillPromise;
+import dozo.drill.DrillPromises.Standing;
+import dozo.ledger.Sight;
+import dozo.registry.Capacities;
+import dozo.registry.RiskSettings;
+import dozo.registry.Sites.Site;
+import dozo.run.Forecasts.Line;
+import dozo.run.Headlines;
+import dozo.run.Headlines.Headline;
+import dozo.run.Services;
+import dozo.run.Services.SeenService;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** Finds out which conditions need a person now. Everything is read from the catalogue; no site is asked. */
+@Component
+public class Conditions {
+
+    /** An experiment that has waited for this share of the time that it may wait will be late soon. */
+    private static final double SOON = 0.75;
+
+    /** The kinds of headlines that are about a site or the service as a whole. */
+    private static final Set<Headlines.Kind> OF_WHOLE = Set.of(
+            Headlines.Kind.SITE_KEY_CHANGED,
+            Headlines.Kind.SITE_FULL,
+            Headlines.Kind.SITE_UNREACHABLE,
+            Headlines.Kind.SITE_UNUSABLE,
+            Headlines.Kind.RUN_FAILED,
+            Headlines.Kind.NO_NIGHT,
+            Headlines.Kind.OLD_NIGHT,
+            Headlines.Kind.UNREAD);
+
+    private final JdbcClient jdbc;
+    private final Headlines headlines;
+    private final Capacities capacities;
+    private final Services services;
+    private final RiskSettings settings;
+    private final InstantSource clock;
+
+    Conditions(
+            JdbcClient jdbc,
+            Headlines headlines,
+            Capacities capacities,
+            Services services,
+            RiskSettings settings,
+            InstantSource clock) {
+        this.jdbc = jdbc;
+        this.headlines = headlines;
+        this.capacities = capacities;
+        this.services = services;
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    /**
+     * Returns all conditions, each kind once for each site and project.
+     *
+     * @throws org.springframework.dao.DataAccessException if one cannot be found out: then nothing is over either
+     */
+    public List<Condition> now() {
+        List<Condition> now = new ArrayList<>();
+        List<Headline> all = headlines.all(Sight.EVERYTHING);
+        all.forEach(headline -> now.addAll(at(headline)));
+        now.addAll(lost());
+        now.addAll(drills(all.getFirst().drills()));
+        List<SeenService> missing = Services.missing(services.all());
+        if (!missing.isEmpty()) {
+            now.add(new Condition(
+                    Kind.NOBODY_STANDS_BY, null, null, 1, missing.getFirst().name()));
+        }
+        return now;
+    }
+
+    private List<Condition> at(Headline headline) {
+        Site site = headline.site();
+        String name = headline.siteName();
+        List<Condition> found = new ArrayList<>();
+        headline.kinds().stream()
+                .filter(OF_WHOLE::contains)
+                .forEach(kind ->
+                        found.add(new Condition(Kind.valueOf(kind.name()), name, null, 1, name == null ? "" : name)));
+        if (site != null) {
+            found.addAll(risks(site));
+            found.addAll(lateSoon(site));
+            found.addAll(endangered(site, headline.endangered()));
+            capacities
+                    .of(site.id())
+                    .filter(capacity -> capacity.pressing(clock.instant()))
+                    .ifPresent(_ -> found.add(new Condition(Kind.SITE_FILLING, name, null, 1, site.name())));
+        }
+        return found;
+    }
+
+    private List<Condition> risks(Site site) {
+        return jdbc.sql("""
+                        select k.risk::text as kind, p.code as project, count(distinct k.experiment_id) as count,
+                               min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
+                        from risks(:site, :since) k
+                        join experiment e using (experiment_id)
+                        join project p using (project_id)
+                        where k.risk <> 'LOST'
+                        group by k.risk, p.code
+                        """)
+                .param("site", site.id())
+                .param("since", Timestamp.from(clock.instant().minus(settings.after())))
+                .query((row, n) -> new Condition(
+                        Kind.valueOf(row.getString("kind")),
+                        site.name(),
+                        row.getString("project"),
+                        row.getLong("count"),
+                        named(row.getString("first"), row.getString("last"))))
+                .list();
+    }
+
+    /** NB: lost data is lost at all sites. */
+    private List<Condition> lost() {
+        return jdbc.sql("""
+                        select p.code as project, count(*) as count,
+                               min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
+                        from loss join experiment e using (experiment_id) join project p using (project_id)
+                        group by p.code
+                        """)
+                .query((row, n) -> new Condition(
+                        Kind.LOST,
+                        null,
+                        row.getString("project"),
+                        row.getLong("count"),
+                        named(row.getString("first"), row.getString("last"))))
+                .list();
+    }
+
+    private List<Condition> lateSoon(Site site) {
+        Instant late = clock.instant().minus(settings.after());
+        Duration left = settings.after()
+                .minus(Duration.ofMillis((long) (SOON * settings.after().toMillis())));
+        return jdbc.sql("""
+                        select p.code as project, count(*) as count,
+                               min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
+                        from protection t join experiment e using (experiment_id) join project p using (project_id)
+                        where t.site_id = :site and t.entries = t.entries_safe is false
+                          and t.unprotected_since >= :late and t.unprotected_since < :soon
+                        group by p.code
+                        """)
+                .param("site", site.id())
+                .param("late", Timestamp.from(late))
+                .param("soon", Timestamp.from(late.plus(left)))
+                .query((row, n) -> new Condition(
+                        Kind.LATE_SOON,
+                        site.name(),
+                        row.getString("project"),
+                        row.getLong("count"),
+                        named(row.getString("first"), row.getString("last"))))
+                .list();
+    }
+
+    private static List<Condition> endangered(Site site, List<Line> lines) {
+        return lines.stream().collect(Collectors.groupingBy(Line::project)).entrySet().stream()
+                .map(each -> new Condition(
+                        Kind.DELETED_SOON,
+                        site.name(),
+                        each.getKey(),
+                        each.getValue().size(),
+                        named(
+                                each.getValue().getFirst().name(),
+                                each.getValue().getLast().name())))
+                .toList();
+    }
+
+    private static List<Condition> drills(List<DrillPromise> unkept) {
+        return unkept.stream()
+                .map(each -> new Condition(
+                        each.standing() == Standing.FAILED ? Kind.DRILL_FAILED : Kind.UNREHEARSED,
+                        null,
+                        each.project(),
+                        1,
+                        each.project()))
+                .toList();
+    }
+
+    private static String named(String first, String last) {
+        return first.equals(last) ? first : first + ", …";
+    }
+}

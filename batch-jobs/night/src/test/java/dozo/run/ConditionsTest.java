@@ -1,0 +1,136 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.alert.Alerts;
+import dozo.alert.Alerts.Changed;
+import dozo.alert.Condition;
+import dozo.alert.Condition.Kind;
+import dozo.alert.Conditions;
+import dozo.remote.SiteAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Each condition is found by the next look after it began, is raised once, and is over by the next look after it ended. */
+class ConditionsTest {
+
+    @TempDir
+    Path folder;
+
+    /**
+     * A condition, and how it begins and ends.
+     *
+     * @param project null: it is not a project's
+     */
+    private record Seed(Kind kind, @Nullable String project, String subject, String begin, String end) {}
+
+    private static final String ACKNOWLEDGED = """
+            insert into acknowledgement (finding_id, acknowledged_by, acknowledged_at, reason)
+            select finding_id, 'x', now(), 'x' from finding f
+            where not exists (select from acknowledgement a where a.finding_id = f.finding_id)
+            """;
+
+    private static final List<Seed> SEEDS = List.of(
+            new Seed(
+                    Kind.FROZEN,
+                    "p",
+                    "p/E1",
+                    """
+                    insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                    values (1, 1, now(), 1, 1, 'x')
+                    """,
+                    "update frozen_experiment set released_at = now(), released_by = 'x', ended_at = now()"),
+            new Seed(Kind.LATE, "p", "p/E1", waiting("4 days"), "delete from protection"),
+            new Seed(Kind.LATE_SOON, "p", "p/E1", waiting("60 hours"), "delete from protection"),
+            finding(Kind.DAMAGED, "DAMAGED"),
+            new Seed(
+                    Kind.SOURCE_MISSING,
+                    "p",
+                    "p/E1",
+                    "with waiting as (" + waiting("1 hour").replaceAll("\\s+$", "") + " returning 1)"
+                            + found("1", "SOURCE_MISSING"),
+                    ACKNOWLEDGED),
+            finding(Kind.BLOCKED, "UNREADABLE"),
+            ofSite(Kind.SITE_KEY_CHANGED),
+            ofSite(Kind.SITE_FULL),
+            ofSite(Kind.SITE_UNREACHABLE),
+            ofSite(Kind.SITE_UNUSABLE),
+            ofSite(Kind.RUN_FAILED),
+            new Seed(
+                    Kind.SITE_FILLING,
+                    null,
+                    "dr",
+                    "insert into site_space (site_id, day, seen_at, total_bytes, free_bytes) values (1, current_date, now(), 1000000, 0)",
+                    "delete from site_space"),
+            new Seed(Kind.NOBODY_STANDS_BY, null, "two", """
+                    insert into service_seen (name, url, version, seen_at, stopped) values ('two', '', '1', now() - interval '1 hour', false)
+                    """, "delete from service_seen"),
+            new Seed(
+                    Kind.NO_NIGHT,
+                    null,
+                    "dr",
+                    "update run set started_at = now() - interval '4 days'",
+                    "update run set started_at = now()"));
+
+    @Test
+    void eachIsRaisedOnceAndIsOverWhenItEnds() throws Exception {
+        SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
+        try (Night night = Night.on(nowhere)) {
+            night.register("E1", Files.createDirectory(folder.resolve("source")));
+            night.jdbc().sql("""
+                    insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                    values ('nightlyBackup', 1, 'COMPLETE', 'x', now(), now())
+                    """).update();
+            Conditions conditions = night.get(Conditions.class);
+            Alerts alerts = night.get(Alerts.class);
+            assertThat(conditions.now()).isEmpty();
+
+            for (Seed seed : SEEDS) {
+                night.jdbc().sql(seed.begin).update();
+                assertThat(conditions.now())
+                        .as(seed.kind.name())
+                        .filteredOn(each -> each.kind() == seed.kind)
+                        .singleElement()
+                        .satisfies(each -> {
+                            assertThat(each.project()).isEqualTo(seed.project);
+                            assertThat(each.subject()).isEqualTo(seed.subject);
+                            assertThat(each.count()).isEqualTo(1);
+                        });
+                assertThat(conditions.now()).extracting(Condition::kind).containsExactly(seed.kind);
+                assertThat(alerts.evaluate(conditions.now())).isEqualTo(new Changed(1, 0));
+                assertThat(alerts.evaluate(conditions.now())).isEqualTo(new Changed(0, 0));
+
+                night.jdbc().sql(seed.end).update();
+                assertThat(conditions.now()).as("after " + seed.kind).isEmpty();
+                assertThat(alerts.evaluate(conditions.now())).isEqualTo(new Changed(0, 1));
+            }
+        }
+    }
+
+    private static String waiting(String time) {
+        return """
+                insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe,
+                                        entries_safe, unprotected_since, counted_at)
+                values (1, 1, 1, 1, 1, 1, 0, 0, 0, now() - interval '%s', now())
+                """.formatted(time);
+    }
+
+    private static Seed finding(Kind kind, String reason) {
+        return new Seed(kind, "p", "p/E1", found("1", reason), ACKNOWLEDGED);
+    }
+
+    private static Seed ofSite(Kind kind) {
+        return new Seed(kind, null, "dr", found("null", kind.name()), ACKNOWLEDGED);
+    }
+
+    private static String found(String experiment, String reason) {
+        return """
+                insert into finding (run_id, last_run_id, experiment_id, reason, message, found_at, last_found_at)
+                values (1, 1, %s, '%s', '', now(), now())
+                """.formatted(experiment, reason);
+    }
+}

@@ -1,0 +1,190 @@
+package dozo.message;
+
+import dozo.alert.Outbox.Message;
+import dozo.message.Text.Written;
+import dozo.start.SecretFile;
+import jakarta.annotation.PreDestroy;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.apache.hc.client5.http.DnsResolver;
+import org.apache.hc.client5.http.SystemDefaultDnsResolver;
+import org.apache.hc.client5.http.classic.methods.HttpPost;
+import org.apache.hc.client5.http.config.ConnectionConfig;
+import org.apache.hc.client5.http.config.RequestConfig;
+import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
+import org.apache.hc.client5.http.impl.classic.HttpClients;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
+import org.apache.hc.core5.http.ContentType;
+import org.apache.hc.core5.http.io.entity.StringEntity;
+import org.apache.hc.core5.io.CloseMode;
+import org.apache.hc.core5.util.Timeout;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.stereotype.Component;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Posts messages to webhooks, with the field {@code text} that chats show. Redirects are not followed, and internal
+ * addresses are refused when a name is resolved, so that nobody reaches other services of this network by a URL.
+ */
+@Component
+@EnableConfigurationProperties(WebhookSettings.class)
+class Webhooks {
+
+    private static final Timeout CONNECT = Timeout.of(Duration.ofSeconds(10));
+    private static final Timeout ANSWER = Timeout.of(Duration.ofSeconds(20));
+
+    private static final int REQUEST_TIMEOUT = 408;
+    private static final int TOO_MANY_REQUESTS = 429;
+
+    private final CloseableHttpClient http;
+    private final JsonMapper json;
+
+    Webhooks(WebhookSettings settings, JsonMapper json) {
+        this.json = json;
+        this.http = HttpClients.custom()
+                .setUserAgent("dozo")
+                .disableRedirectHandling()
+                .disableAutomaticRetries()
+                .disableCookieManagement()
+                .disableAuthCaching()
+                .setDefaultRequestConfig(
+                        RequestConfig.custom().setResponseTimeout(ANSWER).build())
+                .setConnectionManager(PoolingHttpClientConnectionManagerBuilder.create()
+                        .setDnsResolver(new Outside(settings.internal()))
+                        .setDefaultConnectionConfig(ConnectionConfig.custom()
+                                .setConnectTimeout(CONNECT)
+                                .setSocketTimeout(ANSWER)
+                                .build())
+                        .build())
+                .build();
+    }
+
+    @PreDestroy
+    void close() {
+        http.close(CloseMode.IMMEDIATE);
+    }
+
+    /**
+     * Posts a message.
+     *
+     * @throws NotDelivered if the answer is not 2xx
+     */
+    void send(Message message, Written written) throws NotDelivered {
+        HttpPost request = new HttpPost(url(message.address()));
+        request.setHeader(
+                "Idempotency-Key",
+                "dozo-%d-%d".formatted(message.id(), message.createdAt().toEpochMilli()));
+        request.setEntity(
+                new StringEntity(json.writeValueAsString(body(message, written)), ContentType.APPLICATION_JSON));
+        int status;
+        try {
+            status = http.execute(request, response -> response.getCode());
+        } catch (Internal e) {
+            throw new NotDelivered(String.valueOf(e.getMessage()), true, e);
+        } catch (IOException e) {
+            // Its message may contain the URL, which is the webhook's secret.
+            throw new NotDelivered(
+                    "the webhook does not answer: " + e.getClass().getSimpleName(), false, e);
+        }
+        if (status / 100 == 3) {
+            throw new NotDelivered(
+                    "the webhook answers HTTP %d; redirects are not followed".formatted(status), true, null);
+        }
+        if (status / 100 != 2) {
+            boolean passes = status >= 500 || status == REQUEST_TIMEOUT || status == TOO_MANY_REQUESTS;
+            throw new NotDelivered("the webhook answers HTTP %d".formatted(status), !passes, null);
+        }
+    }
+
+    private static URI url(String file) throws NotDelivered {
+        try {
+            URI url = URI.create(SecretFile.read(file));
+            if (url.getHost() != null && String.valueOf(url.getScheme()).matches("https?")) {
+                return url;
+            }
+        } catch (IllegalArgumentException e) {
+            // That of a malformed URL would contain it.
+            boolean ofFile = String.valueOf(e.getMessage()).contains(file);
+            throw new NotDelivered(
+                    "the webhook's URL file " + (ofFile ? e.getMessage() : "contains no URL"), false, null);
+        }
+        throw new NotDelivered(
+                "the webhook's URL file contains no URL such as https://chat.example.org/hooks/1", false, null);
+    }
+
+    private static Map<String, Object> body(Message message, Written written) {
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("text", written.subject());
+        body.put("occasion", Text.word(message.occasion()));
+        if (message.kind() != null && message.raisedAt() != null) {
+            body.put("condition", message.kind().name().toLowerCase(Locale.ROOT).replace('_', '-'));
+            body.put("site", message.site());
+            body.put("project", message.project());
+            body.put("count", message.count());
+            body.put("subject", message.subject());
+            body.put("since", message.raisedAt().toString());
+        }
+        return body;
+    }
+
+    /** A host of a webhook has an internal address. */
+    private static final class Internal extends UnknownHostException {
+
+        private static final long serialVersionUID = 1L;
+
+        Internal(String host) {
+            super(
+                    "the webhook's host %s has an internal address; if that is right, add it to DOZO_WEBHOOK_INTERNAL_HOSTS"
+                            .formatted(host));
+        }
+    }
+
+    /** Resolves names to addresses outside this network. */
+    private record Outside(Set<String> internal) implements DnsResolver {
+
+        private static final int UNIQUE_LOCAL = 0xFC;
+        private static final int UNIQUE_LOCAL_MASK = 0xFE;
+        private static final int SHARED_FIRST = 100;
+        private static final int SHARED_SECOND = 64;
+        private static final int SHARED_SECOND_MASK = 0xC0;
+
+        @Override
+        public InetAddress[] resolve(String host) throws UnknownHostException {
+            InetAddress[] addresses = SystemDefaultDnsResolver.INSTANCE.resolve(host);
+            if (!internal.contains(host.toLowerCase(Locale.ROOT))) {
+                for (InetAddress address : addresses) {
+                    if (isInternal(address)) {
+                        throw new Internal(host);
+                    }
+                }
+            }
+            return addresses;
+        }
+
+        @Override
+        public String resolveCanonicalHostname(String host) throws UnknownHostException {
+            return SystemDefaultDnsResolver.INSTANCE.resolveCanonicalHostname(host);
+        }
+
+        /** NB: Java does not know unique local addresses (RFC 4193) and the shared ones of carriers (RFC 6598). */
+        private static boolean isInternal(InetAddress address) {
+            byte[] bytes = address.getAddress();
+            return address.isLoopbackAddress()
+                    || address.isSiteLocalAddress()
+                    || address.isLinkLocalAddress()
+                    || address.isAnyLocalAddress()
+                    || address.isMulticastAddress()
+                    || (bytes.length == 16 && (bytes[0] & UNIQUE_LOCAL_MASK) == UNIQUE_LOCAL)
+                    || (bytes.length == 4
+                            && bytes[0] == SHARED_FIRST
+                            && (bytes[1] & SHARED_SECOND_MASK) == SHARED_SECOND);
+        }
+    }
+}

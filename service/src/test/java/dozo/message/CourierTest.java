@@ -1,0 +1,319 @@
+package dozo.message;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.icegreen.greenmail.util.GreenMail;
+import com.icegreen.greenmail.util.ServerSetup;
+import com.sun.net.httpserver.HttpServer;
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.RunningService;
+import dozo.alert.Alerts;
+import dozo.alert.Condition;
+import dozo.alert.Condition.Kind;
+import dozo.db.TestDatabase;
+import dozo.remote.Ports;
+import jakarta.mail.internet.MimeMessage;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What the outbox contains arrives at a real mail server and at a real webhook, also after they were away. */
+class CourierTest {
+
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+    private static final Condition LATE = new Condition(Kind.LATE, null, "P1", 2, "P1/E1, …");
+
+    @TempDir
+    Path folder;
+
+    private final HikariDataSource database = TestDatabase.fresh();
+    private final JdbcClient jdbc = JdbcClient.create(database);
+
+    /** A webhook's request. */
+    private record Posted(String path, String key, JsonNode body) {}
+
+    @Test
+    void alertsArriveByMailInTheRecipientsLanguageAlsoAfterTheServerWasAway() throws Exception {
+        ServerSetup setup = new ServerSetup(Ports.free(), "127.0.0.1", ServerSetup.PROTOCOL_SMTP);
+        GreenMail mail = new GreenMail(setup);
+        mail.start();
+        try (RunningService service = start(mail(setup.getPort(), "none"))) {
+            service.post("/api/v1/projects", "{\"code\": \"P1\"}");
+            save(service, "it", "{\"mail\": \"it@example.org\"}");
+            save(service, "lab", "{\"mail\": \"lab@example.org\", \"language\": \"ja\", \"projects\": [\"P1\"]}");
+            assertThat(service.post("/api/v1/alerts/recipients/it/test", "").status())
+                    .isEqualTo(202);
+            assertThat(received(mail, 1)[0].getSubject()).isEqualTo("Dozo: This is a test. Alerts reach it.");
+
+            service.bean(Alerts.class).evaluate(List.of(LATE));
+            List<MimeMessage> alerts = List.of(received(mail, 3)).subList(1, 3);
+            assertThat(alerts)
+                    .extracting(MimeMessage::getSubject)
+                    .containsExactlyInAnyOrder(
+                            "Dozo: 2 experiments have waited too long for a copy (P1/E1, …).",
+                            "Dozo：2 件の実験のコピーが遅れています（P1/E1, …）。");
+            MimeMessage english = alerts.stream()
+                    .filter(each -> recipient(each).equals("it@example.org"))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(String.valueOf(english.getContent()).replace("\r\n", "\n"))
+                    .startsWith("2 experiments have waited too long for a copy (P1/E1, …).\n\nProject: P1\nSince: 2")
+                    .contains("\nSee: https://dozo.example.org\n", "\nSent by the service one. ")
+                    .doesNotContain("Site:");
+            assertThat(english.getMessageID()).matches("<dozo-\\d+-\\d+@one>");
+            assertThat(english.getHeader("Auto-Submitted")).containsExactly("auto-generated");
+            assertThat(english.getFrom()[0]).hasToString("dozo@example.org");
+
+            mail.stop();
+            service.bean(Alerts.class).evaluate(List.of());
+            await().atMost(LIMIT)
+                    .until(() -> service.get("/api/v1/alerts/recipients")
+                            .at("/0/error")
+                            .asString("")
+                            .startsWith("the mail server 127.0.0.1 cannot be used"));
+            mail.start();
+            dueNow();
+            assertThat(received(mail, 2))
+                    .extracting(MimeMessage::getSubject)
+                    .containsExactlyInAnyOrder(
+                            "Dozo, over: 2 experiments have waited too long for a copy (P1/E1, …).",
+                            "Dozo（解消）：2 件の実験のコピーが遅れています（P1/E1, …）。");
+            await().atMost(LIMIT)
+                    .until(() -> service.get("/api/v1/alerts/recipients")
+                                    .at("/0/waiting")
+                                    .asInt()
+                            == 0);
+        } finally {
+            mail.stop();
+        }
+    }
+
+    @Test
+    void aServerThatDropsIsTriedAgainAndOneThatRefusesTheRecipientIsNot() throws Exception {
+        Map<String, String> answers = new ConcurrentHashMap<>(Map.of(".", SmtpScript.DROP));
+        try (SmtpScript script = new SmtpScript(answers);
+                RunningService service = start(mail(script.port(), "none"))) {
+            save(service, "it", "{\"mail\": \"it@example.org\"}");
+            service.post("/api/v1/alerts/recipients/it/test", "");
+            await().atMost(LIMIT).until(() -> script.connections() > 0 && error().startsWith("the mail server"));
+            assertThat(givenUp()).isZero();
+
+            answers.put("RCPT", "550 5.1.1 no such user");
+            answers.remove(".");
+            dueNow();
+            await().atMost(LIMIT).until(() -> givenUp() == 1);
+            assertThat(error()).contains("refuses the message", "550 5.1.1 no such user");
+            assertThat(service.get("/api/v1/alerts/recipients").text()).contains("no such user");
+        }
+    }
+
+    @Test
+    void aServerWithoutTheTlsThatIsAskedForGetsNothing() throws Exception {
+        try (SmtpScript script = new SmtpScript(Map.of());
+                RunningService service = start(mail(script.port(), "starttls"))) {
+            save(service, "it", "{\"mail\": \"it@example.org\"}");
+            service.post("/api/v1/alerts/recipients/it/test", "");
+            await().atMost(LIMIT).until(() -> error().contains("STARTTLS"));
+            assertThat(sent()).isZero();
+        }
+        try (RunningService service = start(Map.of())) {
+            dueNow();
+            await().atMost(LIMIT).until(() -> error().equals("no mail server is set: DOZO_MAIL_HOST"));
+        }
+    }
+
+    @Test
+    void alertsArriveAtAWebhookAndRedirectsAreNotFollowed() throws Exception {
+        AtomicInteger status = new AtomicInteger(200);
+        ConcurrentLinkedQueue<Posted> posted = new ConcurrentLinkedQueue<>();
+        HttpServer chat = chat(status::get, posted);
+        try (RunningService service = start(Map.of("dozo.webhook.internal-hosts", "127.0.0.1"))) {
+            service.post("/api/v1/projects", "{\"code\": \"P1\"}");
+            save(service, "chat", hook("http://127.0.0.1:%d/hooks/token".formatted(port(chat))));
+            service.bean(Alerts.class).evaluate(List.of(LATE));
+            await().atMost(LIMIT).until(() -> sent() == 1);
+            assertThat(posted).singleElement().satisfies(request -> {
+                assertThat(request.key()).matches("dozo-\\d+-\\d+");
+                assertThat(request.body().at("/text").asString())
+                        .isEqualTo("Dozo: 2 experiments have waited too long for a copy (P1/E1, …).");
+                assertThat(request.body().at("/condition").asString()).isEqualTo("late");
+                assertThat(request.body().at("/occasion").asString()).isEqualTo("raised");
+                assertThat(request.body().at("/project").asString()).isEqualTo("P1");
+                assertThat(request.body().at("/count").asInt()).isEqualTo(2);
+            });
+
+            status.set(503);
+            service.post("/api/v1/alerts/recipients/chat/test", "");
+            await().atMost(LIMIT).until(() -> error().equals("the webhook answers HTTP 503"));
+            assertThat(givenUp()).isZero();
+            status.set(302);
+            dueNow();
+            await().atMost(LIMIT).until(() -> givenUp() == 1);
+            assertThat(error()).isEqualTo("the webhook answers HTTP 302; redirects are not followed");
+            assertThat(posted).extracting(Posted::path).containsOnly("/hooks/token");
+            status.set(404);
+            service.post("/api/v1/alerts/recipients/chat/test", "");
+            await().atMost(LIMIT).until(() -> givenUp() == 2);
+        } finally {
+            chat.stop(0);
+        }
+    }
+
+    @Test
+    void aWebhookAtAnInternalAddressIsRefusedUnlessItIsAllowed() throws Exception {
+        ConcurrentLinkedQueue<Posted> posted = new ConcurrentLinkedQueue<>();
+        HttpServer chat = chat(() -> 200, posted);
+        try (RunningService service = start(Map.of("dozo.webhook.internal-hosts", "chat.example.org"))) {
+            int refused = 0;
+            for (String host : List.of(
+                    "127.0.0.1", "localhost", "[::1]", "10.1.2.3", "169.254.169.254", "100.64.0.1", "[fd00::1]")) {
+                save(service, "chat", hook("http://%s:%d/hooks/token".formatted(host, port(chat))));
+                service.post("/api/v1/alerts/recipients/chat/test", "");
+                int before = refused++;
+                await().atMost(LIMIT).until(() -> givenUp() == before + 1);
+                assertThat(error()).as(host).contains("has an internal address", "DOZO_WEBHOOK_INTERNAL_HOSTS");
+            }
+            assertThat(posted).isEmpty();
+
+            save(service, "chat", hook("no-address"));
+            service.post("/api/v1/alerts/recipients/chat/test", "");
+            await().atMost(LIMIT).until(() -> error().contains("contains no URL"));
+            assertThat(error()).doesNotContain("no-address");
+            Files.delete(folder.resolve("hook"));
+            dueNow();
+            await().atMost(LIMIT).until(() -> error().contains("does not exist"));
+        } finally {
+            chat.stop(0);
+        }
+    }
+
+    @Test
+    void badRecipientsAreRefused() throws Exception {
+        try (RunningService service = start(Map.of())) {
+            for (String bad : List.of(
+                    "{}",
+                    "{\"mail\": \"a@b.c\", \"webhookFile\": \"/x\"}",
+                    "{\"mail\": \"nobody\"}",
+                    "{\"webhookFile\": \"https://chat.example.org\"}",
+                    "{\"mail\": \"a@b.c\", \"quietFrom\": \"late\", \"quietUntil\": \"07:00\"}",
+                    "{\"mail\": \"a@b.c\", \"projects\": [\"P9\"]}")) {
+                assertThat(service.put("/api/v1/alerts/recipients/it", bad).status())
+                        .as(bad)
+                        .isEqualTo(422);
+            }
+            assertThat(service.post("/api/v1/alerts/recipients/it/test", "").status())
+                    .isEqualTo(404);
+            assertThat(service.delete("/api/v1/alerts/recipients/it").status()).isEqualTo(404);
+            save(service, "it", "{\"mail\": \"a@b.c\"}");
+            assertThat(service.delete("/api/v1/alerts/recipients/it").status()).isEqualTo(204);
+        }
+    }
+
+    private RunningService start(Map<String, String> more) {
+        Map<String, String> settings = new HashMap<>(more);
+        settings.put("dozo.service.name", "one");
+        settings.put("dozo.service.url", "https://dozo.example.org");
+        return RunningService.start(folder.resolve("work"), database, settings);
+    }
+
+    private static Map<String, String> mail(int port, String tls) {
+        return Map.of(
+                "dozo.mail.host",
+                "127.0.0.1",
+                "dozo.mail.port",
+                String.valueOf(port),
+                "dozo.mail.tls",
+                tls,
+                "dozo.mail.from",
+                "dozo@example.org");
+    }
+
+    private static void save(RunningService service, String name, String settings) {
+        assertThat(service.put("/api/v1/alerts/recipients/" + name, settings).status())
+                .isEqualTo(200);
+    }
+
+    private String hook(String url) throws IOException {
+        Path file = folder.resolve("hook");
+        Files.deleteIfExists(file);
+        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Files.writeString(file, url + "\n");
+        return "{\"webhookFile\": \"%s\"}".formatted(file);
+    }
+
+    private static MimeMessage[] received(GreenMail mail, int count) {
+        assertThat(mail.waitForIncomingEmail(LIMIT.toMillis(), count)).isTrue();
+        return mail.getReceivedMessages();
+    }
+
+    private static String recipient(MimeMessage message) {
+        try {
+            return message.getAllRecipients()[0].toString();
+        } catch (jakarta.mail.MessagingException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static HttpServer chat(IntSupplier status, ConcurrentLinkedQueue<Posted> posted) throws IOException {
+        HttpServer chat = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        JsonMapper json = new JsonMapper();
+        chat.createContext("/", exchange -> {
+            String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+            posted.add(new Posted(
+                    exchange.getRequestURI().getPath(),
+                    String.valueOf(exchange.getRequestHeaders().getFirst("Idempotency-Key")),
+                    json.readTree(body)));
+            exchange.getResponseHeaders().add("Location", "/elsewhere");
+            exchange.sendResponseHeaders(status.getAsInt(), -1);
+            exchange.close();
+        });
+        chat.start();
+        return chat;
+    }
+
+    private static int port(HttpServer server) {
+        return server.getAddress().getPort();
+    }
+
+    private void dueNow() {
+        jdbc.sql("update alert_message set due_at = now() - interval '1 minute' where sent_at is null")
+                .update();
+    }
+
+    private String error() {
+        return jdbc.sql("select error from alert_message where error is not null order by message_id desc limit 1")
+                .query(String.class)
+                .optional()
+                .orElse("");
+    }
+
+    private int givenUp() {
+        return jdbc.sql("select count(*) from alert_message where given_up_at is not null")
+                .query(Integer.class)
+                .single();
+    }
+
+    private int sent() {
+        return jdbc.sql("select count(*) from alert_message where sent_at is not null")
+                .query(Integer.class)
+                .single();
+    }
+}

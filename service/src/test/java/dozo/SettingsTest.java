@@ -48,6 +48,7 @@ class SettingsTest {
             Map.entry("dozo.http.tls-key-file", List.of("/not/there", "/dev/null")),
             Map.entry("dozo.http.tls-proxy", List.of("proxy.example.org", "10.0.0.1 10.0.0.2", "10.0.0.0/8")),
             Map.entry("dozo.http.hosts", List.of("http://x", "a b", "x:80", "[::1]:80", "*")),
+            Map.entry("dozo.log.format", List.of("", "JSON", "ecs", "xml")),
             Map.entry("dozo.worklist.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.schedule.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.drill.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),

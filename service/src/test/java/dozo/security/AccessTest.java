@@ -247,7 +247,7 @@ class AccessTest {
         List<String> wrong = new ArrayList<>();
         int asked = 0;
         for (Endpoint endpoint : Permissions.endpoints()) {
-            if (!endpoint.path().startsWith("/api/")) {
+            if (endpoint.isPage()) {
                 continue;
             }
             for (Asker asker : askers()) {
@@ -578,7 +578,7 @@ class AccessTest {
     private static Answer ask(Asker asker, Endpoint endpoint, String project) {
         String path = path(endpoint, project);
         String query = query(endpoint);
-        if (!path.startsWith("/api/") && asker.token().isEmpty()) {
+        if (endpoint.isPage() && asker.token().isEmpty()) {
             HttpClient browser = BROWSERS.computeIfAbsent(asker.name(), name -> service.browser(name, PASSWORD));
             HttpResponse<String> page = endpoint.method().equals("GET")
                     ? service.look(browser, path + query, "en")

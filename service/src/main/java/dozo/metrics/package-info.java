@@ -1,6 +1,7 @@
 /** What Prometheus reads: one snapshot of the catalogue's answers, however often it is read (ADR 0088). */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"db", "drill", "ledger", "people", "registry", "run", "start", "transfer"})
+@ApplicationModule(
+        allowedDependencies = {"db", "drill", "file", "ledger", "people", "registry", "run", "start", "transfer"})
 package dozo.metrics;
 
 import org.jspecify.annotations.NullMarked;

@@ -25,12 +25,21 @@ class LogFormatTest {
     @Test
     void everyLineIsAnObject() throws Exception {
         HikariDataSource database = TestDatabase.fresh();
+        // As Spring Boot without a file. The tests have a file of their own.
+        Path logback = Files.writeString(folder.resolve("logback.xml"), """
+                <configuration>
+                  <include resource="org/springframework/boot/logging/logback/defaults.xml"/>
+                  <include resource="org/springframework/boot/logging/logback/structured-console-appender.xml"/>
+                  <root level="INFO"><appender-ref ref="CONSOLE"/></root>
+                </configuration>
+                """);
         Path output = folder.resolve("output");
         Process service = ServeProcess.start(
                 folder.resolve("work"),
                 output,
                 Map.of(
                         "DOZO_LOG_FORMAT", "json",
+                        "LOGGING_CONFIG", logback.toString(),
                         "DOZO_DB_URL", String.valueOf(database.getJdbcUrl()),
                         "DOZO_DB_USER", String.valueOf(database.getUsername()),
                         "DOZO_DB_PASSWORD", String.valueOf(database.getPassword())));

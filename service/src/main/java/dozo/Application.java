@@ -23,6 +23,7 @@ import dozo.security.DirectorySettings;
 import dozo.security.OwnTls;
 import dozo.start.Given;
 import dozo.start.HttpSettings;
+import dozo.start.LogSettings;
 import dozo.start.PseudonymSettings;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
@@ -66,6 +67,7 @@ public class Application {
             AdministratorSettings.class,
             PseudonymSettings.class,
             HttpSettings.class,
+            LogSettings.class,
             StreamSettings.class,
             ScheduleSettings.class,
             CollectSettings.class,

@@ -25,7 +25,8 @@ final class ServiceRehearsal {
     /** The option with a word of the program that sends the service commands, see {@link CommandRehearsal}. */
     static final String CLIENT = "--rehearse-client";
 
-    private static final List<String> ASKED = List.of("actuator/health", "login", "api/v1/coverage");
+    private static final List<String> ASKED =
+            List.of("actuator/health", "actuator/prometheus", "login", "api/v1/coverage");
 
     /** Ten times what a slow machine needs. A start that hangs must not block the build. */
     private static final Duration TIME_MAX = Duration.ofMinutes(4);

@@ -52,6 +52,7 @@ class SettingsTest {
             Map.entry("dozo.mail.tls", List.of("", "ssl", "TLS", "true")),
             Map.entry("dozo.mail.from", List.of("dozo", "a b@example.org", "dozo@", "a@b@c")),
             Map.entry("dozo.webhook.internal-hosts", List.of("http://x", "a/b", "日本")),
+            Map.entry("dozo.log.format", List.of("", "JSON", "ecs", "xml")),
             Map.entry("dozo.worklist.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.schedule.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.drill.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),

@@ -52,7 +52,7 @@ class Access {
     @Order(1)
     SecurityFilterChain api(HttpSecurity http) throws Exception {
         return headers(http)
-                .securityMatcher("/api/**")
+                .securityMatcher("/api/**", Permissions.METRICS)
                 .authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
                 .sessionManagement(session -> session.sessionCreationPolicy(SessionCreationPolicy.STATELESS))
                 // NB: cookies do not authenticate here, so requests cannot be forged.
@@ -151,8 +151,8 @@ class Access {
     /** Lists the paths of pages in the table of permissions. A variable matches one part of the path. */
     private static String[] pages() {
         return Permissions.endpoints().stream()
+                .filter(Permissions.Endpoint::isPage)
                 .map(Permissions.Endpoint::path)
-                .filter(path -> !path.startsWith("/api/"))
                 .toArray(String[]::new);
     }
 

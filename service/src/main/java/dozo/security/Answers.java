@@ -2,6 +2,7 @@ package dozo.security;
 
 import dozo.db.LostDatabase;
 import dozo.file.Message;
+import dozo.people.Permissions;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -14,7 +15,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Component
 class Answers {
 
-    static final String REST = "/api/";
+    private static final String REST = "/api/";
 
     private static final String HEALTH = "/actuator/health";
 
@@ -26,8 +27,13 @@ class Answers {
         this.json = json;
     }
 
+    /** Returns whether a request is one of programs, which log in with each request and get no pages. */
     static boolean isRest(HttpServletRequest request) {
-        return request.getRequestURI().startsWith(REST);
+        return isRest(request.getRequestURI());
+    }
+
+    static boolean isRest(String uri) {
+        return uri.startsWith(REST) || uri.equals(Permissions.METRICS);
     }
 
     static boolean isHealth(HttpServletRequest request) {

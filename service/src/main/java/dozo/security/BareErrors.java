@@ -86,7 +86,7 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
             }
             if (request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI) instanceof String uri
                     && request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) instanceof Integer status
-                    && uri.startsWith(Answers.REST)
+                    && Answers.isRest(uri)
                     && response instanceof HttpServletResponse answer) {
                 write(answer, status, uri);
             } else {
@@ -112,7 +112,7 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
             }
             try {
                 String uri = request.getRequestURI();
-                if (uri == null || uri.startsWith(Answers.REST)) {
+                if (uri == null || Answers.isRest(uri)) {
                     write(response.getResponse(), response.getStatus(), null);
                 } else {
                     writePage(response.getResponse(), response.getStatus());

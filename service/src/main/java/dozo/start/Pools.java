@@ -1,12 +1,15 @@
 package dozo.start;
 
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
@@ -89,6 +92,42 @@ public final class Pools extends AbstractDataSource implements AutoCloseable {
     /** Returns how many connections an active service uses at most, that of its lease included. */
     public static int connectionsMax(int partitions) {
         return REQUESTS_MAX + partitions + BESIDE_PARTITIONS + 1;
+    }
+
+    /** Returns the same work, with the connections of requests: it has their time limit, and fails while the database is away. */
+    public static Runnable asRequest(Runnable work) {
+        return () -> {
+            servesRequest(true);
+            try {
+                work.run();
+            } finally {
+                servesRequest(false);
+            }
+        };
+    }
+
+    /**
+     * The connections of a pool.
+     *
+     * @param waiting the threads that wait for one
+     */
+    public record Usage(String pool, int active, int idle, int waiting) {}
+
+    /** Returns how the present pools are used. */
+    public List<Usage> usage() {
+        Both last = opened.getLast();
+        return Stream.of(last.requests, last.work).flatMap(Pools::usage).toList();
+    }
+
+    private static Stream<Usage> usage(HikariDataSource pool) {
+        HikariPoolMXBean state = pool.getHikariPoolMXBean();
+        return state == null
+                ? Stream.of(new Usage(pool.getPoolName(), 0, 0, 0))
+                : Stream.of(new Usage(
+                        pool.getPoolName(),
+                        state.getActiveConnections(),
+                        state.getIdleConnections(),
+                        state.getThreadsAwaitingConnection()));
     }
 
     /** Sets whether this thread serves a request from now on. */

@@ -578,7 +578,7 @@ class AccessTest {
     private static Answer ask(Asker asker, Endpoint endpoint, String project) {
         String path = path(endpoint, project);
         String query = query(endpoint);
-        if (!path.startsWith("/api/") && asker.token().isEmpty()) {
+        if (endpoint.isPage() && asker.token().isEmpty()) {
             HttpClient browser = BROWSERS.computeIfAbsent(asker.name(), name -> service.browser(name, PASSWORD));
             HttpResponse<String> page = endpoint.method().equals("GET")
                     ? service.look(browser, path + query, "en")

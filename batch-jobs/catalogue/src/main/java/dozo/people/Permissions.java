@@ -152,6 +152,7 @@ public final class Permissions {
             DELETE /api/v1/alerts/recipients/{name}                                -           -        -       all   write
             POST   /api/v1/alerts/recipients/{name}/test                           -           all      -       all   write
             POST   /api/v1/bookings/bulk                                           own         all      -       all   write
+            GET    /actuator/prometheus                                            -           all      all     all   read
             GET    /api/v1/bookings/worklist                                       -           all      all     all   read
             POST   /api/v1/bookings/worklist                                       -           all      -       all   write
             GET    /api/v1/arrivals                                                own         all      all     all   read
@@ -265,6 +266,9 @@ public final class Permissions {
             DELETE /api/v1/users/{name}/tokens/{id}                                -           -        -       all   write
             """;
 
+    /** Where Prometheus reads the metrics. */
+    public static final String METRICS = "/actuator/prometheus";
+
     private static final Map<Endpoint, Line> LINES = read();
 
     /** The forms of pages that change nothing but the ledger. */
@@ -275,7 +279,13 @@ public final class Permissions {
             new Endpoint("POST", "/experiments/{project}/{code}/manifests/{number}/download"));
 
     /** A method and a mapped path, with variables in braces. */
-    public record Endpoint(String method, String path) {}
+    public record Endpoint(String method, String path) {
+
+        /** Returns whether it is for people with a browser, and not for programs. */
+        public boolean isPage() {
+            return !path.startsWith("/api/") && !path.equals(METRICS);
+        }
+    }
 
     /** How much a role may see and change. */
     public enum Reach {

@@ -20,13 +20,13 @@ class JobThreads extends SimpleAsyncTaskExecutor {
         setTaskDecorator(job -> {
             // Counted from here, not from the thread's start: in between, the job would look abandoned.
             going.incrementAndGet();
-            return () -> {
+            return LogFields.inherited(() -> {
                 try {
                     job.run();
                 } finally {
                     going.decrementAndGet();
                 }
-            };
+            });
         });
     }
 

@@ -137,7 +137,7 @@ class NightlyBackupJob {
 
     private Flow sideBySide(Step... steps) {
         SimpleAsyncTaskExecutor threads = virtualThreads("flow-");
-        threads.setTaskDecorator(flows::watched);
+        threads.setTaskDecorator(flow -> LogFields.inherited(flows.watched(flow)));
         return new FlowBuilder<Flow>("sideBySide")
                 .split(threads)
                 .add(Arrays.stream(steps)
@@ -262,6 +262,7 @@ class NightlyBackupJob {
     private static SimpleAsyncTaskExecutor virtualThreads(String prefix) {
         SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(prefix);
         executor.setVirtualThreads(true);
+        executor.setTaskDecorator(LogFields::inherited);
         return executor;
     }
 }

@@ -67,6 +67,8 @@ class PaceWatch implements JobExecutionListener {
 
     @Override
     public void beforeJob(JobExecution execution) {
+        // The first that knows the run of the job's thread. JobThreads clears it.
+        LogFields.setRun(run(execution));
         open.put(run(execution), new Measured(run(execution), isShare(execution)));
     }
 

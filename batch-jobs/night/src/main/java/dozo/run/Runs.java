@@ -502,6 +502,22 @@ public class Runs {
                 .optional();
     }
 
+    /** When a run of a kind last ended in a state. */
+    public record LastEnd(RunKind kind, RunState state, Instant at) {}
+
+    /** Returns when runs of each kind last ended in each state; only what there was. */
+    public List<LastEnd> lastEnds() {
+        return jdbc.sql("""
+                        select kind, state, max(ended_at) as at from run where ended_at is not null
+                        group by kind, state order by kind, state
+                        """)
+                .query((row, n) -> new LastEnd(
+                        RunKind.of(row.getString("kind")),
+                        RunState.valueOf(row.getString("state")),
+                        row.getTimestamp("at").toInstant()))
+                .list();
+    }
+
     public Optional<Run> latest() {
         return latest(Sight.EVERYTHING);
     }

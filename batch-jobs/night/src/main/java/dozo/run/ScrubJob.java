@@ -108,6 +108,7 @@ class ScrubJob {
         };
         SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("read-partition-");
         threads.setVirtualThreads(true);
+        threads.setTaskDecorator(LogFields::inherited);
         threads.setConcurrencyLimit(settings.partitions());
         return new StepBuilder("read", repository)
                 .partitioner(worker.getName(), partitioner)

@@ -159,10 +159,13 @@ class Sending {
         private void begin(Claim claim) {
             underWay.put(claim.unitId(), claim);
             watch.begun(flow.run());
-            Thread.ofVirtual().name("send-unit-" + claim.unitId()).start(() -> ended.add(sent(claim)));
+            Thread.ofVirtual()
+                    .name("send-unit-" + claim.unitId())
+                    .start(LogFields.inherited(() -> ended.add(sent(claim))));
         }
 
         private Sent sent(Claim claim) {
+            LogFields.setExperiment(claim.route().top().toString());
             try {
                 Result result = site.of(flow, sender -> send(sender, claim));
                 return new Sent(claim, result, null);

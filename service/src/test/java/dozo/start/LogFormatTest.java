@@ -1,0 +1,63 @@
+package dozo.start;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.TestDatabase;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The log is one JSON object a line if the setting says so. */
+class LogFormatTest {
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void everyLineIsAnObject() throws Exception {
+        HikariDataSource database = TestDatabase.fresh();
+        // As Spring Boot without a file. The tests have a file of their own.
+        Path logback = Files.writeString(folder.resolve("logback.xml"), """
+                <configuration>
+                  <include resource="org/springframework/boot/logging/logback/defaults.xml"/>
+                  <include resource="org/springframework/boot/logging/logback/structured-console-appender.xml"/>
+                  <root level="INFO"><appender-ref ref="CONSOLE"/></root>
+                </configuration>
+                """);
+        Path output = folder.resolve("output");
+        Process service = ServeProcess.start(
+                folder.resolve("work"),
+                output,
+                Map.of(
+                        "DOZO_LOG_FORMAT", "json",
+                        "LOGGING_CONFIG", logback.toString(),
+                        "DOZO_DB_URL", String.valueOf(database.getJdbcUrl()),
+                        "DOZO_DB_USER", String.valueOf(database.getUsername()),
+                        "DOZO_DB_PASSWORD", String.valueOf(database.getPassword())));
+        try {
+            await().atMost(Duration.ofMinutes(5))
+                    .until(() -> !service.isAlive() || Files.readString(output).contains("log in as admin"));
+        } finally {
+            service.destroy();
+            assertThat(service.waitFor(5, TimeUnit.MINUTES)).isTrue();
+        }
+
+        JsonMapper json = new JsonMapper();
+        List<JsonNode> lines =
+                Files.readAllLines(output).stream().map(json::readTree).toList();
+        assertThat(lines).allSatisfy(line -> {
+            assertThat(line.at("/@timestamp").asString()).isNotEmpty();
+            assertThat(line.at("/log/level").asString()).isNotEmpty();
+        });
+        assertThat(lines).anyMatch(line -> line.at("/message").asString().startsWith("Dozo listens at "));
+    }
+}

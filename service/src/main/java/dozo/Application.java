@@ -18,6 +18,7 @@ import dozo.run.TransferSettings;
 import dozo.schedule.ScheduleSettings;
 import dozo.security.AdministratorSettings;
 import dozo.security.DirectorySettings;
+import dozo.security.OidcSettings;
 import dozo.security.OwnTls;
 import dozo.start.Given;
 import dozo.start.HttpSettings;
@@ -70,6 +71,7 @@ public class Application {
             IngestSettings.class,
             WorklistSettings.class,
             DirectorySettings.class,
+            OidcSettings.class,
             TransferSettings.class,
             BrokerSettings.class,
             ScrubSettings.class,

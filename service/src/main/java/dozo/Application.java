@@ -20,6 +20,7 @@ import dozo.run.TransferSettings;
 import dozo.schedule.ScheduleSettings;
 import dozo.security.AdministratorSettings;
 import dozo.security.DirectorySettings;
+import dozo.security.OidcSettings;
 import dozo.security.OwnTls;
 import dozo.start.Given;
 import dozo.start.HttpSettings;
@@ -76,6 +77,7 @@ public class Application {
             MailSettings.class,
             WebhookSettings.class,
             DirectorySettings.class,
+            OidcSettings.class,
             TransferSettings.class,
             BrokerSettings.class,
             ScrubSettings.class,

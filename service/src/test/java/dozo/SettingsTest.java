@@ -62,6 +62,17 @@ class SettingsTest {
             Map.entry("dozo.scrub.window", List.of("", "20:00", "20:00-20:00", "8-10", "25:00-26:00")),
             Map.entry("dozo.worklist.url", List.of("ris.example.org", "ftp://x", "http://")),
             Map.entry("dozo.worklist.server", List.of("", "a b")),
+            Map.entry(
+                    "dozo.oidc.issuer",
+                    List.of("idp.example.org", "http://idp.example.org", "https://", "https://u@h")),
+            Map.entry("dozo.oidc.ca-file", List.of("/not/there")),
+            Map.entry("dozo.oidc.client-id", List.of("", " ")),
+            Map.entry("dozo.oidc.label", List.of("x".repeat(41))),
+            Map.entry("dozo.oidc.scopes", List.of("", "profile", "openidprofile")),
+            Map.entry("dozo.oidc.name-claim", List.of("")),
+            Map.entry("dozo.oidc.groups-claim", List.of("")),
+            Map.entry("dozo.oidc.roles", List.of("group", "group=KING", "=ADMIN", "group=")),
+            Map.entry("dozo.oidc.projects", List.of("group", "=P1", "group=")),
             Map.entry("dozo.ldap.url", List.of("ldap.example.org", "http://x", "ldaps://")),
             Map.entry("dozo.ldap.ca-file", List.of("/not/there")),
             Map.entry("dozo.ldap.base", List.of("")),
@@ -173,7 +184,7 @@ class SettingsTest {
                     false | dozo.transfer.lanes.many | dozo.transfer.lanes
                     false | dozo.dbb.url             | dozo.db.url
                     """)
-    void anUnknownNameIsRefusedWithTheNearestKnownOne(boolean variable, String name, String nearest) {
+    void anUnknownNameIsRefusedWithTheNearestKnownOne(boolean variable, String name, String nearest) throws Exception {
         assertThat(told(variable, name, "1"))
                 .startsWith("unknown setting %s; did you mean %s".formatted(name, nearest));
     }
@@ -189,6 +200,8 @@ class SettingsTest {
                     DOZO_DB_URL=jdbc:postgresql://h/d DOZO_DB_PASSWORD=x DOZO_DB_PASSWORD_FILE=FILE | DOZO_DB_PASSWORD and the password file are both set
                     DOZO_LDAP_URL=ldaps://h                                    | DOZO_LDAP_BASE (dozo.ldap.base) is missing
                     DOZO_LDAP_URL=ldaps://h DOZO_LDAP_BASE=b DOZO_LDAP_MANAGER_DN=m | DOZO_LDAP_MANAGER_PASSWORD_FILE (dozo.ldap.manager-password-file) is missing
+                    DOZO_OIDC_ISSUER=https://h                                 | DOZO_OIDC_CLIENT_ID (dozo.oidc.client-id) is missing
+                    DOZO_OIDC_ISSUER=https://h DOZO_OIDC_CLIENT_ID=c           | DOZO_OIDC_CLIENT_SECRET_FILE (dozo.oidc.client-secret-file) is missing
                     DOZO_LDAP_URL=ldaps://h DOZO_LDAP_BASE=b DOZO_LDAP_MANAGER_PASSWORD_FILE=FILE | DOZO_LDAP_MANAGER_DN (dozo.ldap.manager-dn) is missing
                     """)
     void whatDoesNotGoTogetherIsTold(String given, String told) throws Exception {
@@ -286,11 +299,18 @@ class SettingsTest {
                 open.toString());
     }
 
-    private String told(boolean variable, String name, String value) {
+    private String told(boolean variable, String name, String value) throws Exception {
         Map<String, String> settings = new HashMap<>();
         if (name.toLowerCase(java.util.Locale.ROOT).startsWith("dozo" + (variable ? "_" : ".") + "ldap")) {
             settings.put(variable ? "DOZO_LDAP_URL" : "dozo.ldap.url", "ldaps://h");
             settings.put(variable ? "DOZO_LDAP_BASE" : "dozo.ldap.base", "b");
+        }
+        if (name.toLowerCase(java.util.Locale.ROOT).startsWith("dozo" + (variable ? "_" : ".") + "oidc")) {
+            settings.put(variable ? "DOZO_OIDC_ISSUER" : "dozo.oidc.issuer", "https://h");
+            settings.put(variable ? "DOZO_OIDC_CLIENT_ID" : "dozo.oidc.client-id", "c");
+            settings.put(
+                    variable ? "DOZO_OIDC_CLIENT_SECRET_FILE" : "dozo.oidc.client-secret-file",
+                    Files.writeString(folder.resolve("client-secret"), "x\n").toString());
         }
         settings.put(name, value);
         return failure(variable, settings).message();

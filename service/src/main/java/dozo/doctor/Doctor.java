@@ -27,6 +27,7 @@ public final class Doctor {
             new Check("schedule", ScheduleCheck::look),
             new Check("broker", BrokerCheck::look),
             new Check("directory", DirectoryCheck::look),
+            new Check("oidc", OidcCheck::look),
             new Check("worklist", WorklistCheck::look),
             new Check("mail", MailCheck::look),
             new Check("sites", SitesCheck::look),

@@ -29,7 +29,7 @@ import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWrite
 import org.springframework.web.util.UriComponentsBuilder;
 
 /**
- * How people and programs log in: to REST with every request, to pages by a form and a session. All other addresses are
+ * How people and programs log in: to REST with every request, to pages by a form or single sign-on, and a session. All other addresses are
  * closed. {@link Gate} then checks permissions.
  */
 @Configuration
@@ -41,10 +41,21 @@ class Access {
     private final Answers answers;
     private final LoginForm loginForm;
     private final TokenFilter tokens;
+    private final Provider provider;
+    private final ProviderLogins byProvider;
 
-    Access(Answers answers, LoginForm loginForm, Tokens tokens, Users users, InstantSource clock) {
+    Access(
+            Answers answers,
+            LoginForm loginForm,
+            Tokens tokens,
+            Users users,
+            Provider provider,
+            ProviderLogins byProvider,
+            InstantSource clock) {
         this.answers = answers;
         this.loginForm = loginForm;
+        this.provider = provider;
+        this.byProvider = byProvider;
         this.tokens = new TokenFilter(tokens, users, answers, clock);
     }
 
@@ -72,6 +83,10 @@ class Access {
     @Bean
     @Order(2)
     SecurityFilterChain pages(HttpSecurity http) throws Exception {
+        if (provider.given()) {
+            http.with(
+                    new ProviderFilter.InChain(provider, byProvider), login -> login.successHandler(toWhatWasWanted()));
+        }
         return headers(http)
                 .authorizeHttpRequests(requests -> requests.dispatcherTypeMatchers(DispatcherType.ERROR)
                         .permitAll()
@@ -94,8 +109,8 @@ class Access {
                 .requestCache(cache -> cache.requestCache(loginForm.wanted()))
                 .exceptionHandling(
                         failures -> failures.authenticationEntryPoint(loginForm).accessDeniedHandler(this::denied))
-                .logout(logout ->
-                        logout.logoutSuccessUrl("/login?logout").deleteCookies(TlsProxy.COOKIE_PLAIN, TlsProxy.COOKIE))
+                .logout(logout -> logout.logoutSuccessHandler(byProvider::loggedOut)
+                        .deleteCookies(TlsProxy.COOKIE_PLAIN, TlsProxy.COOKIE))
                 .build();
     }
 

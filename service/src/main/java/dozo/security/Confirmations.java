@@ -18,7 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.stereotype.Component;
 
 /**
- * Users as the directory knows them. The directory is queried again if its answer is older than {@code
+ * Users as the directory and the provider know them. The provider cannot be asked about a user: what it said at the last
+ * login is valid for {@code dozo.oidc.login-age}. The directory is queried again if its answer is older than {@code
  * dozo.ldap.recheck}. While it does not answer, its last answer is valid for a day, and it is queried once a minute.
  */
 @Component
@@ -29,15 +30,18 @@ class Confirmations {
 
     private final Directory directory;
     private final DirectorySettings settings;
+    private final OidcSettings provider;
     private final Users users;
     private final InstantSource clock;
 
     /** Time of the last query without an answer, by user. Has at most as many entries as there are users. */
     private final Map<Integer, Instant> silent = new ConcurrentHashMap<>();
 
-    Confirmations(Directory directory, DirectorySettings settings, Users users, InstantSource clock) {
+    Confirmations(
+            Directory directory, DirectorySettings settings, OidcSettings provider, Users users, InstantSource clock) {
         this.directory = directory;
         this.settings = settings;
+        this.provider = provider;
         this.users = users;
         this.clock = clock;
     }
@@ -51,11 +55,16 @@ class Confirmations {
         if (user.origin() == Realm.LOCAL || !user.active()) {
             return Optional.of(user);
         }
+        Instant confirmed = Objects.requireNonNull(user.confirmedAt());
+        Instant now = clock.instant();
+        if (user.origin() == Realm.OIDC) {
+            return Optional.of(user)
+                    .filter(_ -> provider.given()
+                            && confirmed.plus(provider.loginAge()).isAfter(now));
+        }
         if (!directory.given()) {
             return Optional.empty();
         }
-        Instant confirmed = Objects.requireNonNull(user.confirmedAt());
-        Instant now = clock.instant();
         if (confirmed.plus(settings.recheck()).isAfter(now)) {
             return Optional.of(user);
         }
@@ -75,12 +84,19 @@ class Confirmations {
         throw NotNow.directoryGone();
     }
 
+    /** Returns whether a user of the provider could come back by another login. */
+    boolean awaitsLogin(int userId) {
+        return users.find(userId)
+                .filter(user -> user.origin() == Realm.OIDC && user.active() && provider.given())
+                .isPresent();
+    }
+
     /**
      * Stores and returns the user from the directory's answer; empty if the user is unknown or the password is wrong.
      */
     Optional<User> kept(String name, Answer answer) {
         return switch (answer) {
-            case Known known -> Optional.of(users.confirm(name, known.roles(), known.projects()));
+            case Known known -> users.confirm(name, Realm.DIRECTORY, null, known.roles(), known.projects());
             case Unknown unknown -> {
                 users.gone(name);
                 yield Optional.empty();

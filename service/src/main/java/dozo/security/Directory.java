@@ -18,15 +18,8 @@ import com.unboundid.ldap.sdk.extensions.StartTLSExtendedRequest;
 import com.unboundid.util.ssl.HostNameSSLSocketVerifier;
 import dozo.people.Role;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
-import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -35,8 +28,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -184,12 +175,12 @@ class Directory {
         options.setFollowReferrals(false);
         options.setSSLSocketVerifier(new HostNameSSLSocketVerifier(true));
         LDAPConnection connection = settings.overTls()
-                ? new LDAPConnection(trusted().getSocketFactory(), options, address.getHost(), port)
+                ? new LDAPConnection(Trust.in(settings.caFile()).getSocketFactory(), options, address.getHost(), port)
                 : new LDAPConnection(options, address.getHost(), port);
         try {
             if (settings.startsTls()) {
                 demandSuccess(connection
-                        .processExtendedOperation(new StartTLSExtendedRequest(trusted()))
+                        .processExtendedOperation(new StartTLSExtendedRequest(Trust.in(settings.caFile())))
                         .getResultCode());
             }
             if (!settings.managerDn().isEmpty()) {
@@ -206,26 +197,6 @@ class Directory {
         if (!result.equals(ResultCode.SUCCESS)) {
             throw new LDAPException(result, "the directory does not support StartTLS: " + result);
         }
-    }
-
-    private SSLContext trusted() throws IOException, GeneralSecurityException {
-        if (settings.caFile().isEmpty()) {
-            return SSLContext.getDefault();
-        }
-        KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-        store.load(null, null);
-        try (InputStream in = Files.newInputStream(Path.of(settings.caFile()))) {
-            int n = 0;
-            for (Certificate certificate :
-                    CertificateFactory.getInstance("X.509").generateCertificates(in)) {
-                store.setCertificateEntry("ca" + n++, certificate);
-            }
-        }
-        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trust.init(store);
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(null, trust.getTrustManagers(), null);
-        return context;
     }
 
     private Optional<SearchResultEntry> entry(LDAPConnection connection, String name) throws LDAPException {
@@ -269,13 +240,7 @@ class Directory {
     }
 
     private Known known(LDAPConnection connection, String name, SearchResultEntry user) throws LDAPException {
-        Set<Role> roles = EnumSet.noneOf(Role.class);
-        Set<String> projects = new TreeSet<>();
-        for (String group : groups(connection, name, user)) {
-            roles.addAll(settings.rolesOfGroups().getOrDefault(group, Set.of()));
-            projects.addAll(settings.projectsOfGroups().getOrDefault(group, List.of()));
-        }
-        return new Known(roles, projects);
+        return settings.groups().of(groups(connection, name, user));
     }
 
     /**

@@ -1,7 +1,5 @@
 package dozo.security;
 
-import dozo.people.Role;
-import dozo.registry.Refusal;
 import dozo.setting.Setting;
 import dozo.setting.Setting.Secret;
 import dozo.setting.WrongSetting;
@@ -12,12 +10,6 @@ import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.Set;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -60,16 +52,13 @@ public record DirectorySettings(
         @DefaultValue("")
         String managerPasswordFile,
 
-        @Setting(
-                value = "the roles of groups, by the group's `cn`",
-                allowed = "group=ROLE,ROLE;group=ROLE with LAB_MANAGER, OPERATOR, AUDITOR, ADMIN",
-                empty = "nothing")
+        @Setting(value = "the roles of groups, by the group's `cn`", allowed = Groups.ROLES, empty = "nothing")
         @DefaultValue("")
         String roles,
 
         @Setting(
                 value = "the own projects of groups' members, by the group's `cn`",
-                allowed = "group=PROJECT,PROJECT;group=PROJECT",
+                allowed = Groups.PROJECTS,
                 empty = "nothing")
         @DefaultValue("")
         String projects,
@@ -96,8 +85,7 @@ public record DirectorySettings(
                         managerDn.isEmpty() ? "managerDn" : "managerPasswordFile",
                         "is missing: set the DN and its password file together, or neither");
             }
-            rolesOfGroups(roles);
-            mapping("projects", projects);
+            var _ = Groups.in(roles, projects);
         }
     }
 
@@ -128,14 +116,9 @@ public record DirectorySettings(
         return managerPasswordFile.isEmpty() ? "" : SecretFile.read(managerPasswordFile);
     }
 
-    /** Returns the roles that groups give, by the group's cn in lower case. */
-    Map<String, Set<Role>> rolesOfGroups() {
-        return rolesOfGroups(roles);
-    }
-
-    /** Returns the projects that groups give, by the group's cn in lower case. */
-    Map<String, List<String>> projectsOfGroups() {
-        return mapping("projects", projects);
+    /** Returns what groups give, by their cn. */
+    Groups groups() {
+        return Groups.in(roles, projects);
     }
 
     private static void checkAddress(String url) {
@@ -148,34 +131,6 @@ public record DirectorySettings(
         } catch (IllegalArgumentException e) {
             demand(false, "url");
         }
-    }
-
-    private static Map<String, Set<Role>> rolesOfGroups(String text) {
-        Map<String, Set<Role>> roles = new LinkedHashMap<>();
-        mapping("roles", text).forEach((group, names) -> {
-            try {
-                roles.put(group, Role.of(names));
-            } catch (Refusal noRole) {
-                demand(false, "roles");
-            }
-        });
-        return roles;
-    }
-
-    private static Map<String, List<String>> mapping(String key, String text) {
-        Map<String, List<String>> mapping = new LinkedHashMap<>();
-        for (String line : text.split(";", -1)) {
-            if (!line.isBlank()) {
-                int at = line.lastIndexOf('=');
-                demand(at > 0 && at < line.length() - 1, key);
-                mapping.put(
-                        line.substring(0, at).strip().toLowerCase(Locale.ROOT),
-                        Arrays.stream(line.substring(at + 1).split(",", -1))
-                                .map(String::strip)
-                                .toList());
-            }
-        }
-        return mapping;
     }
 
     private static void demand(boolean met, String component) {

@@ -99,7 +99,7 @@ class Gate implements HandlerInterceptor {
             return false;
         }
         if (user.isEmpty() || isOver(request.getSession(false))) {
-            turnAway(request, response);
+            turnAway(request, response, caller.map(Caller::token).orElse(null) != null);
             return false;
         }
         request.setAttribute(User.class.getName(), user.get());
@@ -181,9 +181,16 @@ class Gate implements HandlerInterceptor {
                         .isBefore(clock.instant());
     }
 
-    private void turnAway(HttpServletRequest request, HttpServletResponse response) throws IOException {
+    private void turnAway(HttpServletRequest request, HttpServletResponse response, boolean byToken)
+            throws IOException {
         if (Answers.isRest(request)) {
-            answers.demandLogin(request, response, Message.of("the login has expired"));
+            answers.demandLogin(
+                    request,
+                    response,
+                    byToken && confirmations.awaitsLogin(caller().orElseThrow().userId())
+                            ? Message.of(
+                                    "the last login of this token's user is too long ago; log in to the pages again")
+                            : Message.of("the login has expired"));
         } else {
             loginForm.again(request, response);
         }
@@ -237,9 +244,9 @@ class Gate implements HandlerInterceptor {
 
     private static Message noRole(Line line, User user, boolean byToken) {
         if (user.roles().isEmpty()) {
-            return user.origin() == Users.Realm.DIRECTORY
-                    ? Message.of("none of your groups has a role here; ask an administrator")
-                    : Message.of("you have no role yet; ask an administrator");
+            return user.origin() == Users.Realm.LOCAL
+                    ? Message.of("you have no role yet; ask an administrator")
+                    : Message.of("none of your groups has a role here; ask an administrator");
         }
         String roles = line.reaches().entrySet().stream()
                 .filter(each -> each.getValue() != Reach.NONE)

@@ -2,6 +2,8 @@ package dozo.security;
 
 import dozo.ledger.Sight;
 import dozo.people.Admission;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -15,6 +17,7 @@ import org.springframework.web.context.request.NativeWebRequest;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.method.support.ModelAndViewContainer;
+import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
@@ -30,9 +33,11 @@ class GateConfiguration implements WebMvcConfigurer {
     }
 
     private final Gate gate;
+    private final Provider provider;
 
-    GateConfiguration(Gate gate) {
+    GateConfiguration(Gate gate, Provider provider) {
         this.gate = gate;
+        this.provider = provider;
     }
 
     @Override
@@ -43,6 +48,21 @@ class GateConfiguration implements WebMvcConfigurer {
                 .excludePathPatterns("/api/**", "/error");
         // NB: not before the error page: the failed request has passed the gate, or there was nothing to admit it to.
         interceptors.addInterceptor(gate).excludePathPatterns("/error");
+        interceptors.addInterceptor(new WayToProvider()).addPathPatterns(LoginForm.PATH);
+    }
+
+    /** Gives the login page what its button for single sign-on needs, if there is a provider. */
+    private final class WayToProvider implements HandlerInterceptor {
+
+        @Override
+        public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+            if (provider.given()) {
+                request.setAttribute("providerName", provider.shown());
+                // NB: begins where it ends, because the session is known to one host only.
+                request.setAttribute("providerStart", provider.serviceUrl() + ProviderLogins.START);
+            }
+            return true;
+        }
     }
 
     @Override

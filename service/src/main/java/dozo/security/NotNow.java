@@ -42,6 +42,15 @@ final class NotNow extends AuthenticationException {
                 Message.of("the user directory does not answer; try again later. Local users can log in"));
     }
 
+    static NotNow providerGone(Throwable cause) {
+        NotNow gone = new NotNow(
+                HttpStatus.SERVICE_UNAVAILABLE,
+                Duration.ofSeconds(30),
+                Message.of("the single sign-on does not answer; try again later. Local users can log in"));
+        gone.initCause(cause);
+        return gone;
+    }
+
     /** Returns the refusal of a change by a service that stands by. */
     static NotNow standsBy(@Nullable Holder active) {
         return new NotNow(HttpStatus.SERVICE_UNAVAILABLE, TAKEOVER, standsByWords(active));

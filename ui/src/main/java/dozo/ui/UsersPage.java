@@ -69,7 +69,7 @@ class UsersPage {
         return shown(find(name), Form.EMPTY, model);
     }
 
-    /** Changes roles, and whether the login is disabled. Roles of users from the directory cannot be changed here. */
+    /** Changes roles, and whether the login is disabled. Only the roles of local users can be changed here. */
     @PostMapping("/{name}")
     String change(
             @PathVariable String name,
@@ -79,7 +79,7 @@ class UsersPage {
             Model model) {
         User user = find(name);
         try {
-            Set<Role> wanted = user.origin() == Realm.DIRECTORY ? null : Role.of(roles == null ? List.of() : roles);
+            Set<Role> wanted = user.origin() != Realm.LOCAL ? null : Role.of(roles == null ? List.of() : roles);
             changed(users.change(name, wanted, disabled, null, actor.getName()), name);
             return to(name);
         } catch (Refusal refused) {

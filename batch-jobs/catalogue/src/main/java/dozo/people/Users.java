@@ -60,19 +60,24 @@ public class Users {
     private final PasswordEncoder encoder;
     private final InstantSource clock;
 
-    /** Where a user's password is checked. */
+    /** Where a user's login is checked. */
     public enum Realm {
         LOCAL,
-        DIRECTORY
+        /** An LDAP directory. */
+        DIRECTORY,
+        /** A provider of OpenID Connect. */
+        OIDC
     }
 
     /**
      * A user.
      *
-     * @param hash of the password; null: the directory checks it
+     * @param hash of the password; null: it is not checked here
      * @param gone the directory no longer knows this user
      * @param projects codes of a lab manager's own projects
-     * @param confirmedAt when the directory last knew this user; null for a local one
+     * @param confirmedAt when the directory last knew this user, or the provider's user last logged in; null for a
+     * local one
+     * @param subject who the user is at the provider; null: not known, or not a user of the provider
      */
     public record User(
             int id,
@@ -85,7 +90,8 @@ public class Users {
             SortedSet<Role> roles,
             SortedSet<String> projects,
             Instant createdAt,
-            @Nullable Instant confirmedAt) {
+            @Nullable Instant confirmedAt,
+            @Nullable String subject) {
 
         /** Returns whether the user can log in at all. */
         public boolean active() {
@@ -145,7 +151,7 @@ public class Users {
      *
      * @return the changed user; empty if there is none with this name
      * @throws Refusal if the change would lock out the administrator of the password file, or give roles or a password
-     * to a user of the directory
+     * to a user who is not local
      */
     @Transactional
     public Optional<User> change(
@@ -165,10 +171,12 @@ public class Users {
             setPassword(before, password, actor);
         }
         if (disabled != null && disabled != before.disabled()) {
-            jdbc.sql("update dozo_user set disabled = :disabled, stamp = stamp + 1 where user_id = :id")
-                    .param("disabled", disabled)
-                    .param("id", before.id())
-                    .update();
+            // NB: forgets the subject, so that a person who was created anew at the provider can be let in again.
+            jdbc.sql("""
+                            update dozo_user
+                            set disabled = :disabled, stamp = stamp + 1, subject = case when :disabled then subject end
+                            where user_id = :id
+                            """).param("disabled", disabled).param("id", before.id()).update();
         }
         if (roles != null) {
             setRoles(before.id(), roles);
@@ -254,26 +262,54 @@ public class Users {
     }
 
     /**
-     * Stores a user's data from the directory. Creates the user at the first login.
+     * Stores a user's data from the directory or the provider. Creates the user at the first login.
      *
+     * @param subject who the user is at the provider; null for a user of the directory
      * @param projects codes; codes without a project are ignored
+     * @return empty if the name belongs to a user of another origin, or to another person at the provider, or the person
+     * has another name here
      */
     @Transactional
-    public User confirm(String name, Set<Role> roles, Set<String> projects) {
-        if (insert(name, Realm.DIRECTORY, null) > 0) {
-            ledger.append(Ledger.SYSTEM, "user.created", name, Map.of("origin", Realm.DIRECTORY));
+    public Optional<User> confirm(
+            String name, Realm origin, @Nullable String subject, Set<Role> roles, Set<String> projects) {
+        // One person logs in at a time, so that two first logins do not create two users.
+        if (subject != null) {
+            jdbc.sql("select pg_advisory_xact_lock(hashtextextended(:subject, 0))::text")
+                    .param("subject", subject)
+                    .query((row, n) -> "")
+                    .single();
+            if (isKnownAsOther(subject, name)) {
+                return Optional.empty();
+            }
         }
-        User before =
-                locked(name).filter(user -> user.origin() == Realm.DIRECTORY).orElseThrow();
-        jdbc.sql("update dozo_user set confirmed_at = :now, gone = false where user_id = :id")
+        if (insert(name, origin, null) > 0) {
+            ledger.append(Ledger.SYSTEM, "user.created", name, Map.of("origin", origin));
+        }
+        Optional<User> found = locked(name)
+                .filter(user -> user.origin() == origin
+                        && (user.subject() == null || user.subject().equals(subject)));
+        if (found.isEmpty()) {
+            return found;
+        }
+        User before = found.get();
+        jdbc.sql("update dozo_user set confirmed_at = :now, gone = false, subject = :subject where user_id = :id")
                 .param("now", Timestamp.from(clock.instant()))
+                .param("subject", subject, java.sql.Types.VARCHAR)
                 .param("id", before.id())
                 .update();
         setRoles(before.id(), roles);
         setProjects(before.id(), projects);
         User after = find(name).orElseThrow();
         keepChange(Ledger.SYSTEM, before, after);
-        return after;
+        return Optional.of(after);
+    }
+
+    private boolean isKnownAsOther(String subject, String name) {
+        return jdbc.sql("select exists (select from dozo_user where subject = :subject and name <> :name)")
+                .param("subject", subject)
+                .param("name", name)
+                .query((row, n) -> row.getBoolean(1))
+                .single();
     }
 
     /** Marks a user as unknown to the directory: the login is closed until the directory knows the user again. */
@@ -378,7 +414,7 @@ public class Users {
         Timestamp now = Timestamp.from(clock.instant());
         return jdbc.sql("""
                         insert into dozo_user (name, origin, password_hash, created_at, confirmed_at)
-                        values (:name, :origin, :hash, :now, case when :origin = 'DIRECTORY' then :now::timestamptz end)
+                        values (:name, :origin, :hash, :now, case when :origin <> 'LOCAL' then :now::timestamptz end)
                         on conflict do nothing
                         """)
                 .param("name", name)
@@ -414,17 +450,34 @@ public class Users {
 
     private static void refuseLockout(
             User user, @Nullable Set<Role> roles, @Nullable Boolean disabled, @Nullable String password) {
-        if (user.origin() == Realm.DIRECTORY) {
-            refuseIf(
-                    roles != null,
-                    "roles",
-                    "%s is a directory user: the directory's groups define the roles",
-                    user.name());
-            refuseIf(
-                    password != null,
-                    "password",
-                    "%s is a directory user: change the password in the directory",
-                    user.name());
+        switch (user.origin()) {
+            case LOCAL -> {
+                // Has both here.
+            }
+            case DIRECTORY -> {
+                refuseIf(
+                        roles != null,
+                        "roles",
+                        "%s is a directory user: the directory's groups define the roles",
+                        user.name());
+                refuseIf(
+                        password != null,
+                        "password",
+                        "%s is a directory user: change the password in the directory",
+                        user.name());
+            }
+            case OIDC -> {
+                refuseIf(
+                        roles != null,
+                        "roles",
+                        "%s logs in by single sign-on: the provider's groups define the roles",
+                        user.name());
+                refuseIf(
+                        password != null,
+                        "password",
+                        "%s logs in by single sign-on and has no password here",
+                        user.name());
+            }
         }
         if (user.name().equals(ADMINISTRATOR)) {
             refuseIf(

@@ -37,6 +37,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
 
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
     private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
+    private static final Duration OUTPUT_LIMIT = Duration.ofSeconds(5);
 
     /** A server that was killed first recovers what was not yet in its tables, which may take minutes. */
     private static final Duration RESTART_LIMIT = Duration.ofMinutes(10);
@@ -247,10 +248,12 @@ public final class EmbeddedDatabase implements AutoCloseable {
         Process starting = new ProcessBuilder(command).redirectErrorStream(true).start();
         LastLines said = new LastLines(starting.inputReader());
         // Read for as long as the server lives; otherwise it would block when the pipe is full.
-        Thread.ofPlatform().daemon().name("postgres-output").start(said);
+        Thread reading = Thread.ofPlatform().daemon().name("postgres-output").start(said);
         try {
             if (!starting.waitFor(RESTART_LIMIT.toSeconds() + STOP_LIMIT.toSeconds(), TimeUnit.SECONDS)
                     || starting.exitValue() != 0) {
+                // The reason may still be on its way.
+                reading.join(OUTPUT_LIMIT);
                 throw new IOException(said.reason());
             }
         } finally {

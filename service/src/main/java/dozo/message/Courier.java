@@ -6,6 +6,7 @@ import dozo.alert.Outbox;
 import dozo.alert.Outbox.Message;
 import dozo.alert.Recipients.Channel;
 import dozo.db.ActiveService;
+import dozo.db.LostDatabase;
 import dozo.message.Text.Written;
 import java.util.Optional;
 import java.util.Set;
@@ -63,15 +64,23 @@ class Courier {
         if (active.isHere()) {
             for (Channel channel : Channel.values()) {
                 if (underWay.add(channel)) {
-                    Thread.ofVirtual().name("courier-" + channel.word()).start(() -> {
-                        try {
-                            deliver(channel);
-                        } finally {
-                            underWay.remove(channel);
-                        }
-                    });
+                    Thread.ofVirtual().name("courier-" + channel.word()).start(() -> goOnce(channel));
                 }
             }
+        }
+    }
+
+    private void goOnce(Channel channel) {
+        try {
+            deliver(channel);
+        } catch (RuntimeException e) {
+            if (LostDatabase.isBehind(e)) {
+                LOG.debug("the outbox could not be read", e);
+            } else {
+                LOG.error("messages by {} were not sent", channel.word(), e);
+            }
+        } finally {
+            underWay.remove(channel);
         }
     }
 

@@ -12,8 +12,6 @@ import dozo.api.http.Page;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import java.security.Principal;
-import java.time.DateTimeException;
-import java.time.LocalTime;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -72,17 +70,9 @@ public class AlertApi {
                     projects == null ? List.of() : projects,
                     language == null ? "en" : language,
                     remindHours,
-                    time("quietFrom", quietFrom),
-                    time("quietUntil", quietUntil),
+                    Recipient.time("quietFrom", quietFrom),
+                    Recipient.time("quietUntil", quietUntil),
                     !Boolean.FALSE.equals(active));
-        }
-
-        private static @Nullable LocalTime time(String field, @Nullable String said) {
-            try {
-                return said == null ? null : LocalTime.parse(said);
-            } catch (DateTimeException e) {
-                throw new Refusal(field, "\"%s\": expected a time of day such as 22:00", said);
-            }
         }
     }
 

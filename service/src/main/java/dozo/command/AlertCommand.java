@@ -5,7 +5,6 @@ import dozo.api.AlertApi.ShownRecipient;
 import dozo.api.AlertApi.Written;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -48,7 +47,7 @@ final class AlertCommand {
         alerts.value()
                 .forEach(alert -> table.row(
                         Times.text(alert.raisedAt()),
-                        alert.kind().name().toLowerCase(Locale.ROOT).replace('_', '-'),
+                        alert.kind().word(),
                         Connection.text(alert.site()),
                         Connection.text(alert.project()),
                         "%,d".formatted(alert.count()),

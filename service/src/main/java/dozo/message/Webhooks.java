@@ -104,16 +104,19 @@ class Webhooks {
     }
 
     private static URI url(String file) throws NotDelivered {
+        String text;
         try {
-            URI url = URI.create(SecretFile.read(file));
+            text = SecretFile.read(file);
+        } catch (IllegalArgumentException e) {
+            throw new NotDelivered("the webhook's URL file " + e.getMessage(), false, e);
+        }
+        try {
+            URI url = URI.create(text);
             if (url.getHost() != null && String.valueOf(url.getScheme()).matches("https?")) {
                 return url;
             }
-        } catch (IllegalArgumentException e) {
-            // That of a malformed URL would contain it.
-            boolean ofFile = String.valueOf(e.getMessage()).contains(file);
-            throw new NotDelivered(
-                    "the webhook's URL file " + (ofFile ? e.getMessage() : "contains no URL"), false, null);
+        } catch (IllegalArgumentException malformed) {
+            // Its message contains the secret.
         }
         throw new NotDelivered(
                 "the webhook's URL file contains no URL such as https://chat.example.org/hooks/1", false, null);
@@ -124,7 +127,7 @@ class Webhooks {
         body.put("text", written.subject());
         body.put("occasion", Text.word(message.occasion()));
         if (message.kind() != null && message.raisedAt() != null) {
-            body.put("condition", message.kind().name().toLowerCase(Locale.ROOT).replace('_', '-'));
+            body.put("condition", message.kind().word());
             body.put("site", message.site());
             body.put("project", message.project());
             body.put("count", message.count());

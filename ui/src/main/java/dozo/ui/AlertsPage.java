@@ -9,8 +9,6 @@ import dozo.alert.Recipients.Recipient;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import java.security.Principal;
-import java.time.DateTimeException;
-import java.time.LocalTime;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -114,8 +112,8 @@ class AlertsPage {
                         : List.of(form.value("projects").strip().split("[\\s,]+")),
                 form.value("language").isEmpty() ? "en" : form.value("language"),
                 hours(form.given("remindHours")),
-                time("quietFrom", form.given("quietFrom")),
-                time("quietUntil", form.given("quietUntil")),
+                Recipient.time("quietFrom", form.given("quietFrom")),
+                Recipient.time("quietUntil", form.given("quietUntil")),
                 true);
     }
 
@@ -124,14 +122,6 @@ class AlertsPage {
             return typed == null ? null : Integer.valueOf(typed);
         } catch (NumberFormatException e) {
             throw new Refusal("remindHours", "\"%s\": expected a number of hours", typed);
-        }
-    }
-
-    private static @Nullable LocalTime time(String field, @Nullable String typed) {
-        try {
-            return typed == null ? null : LocalTime.parse(typed);
-        } catch (DateTimeException e) {
-            throw new Refusal(field, "\"%s\": expected a time of day such as 22:00", typed);
         }
     }
 

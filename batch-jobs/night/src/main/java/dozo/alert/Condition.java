@@ -1,5 +1,6 @@
 package dozo.alert;
 
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +51,11 @@ public record Condition(
         /** Returns whether it is told in quiet hours too: data is lost or may be, or somebody may attack. */
         public boolean isGrave() {
             return grave;
+        }
+
+        /** Returns its word for people and programs, such as {@code site-full}. */
+        public String word() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
     }
 

@@ -27,8 +27,8 @@ import org.springframework.stereotype.Component;
 @Component
 public class Conditions {
 
-    /** An experiment that has waited for this share of the time that it may wait will be late soon. */
-    private static final double SOON = 0.75;
+    /** An experiment is late soon in the last part of the time that it may wait: one in so many. */
+    private static final int SOON = 4;
 
     /** The kinds of headlines that are about a site or the service as a whole. */
     private static final Set<Headlines.Kind> OF_WHOLE = Set.of(
@@ -142,8 +142,7 @@ public class Conditions {
 
     private List<Condition> lateSoon(Site site) {
         Instant late = clock.instant().minus(settings.after());
-        Duration left = settings.after()
-                .minus(Duration.ofMillis((long) (SOON * settings.after().toMillis())));
+        Duration left = settings.after().dividedBy(SOON);
         return jdbc.sql("""
                         select p.code as project, count(*) as count,
                                min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last

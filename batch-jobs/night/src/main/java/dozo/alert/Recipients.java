@@ -6,6 +6,7 @@ import dozo.registry.Code;
 import dozo.registry.Refusal;
 import java.nio.charset.StandardCharsets;
 import java.sql.Types;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalTime;
 import java.time.ZoneId;
@@ -105,6 +106,19 @@ public class Recipients {
             }
             if (projects.size() > PROJECTS_MAX) {
                 throw new Refusal("projects", "expected at most %d", PROJECTS_MAX);
+            }
+        }
+
+        /**
+         * Parses a time of day; null stays null.
+         *
+         * @throws Refusal if it is malformed
+         */
+        public static @Nullable LocalTime time(String field, @Nullable String text) {
+            try {
+                return text == null ? null : LocalTime.parse(text);
+            } catch (DateTimeException e) {
+                throw new Refusal(field, "\"%s\": expected a time of day such as 22:00", text);
             }
         }
 

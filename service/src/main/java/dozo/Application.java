@@ -95,6 +95,8 @@ public class Application {
             Demo.class,
             "doctor",
             DoctorCommand.class,
+            "identity",
+            IdentityCommand.class,
             "rebuild-catalogue",
             RebuildCommand.class,
             "serve",

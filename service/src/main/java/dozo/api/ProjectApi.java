@@ -46,10 +46,15 @@ public class ProjectApi {
     private final RestorePlaces restorePlaces;
     private final Editions editions;
 
-    /** The project to create. */
+    /**
+     * The project to create.
+     *
+     * @param siteNames codes, or kept; missing: kept
+     */
     record NewProject(
             @NotBlank(message = "expected a code") String code,
-            @Nullable String title) {}
+            @Nullable String title,
+            @Nullable String siteNames) {}
 
     /**
      * How much an experiment may lose in a night before it is frozen.
@@ -86,6 +91,14 @@ public class ProjectApi {
             Integer priority) {}
 
     /**
+     * How names of sources are written at the sites.
+     *
+     * @param siteNames codes, or kept: for experiments that are registered from now on
+     */
+    record NewSiteNames(
+            @NotBlank(message = "expected codes or kept") String siteNames) {}
+
+    /**
      * The complete list of folders.
      *
      * @param roots absolute paths on the service's machine, at most 100
@@ -114,6 +127,7 @@ public class ProjectApi {
      * @param restoreRoots the folders below which its experiments may be restored; {@code restoreRootsBytes} are the exact names
      * @param drillDays the number of days within which it must be rehearsed; missing: that of the setting
      * @param priority its share of the time that sending takes, compared with the other projects: 1 to 100
+     * @param siteNames what new experiments have at the sites instead of the names of their sources: codes; or kept
      */
     public record ShownProject(
             String code,
@@ -125,6 +139,7 @@ public class ProjectApi {
             List<byte[]> restoreRootsBytes,
             @Nullable Integer drillDays,
             int priority,
+            String siteNames,
             Instant createdAt)
             implements Edited {
 
@@ -141,6 +156,7 @@ public class ProjectApi {
                     restoreRoots,
                     project.drillDays(),
                     project.priority(),
+                    project.siteNames(),
                     project.createdAt());
         }
 
@@ -223,6 +239,19 @@ public class ProjectApi {
                 .orElseThrow(Missing.thing("project", project));
     }
 
+    /** Sets how the names of sources are written at the sites, for experiments that are registered from now on. */
+    @PutMapping("/{project}/site-names")
+    ShownProject setSiteNames(
+            @PathVariable String project, @Valid @RequestBody NewSiteNames asked, IfMatch seen, Principal actor) {
+        return editions.change(
+                        seen,
+                        () -> projects.lock(project),
+                        () -> shown(project),
+                        () -> projects.setSiteNames(project, asked.siteNames(), actor.getName()))
+                .map(ShownProject::of)
+                .orElseThrow(Missing.thing("project", project));
+    }
+
     /** Replaces the source roots: the existing folders below which lab managers may register. */
     @PutMapping("/{project}/roots")
     ShownProject setRoots(@PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
@@ -254,7 +283,12 @@ public class ProjectApi {
     @PostMapping
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownProject> create(@Valid @RequestBody NewProject asked, Principal actor) {
-        Project project = projects.create(asked.code(), asked.title() == null ? "" : asked.title(), actor.getName());
+        Project project = projects.create(
+                asked.code(),
+                asked.title() == null ? "" : asked.title(),
+                asked.siteNames() == null ? "kept" : asked.siteNames(),
+                List.of(),
+                actor.getName());
         return ResponseEntity.created(URI.create("/api/v1/projects/" + project.code()))
                 .body(ShownProject.of(project));
     }

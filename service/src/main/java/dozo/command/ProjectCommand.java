@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "project",
         mixinStandardHelpOptions = true,
-        description = "Projects: add, drill-days, list, priority, restore-roots, roots, tripwire.")
+        description = "Projects: add, drill-days, list, priority, restore-roots, roots, site-names, tripwire.")
 final class ProjectCommand {
 
     @Command(name = "add", mixinStandardHelpOptions = true, description = "Creates a project.")
@@ -22,9 +22,15 @@ final class ProjectCommand {
             @Mixin Connection service,
             @Parameters(paramLabel = "CODE", description = "An opaque code; it becomes a folder name at the site.")
                     String code,
-            @Option(names = "--title", defaultValue = "", description = "A title for people.") String title) {
-        Answer<ShownProject> project =
-                service.post("/api/v1/projects", Map.of("code", code, "title", title), ShownProject.class);
+            @Option(names = "--title", defaultValue = "", description = "A title for people.") String title,
+            @Option(
+                            names = "--site-names",
+                            defaultValue = "kept",
+                            paramLabel = "codes|kept",
+                            description = "What folders and files are called at the sites: ${DEFAULT-VALUE}.")
+                    String siteNames) {
+        Answer<ShownProject> project = service.post(
+                "/api/v1/projects", Map.of("code", code, "title", title, "siteNames", siteNames), ShownProject.class);
         service.confirm(project, "created project " + code);
         return Exit.WELL;
     }
@@ -32,13 +38,14 @@ final class ProjectCommand {
     @Command(name = "list", mixinStandardHelpOptions = true, description = "Lists the projects.")
     int list(@Mixin Connection service) {
         Answer<List<ShownProject>> projects = service.all("/api/v1/projects", ShownProject.class);
-        Table table = new Table("CODE", "CREATED", "TRIPWIRE", "PRIORITY", "TITLE");
+        Table table = new Table("CODE", "CREATED", "TRIPWIRE", "PRIORITY", "SITE NAMES", "TITLE");
         projects.value()
                 .forEach(project -> table.row(
                         project.code(),
                         project.createdAt(),
                         threshold(project),
                         project.priority(),
+                        project.siteNames(),
                         Connection.visible(project.title())));
         service.print(projects, table::print);
         return Exit.WELL;
@@ -112,6 +119,30 @@ final class ProjectCommand {
                 Map.of("priority", priority),
                 ShownProject.class);
         service.confirm(project, "%s has priority %d".formatted(code, priority));
+        return Exit.WELL;
+    }
+
+    @Command(
+            name = "site-names",
+            mixinStandardHelpOptions = true,
+            description =
+                    "Sets what folders and files of experiments that are registered from now on are called at the sites.")
+    int siteNames(
+            @Mixin Connection service,
+            @Parameters(index = "0", paramLabel = "CODE", description = "The project's code.") String code,
+            @Parameters(
+                            index = "1",
+                            paramLabel = "codes|kept",
+                            description = "Codes that tell nothing, or the names at the source.")
+                    String siteNames) {
+        Answer<ShownProject> project = service.put(
+                "/api/v1/projects/%s/site-names".formatted(Connection.encoded(code)),
+                Map.of("siteNames", siteNames),
+                ShownProject.class);
+        service.confirm(
+                project,
+                "new experiments of %s: names at sites: %s"
+                        .formatted(code, project.value().siteNames()));
         return Exit.WELL;
     }
 

@@ -47,7 +47,16 @@ public final class Usage {
                         "drill",
                         "gaps"));
         groups.put(
-                "Audit", List.of("coverage", "prove", "manifest", "certificate", "certificate-key", "ledger", "scrub"));
+                "Audit",
+                List.of(
+                        "coverage",
+                        "prove",
+                        "manifest",
+                        "certificate",
+                        "certificate-key",
+                        "ledger",
+                        "scrub",
+                        "identity"));
         groups.put(
                 "Set-up",
                 List.of(

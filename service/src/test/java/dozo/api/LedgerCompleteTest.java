@@ -211,6 +211,26 @@ class LedgerCompleteTest {
                         () -> put("/projects/P1/priority", "{\"priority\": 20}"),
                         row("project.changed", "P1", "before", "priority 10", "after", "priority 20")),
                 change(
+                        "PUT /api/v1/projects/{project}/site-names",
+                        () -> put("/projects/P1/site-names", "{\"siteNames\": \"codes\"}"),
+                        row(
+                                "project.changed",
+                                "P1",
+                                "before",
+                                "names at sites: kept",
+                                "after",
+                                "names at sites: codes")),
+                change(
+                        "PUT /api/v1/projects/{project}/site-names",
+                        () -> put("/projects/P1/site-names", "{\"siteNames\": \"kept\"}"),
+                        row(
+                                "project.changed",
+                                "P1",
+                                "before",
+                                "names at sites: codes",
+                                "after",
+                                "names at sites: kept")),
+                change(
                         "PUT /api/v1/projects/{project}/drill-days",
                         () -> put("/projects/P1/drill-days", "{\"days\": 30}"),
                         row(
@@ -605,8 +625,8 @@ class LedgerCompleteTest {
                         "P1/fw-" + item,
                         "origin",
                         "fw",
-                        "item",
-                        item,
+                        "item_sha256",
+                        Digest.ofText(item).toString(),
                         "before",
                         "proposal",
                         "after",
@@ -622,7 +642,17 @@ class LedgerCompleteTest {
     }
 
     private static Row arrival(String action, String item, String before, String after) {
-        return row(action, ANY, "origin", "fw", "item", item, "before", before, "after", after);
+        return row(
+                action,
+                ANY,
+                "origin",
+                "fw",
+                "item_sha256",
+                Digest.ofText(item).toString(),
+                "before",
+                before,
+                "after",
+                after);
     }
 
     private static long latestArrival() {

@@ -27,7 +27,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Projects: their members, source roots and restore folders, the tripwire's threshold, the time between drills, and the priority. */
+/** Projects: their members, source roots and restore folders, the tripwire's threshold, the time between drills, the priority, and the names at the sites. */
 @Controller
 @RequestMapping("/administration/projects")
 class ProjectsPage {
@@ -65,13 +65,15 @@ class ProjectsPage {
             @RequestParam(defaultValue = "") String code,
             @RequestParam(defaultValue = "") String title,
             @RequestParam(defaultValue = "") String roots,
+            @RequestParam(defaultValue = "kept") String siteNames,
             Principal actor,
             Model model) {
         try {
-            return to(projects.create(code.strip(), title.strip(), folders(roots), actor.getName())
+            return to(projects.create(code.strip(), title.strip(), siteNames, folders(roots), actor.getName())
                     .code());
         } catch (Refusal refused) {
-            model.addAttribute("form", Form.refused(Map.of("code", code, "title", title, "roots", roots), refused));
+            Map<String, String> typed = Map.of("code", code, "title", title, "roots", roots, "siteNames", siteNames);
+            model.addAttribute("form", Form.refused(typed, refused));
             return "newproject";
         }
     }
@@ -127,6 +129,23 @@ class ProjectsPage {
                     .code());
         } catch (Refusal refused) {
             return shown(before, Map.of("priority", priority), refused, model);
+        }
+    }
+
+    /** Sets how the names of sources are written at the sites, for new experiments. */
+    @PostMapping("/{project}/site-names")
+    String setSiteNames(
+            @PathVariable String project,
+            @RequestParam(defaultValue = "") String siteNames,
+            Principal actor,
+            Model model) {
+        Project before = find(project);
+        try {
+            return to(projects.setSiteNames(project, siteNames, actor.getName())
+                    .orElseThrow(() -> noProject(project))
+                    .code());
+        } catch (Refusal refused) {
+            return shown(before, Map.of("siteNames", siteNames), refused, model);
         }
     }
 
@@ -196,6 +215,7 @@ class ProjectsPage {
         values.put("entries", String.valueOf(project.tripwire().entries()));
         values.put("days", project.drillDays() == null ? "" : String.valueOf(project.drillDays()));
         values.put("priority", String.valueOf(project.priority()));
+        values.put("siteNames", project.siteNames());
         values.put("roots", String.join("\n", shown(project.roots())));
         values.put("restoreRoots", String.join("\n", shown(project.restoreRoots())));
         values.putAll(typed);

@@ -296,8 +296,9 @@ public class BulkRegistration {
     private List<Path> insert(List<Wish> wishes, String actor) {
         return jdbc.sql("""
                         insert into experiment (project_id, code, title, source_kind, source_root, source_bound, modality, scanner,
-                                                acquired_on, registered_at, registered_by)
-                        select p.project_id, w.code, w.title, 'filesystem', w.root, w.bound, w.modality, w.scanner, w.day, :now, :actor
+                                                acquired_on, registered_at, registered_by, name_key)
+                        select p.project_id, w.code, w.title, 'filesystem', w.root, w.bound, w.modality, w.scanner, w.day, :now, :actor,
+                               new_name_key(p.project_id)
                         from unnest(:projects::text[], :codes::text[], :titles::text[], :roots::bytea[], :bounds::boolean[],
                                     :modalities::text[], :scanners::text[], :days::text[]::date[])
                              with ordinality as w (project, code, title, root, bound, modality, scanner, day, n)

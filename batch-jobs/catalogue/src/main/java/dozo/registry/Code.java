@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import java.util.UUID;
 import java.util.regex.Pattern;
 
 /** Checks the opaque names of projects, experiments and sites; they become folder names at a site. */
@@ -28,6 +29,11 @@ public final class Code {
     /** Returns whether this has the form of a code. */
     public static boolean isCode(String text) {
         return FORM.matcher(text).matches();
+    }
+
+    /** Returns a new code that says nothing. */
+    static String opaque() {
+        return "x-" + UUID.randomUUID();
     }
 
     static String checkedTitle(String title) {

@@ -2,6 +2,7 @@ package dozo.registry;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
+import dozo.file.SiteNames;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.registry.Projects.Project;
@@ -61,6 +62,7 @@ public class Experiments {
             FilePath.pathOf(row.getBytes("source_root")),
             row.getBoolean("source_bound"),
             list(row),
+            names(row),
             new Acquisition(
                     row.getString("modality"), row.getString("scanner"), row.getObject("acquired_on", LocalDate.class)),
             row.getTimestamp("registered_at").toInstant(),
@@ -79,6 +81,7 @@ public class Experiments {
      * @param source the folder its files are in
      * @param bound whether the source is below a root of the project, without a link on its path
      * @param list the file list of the source; null: the source is walked
+     * @param names how its names are written at the sites
      * @param acquisition how and when it was acquired, as far as known
      */
     public record Experiment(
@@ -90,6 +93,7 @@ public class Experiments {
             Path source,
             boolean bound,
             @Nullable SourceList list,
+            SiteNames names,
             Acquisition acquisition,
             Instant registeredAt,
             String registeredBy) {
@@ -151,6 +155,12 @@ public class Experiments {
         Path root = placed.path();
         lock(project, code);
         Optional<Experiment> found = find(project, code).filter(known -> known.kind() == SourceKind.NONE);
+        if (found.isPresent() && found.get().names().equals(SiteNames.LOST)) {
+            throw Refusal.conflict(
+                    "code",
+                    "the names of experiment %s at the site are codes that nobody can resolve any more; register the folder under another code",
+                    found.get().name());
+        }
         if (found.isEmpty()) {
             refuseTakenCode(project, code);
         }
@@ -170,6 +180,8 @@ public class Experiments {
      * Registers an experiment that an origin delivers into one of Dozo's folders, which need not exist yet, or that an
      * origin found in an existing folder. No link on its path is followed.
      *
+     * @param wanted its code; null: {@code proposed}, unless the project's names are codes at the sites: then one that says nothing
+     * @param proposed made of what the origin calls it
      * @param kind for a file system, the folder is the origin's and stays where it is
      * @param root without links
      * @param sight what the accepting user may see
@@ -180,17 +192,18 @@ public class Experiments {
     public Experiment registerCollected(
             Sight sight,
             String project,
-            String code,
+            @Nullable String wanted,
+            String proposed,
             String title,
             SourceKind kind,
             Path root,
             Acquisition acquisition,
             String actor) {
-        Code.checked("code", code);
         checkDay(acquisition, clock);
         Code.checkedTitle(title);
         Project owner =
                 projects.find(project).filter(known -> sight.sees(project)).orElseThrow(() -> noProject(project));
+        String code = Code.checked("code", wanted != null ? wanted : owner.coded() ? Code.opaque() : proposed);
         refuseTakenCode(project, code);
         if (kind == SourceKind.FILESYSTEM) {
             refuseTakenSource(sight, root);
@@ -203,24 +216,42 @@ public class Experiments {
      * Registers an experiment that was found at a site: its title and source are unknown until a user registers it
      * again. Returns the experiment that has the codes already, if there is one.
      *
+     * @param coded whether its names at the site are codes: these become its names, its source is unknown from now on, so that no
+     *     other names ever join them, and the project's next experiments get codes
      * @throws Refusal if a code is malformed
      */
     @Transactional
-    public Experiment registerFound(String project, String code, String actor) {
+    public Experiment registerFound(String project, String code, boolean coded, String actor) {
         Code.checked("code", code);
         Optional<Experiment> known = find(project, code);
-        if (known.isPresent()) {
-            return known.get();
+        if (known.isEmpty()) {
+            insert(
+                    projects.findOrCreate(project, actor),
+                    code,
+                    "",
+                    SourceKind.NONE,
+                    new Placed(unknownSource(project, code), true),
+                    null,
+                    Acquisition.UNKNOWN,
+                    actor);
         }
-        return insert(
-                projects.findOrCreate(project, actor),
-                code,
-                "",
-                SourceKind.NONE,
-                new Placed(Path.of("/source-unknown", project, code), true),
-                null,
-                Acquisition.UNKNOWN,
-                actor);
+        if (coded) {
+            projects.setCoded(project, true, actor);
+            jdbc.sql("""
+                            update experiment
+                                set names_lost = true, source_kind = 'none', source_root = :unknown, source_bound = true
+                            where code = :code and project_id = (select project_id from project where code = :project)
+                            """)
+                    .param("code", code)
+                    .param("project", project)
+                    .param("unknown", FilePath.rawBytes(unknownSource(project, code)))
+                    .update();
+        }
+        return find(project, code).orElseThrow();
+    }
+
+    private static Path unknownSource(String project, String code) {
+        return Path.of("/source-unknown", project, code);
     }
 
     /** Sets the source and what else a user says of an experiment that was found at a site. */
@@ -254,9 +285,10 @@ public class Experiments {
             StatementSpec insert = jdbc.sql("""
                             insert into experiment (project_id, code, title, source_kind, source_root, source_bound, list_file,
                                                     list_form, list_bound, modality, scanner, acquired_on, registered_at,
-                                                    registered_by)
+                                                    registered_by, name_key)
                             values (:project, :code, :title, :kind, :root, :bound, :list, :form, :listBound,
-                                    :modality, :scanner, :day, :now, :actor)
+                                    :modality, :scanner, :day, :now, :actor,
+                                    case when :kind <> 'none' then new_name_key(:project) end)
                             """)
                     .param("project", owner.id())
                     .param("code", code)
@@ -464,6 +496,11 @@ public class Experiments {
 
     static String known(@Nullable Object attribute) {
         return attribute == null ? "unknown" : attribute.toString();
+    }
+
+    /** Returns how the names of the experiment in this row are written at the sites. */
+    public static SiteNames names(ResultSet row) throws SQLException {
+        return row.getBoolean("names_lost") ? SiteNames.LOST : SiteNames.of(row.getBytes("name_key"));
     }
 
     private static @Nullable SourceList list(ResultSet row) throws SQLException {

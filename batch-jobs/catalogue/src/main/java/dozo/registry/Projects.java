@@ -35,7 +35,11 @@ public class Projects {
             paths(row.getArray("restore_roots")),
             row.getObject("drill_days", Integer.class),
             row.getInt("priority"),
+            row.getBoolean("coded"),
             row.getTimestamp("created_at").toInstant());
+
+    private static final String CODES = "codes";
+    private static final String KEPT = "kept";
 
     private static final int DRILL_DAYS_MAX = 3_660;
     private static final int PRIORITY_MAX = 100;
@@ -77,6 +81,7 @@ public class Projects {
      * @param restoreRoots the folders below which its experiments may be restored, as they were entered
      * @param drillDays the number of days within which it must be rehearsed; null: that of the setting
      * @param priority its share of the time that sending takes, compared with the other projects: 1 to 100
+     * @param coded whether experiments that are registered from now on get codes instead of names at the sites
      */
     public record Project(
             int id,
@@ -87,7 +92,14 @@ public class Projects {
             List<Path> restoreRoots,
             @Nullable Integer drillDays,
             int priority,
-            Instant createdAt) {}
+            boolean coded,
+            Instant createdAt) {
+
+        /** Returns what new experiments have at the sites instead of the names of their sources: codes; or kept. */
+        public String siteNames() {
+            return coded ? CODES : KEPT;
+        }
+    }
 
     public Projects(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
@@ -135,13 +147,14 @@ public class Projects {
     }
 
     /**
-     * Creates a project with source roots.
+     * Creates a project with source roots and a choice of names at the sites.
      *
-     * @throws Refusal as {@link #create(String, String, String)} and {@link #setRoots}
+     * @throws Refusal as {@link #create(String, String, String)}, {@link #setSiteNames} and {@link #setRoots}
      */
     @Transactional
-    public Project create(String code, String title, List<Path> roots, String actor) {
-        Project project = create(code, title, actor);
+    public Project create(String code, String title, String siteNames, List<Path> roots, String actor) {
+        create(code, title, actor);
+        Project project = setSiteNames(code, siteNames, actor).orElseThrow();
         return roots.isEmpty() ? project : setRoots(code, roots, actor).orElseThrow();
     }
 
@@ -211,6 +224,33 @@ public class Projects {
                 "priority %d"::formatted,
                 jdbc.sql("update project set priority = :priority where code = :code returning *")
                         .param("priority", priority),
+                actor);
+    }
+
+    /**
+     * Sets how the names of sources are written at the sites, for experiments that are registered from now on. Those that are
+     * registered already stay as they are (ADR 0092).
+     *
+     * @param siteNames codes, or kept
+     * @return the changed project; empty if there is none with this code
+     * @throws Refusal if it is neither
+     */
+    @Transactional
+    public Optional<Project> setSiteNames(String code, String siteNames, String actor) {
+        if (!List.of(CODES, KEPT).contains(siteNames)) {
+            throw new Refusal("siteNames", "\"%s\": expected codes or kept", siteNames);
+        }
+        return setCoded(code, siteNames.equals(CODES), actor);
+    }
+
+    Optional<Project> setCoded(String code, boolean coded, String actor) {
+        return change(
+                code,
+                Project::coded,
+                coded,
+                codes -> codes ? "names at sites: codes" : "names at sites: kept",
+                jdbc.sql("update project set coded = :coded where code = :code returning *")
+                        .param("coded", coded),
                 actor);
     }
 

@@ -169,10 +169,11 @@ public class Bags {
                 .update();
         jdbc.sql("""
                         create temp table standing on commit drop as
-                        select s.*, exists (select from damage d
+                        select path_at_site(e, s.path) as path, s.entry_no, s.kind, s.size_bytes, s.receipt_id,
+                               exists (select from damage d
                                             where d.experiment_id = %1$d and d.site_id = %2$d and d.entry_no = s.entry_no
                                               and d.receipt_id >= s.receipt_id) as damaged
-                        from standing_entry(%1$d, %2$d) s
+                        from standing_entry(%1$d, %2$d) s join experiment e on e.experiment_id = %1$d
                         """.formatted(experimentId, siteId)).update();
     }
 
@@ -227,11 +228,12 @@ public class Bags {
                         select distinct l.path from lying l
                         where not exists (select from standing s where s.path = l.path)
                           and not exists (select from entry e join directory d using (experiment_id, directory_no)
+                                          join experiment x using (experiment_id)
                                           where e.experiment_id = :experiment
-                                            and entry_path(d.path, e.name) = l.path)
-                          and not exists (select from directory d
+                                            and path_at_site(x, entry_path(d.path, e.name)) = l.path)
+                          and not exists (select from directory d join experiment x using (experiment_id)
                                           where l.kind = 'd' and d.experiment_id = :experiment
-                                            and sha256(d.path) = sha256(l.path))
+                                            and path_at_site(x, d.path) = l.path)
                         order by l.path
                         limit :limit
                         """)

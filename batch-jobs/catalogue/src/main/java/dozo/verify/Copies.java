@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
+import dozo.file.SiteNames;
+import dozo.registry.Experiments;
 import dozo.send.SiteCopy;
 import dozo.send.SiteFolders;
 import java.sql.ResultSet;
@@ -50,6 +52,7 @@ public class Copies {
         if (entryNumbers.length == 0) {
             return List.of();
         }
+        SiteNames names = names(experimentId);
         return jdbc.sql("""
                         with wanted as (
                             select e.entry_no, e.directory_no, e.name, e.kind, e.size_bytes, d.path as folder
@@ -99,7 +102,7 @@ public class Copies {
                 .param("numbers", entryNumbers)
                 .param("lowest", Arrays.stream(entryNumbers).min().getAsInt())
                 .param("highest", Arrays.stream(entryNumbers).max().getAsInt())
-                .query((row, n) -> copy(row, Digest.of(row.getBytes("digest"))))
+                .query((row, n) -> copy(row, names, Digest.of(row.getBytes("digest"))))
                 .list();
     }
 
@@ -110,6 +113,7 @@ public class Copies {
      * @param proven entries by number, each with the digest computed when it was last proven
      */
     List<SiteCopy> ofCurrent(int experimentId, Map<Integer, Digest> proven) {
+        SiteNames names = names(experimentId);
         return jdbc.sql("""
                         select e.entry_no, e.kind, entry_path(d.path, e.name) as path, e.size_bytes, null::integer as manifest_no,
                                project.code || '/' || experiment.code as experiment
@@ -122,7 +126,7 @@ public class Copies {
                 .param(
                         "numbers",
                         proven.keySet().stream().mapToInt(Integer::intValue).toArray())
-                .query((row, n) -> copy(row, requireNonNull(proven.get(row.getInt("entry_no")))))
+                .query((row, n) -> copy(row, names, requireNonNull(proven.get(row.getInt("entry_no")))))
                 .list();
     }
 
@@ -173,7 +177,14 @@ public class Copies {
                 .toArray();
     }
 
-    private static SiteCopy copy(ResultSet row, Digest digest) throws SQLException {
+    private SiteNames names(int experimentId) {
+        return jdbc.sql("select name_key, names_lost from experiment where experiment_id = :experiment")
+                .param("experiment", experimentId)
+                .query((row, n) -> Experiments.names(row))
+                .single();
+    }
+
+    private static SiteCopy copy(ResultSet row, SiteNames names, Digest digest) throws SQLException {
         SiteFolders folders = SiteFolders.of(row.getString("experiment"));
         FilePath name = FilePath.of(row.getBytes("path"));
         Integer replacedBy = row.getObject("manifest_no", Integer.class);
@@ -182,7 +193,7 @@ public class Copies {
                 row.getInt("entry_no"),
                 EntryKind.of(row.getString("kind").charAt(0)),
                 name,
-                top.resolve(name),
+                top.resolve(names.of(name)),
                 digest,
                 row.getLong("size_bytes"),
                 replacedBy == null);

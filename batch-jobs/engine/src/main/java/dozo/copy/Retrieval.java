@@ -477,7 +477,7 @@ public final class Retrieval implements AutoCloseable {
     }
 
     private boolean isElsewhere(Expected wanted, Arrivals arrived) throws IOException, InterruptedException {
-        for (FilePath place : otherPlaces(wanted.file.path())) {
+        for (FilePath place : otherPlaces(wanted.file.remote())) {
             if (!place.equals(wanted.file.remote())
                     && tryPlace(wanted, place, arrived).isEmpty()) {
                 return true;
@@ -486,12 +486,12 @@ public final class Retrieval implements AutoCloseable {
         return false;
     }
 
-    private List<FilePath> otherPlaces(FilePath name) throws IOException, InterruptedException {
+    private List<FilePath> otherPlaces(FilePath place) throws IOException, InterruptedException {
         try {
-            return lanes.over(lane -> otherPlaces(lane).of(lane, name));
+            return lanes.over(lane -> otherPlaces(lane).of(lane, place));
         } catch (RemoteException e) {
             // Reported for the place where the copy should be.
-            var _ = missed(name, e);
+            var _ = missed(place, e);
             return List.of();
         }
     }

@@ -1,6 +1,7 @@
 package dozo.file;
 
 import dozo.crypto.Sha256;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -36,6 +37,11 @@ public final class Digest {
     /** Returns the digest of these bytes. */
     public static Digest ofContent(byte[] content) {
         return new Digest(algorithm().digest(content));
+    }
+
+    /** Returns the digest of this text's UTF-8 bytes. */
+    public static Digest ofText(String text) {
+        return ofContent(text.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Returns a new SHA-256 computation. */

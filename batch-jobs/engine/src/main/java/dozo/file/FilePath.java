@@ -211,6 +211,19 @@ public final class FilePath implements Comparable<FilePath> {
         return bytes.length > n && bytes[n] == '/' && Arrays.equals(bytes, 0, n, above.bytes, 0, n);
     }
 
+    /**
+     * Returns the part of this path below another.
+     *
+     * @throws IllegalArgumentException if it is not below it
+     */
+    public FilePath below(FilePath above) {
+        if (!startsWith(above)) {
+            throw new IllegalArgumentException(this + " is not below " + above);
+        }
+        int cut = above.isRoot() ? 0 : above.bytes.length + 1;
+        return equals(above) ? ROOT : new FilePath(Arrays.copyOfRange(bytes, cut, bytes.length));
+    }
+
     @Override
     public int compareTo(FilePath other) {
         return Arrays.compareUnsigned(bytes, other.bytes);

@@ -25,11 +25,11 @@ public final class OtherPlaces {
     /** No site supports longer names. */
     private static final int NAME_BYTES_MAX = 255;
 
-    private final FilePath data;
+    private final SiteFolders folders;
     private final List<FilePath> versions;
 
-    private OtherPlaces(FilePath data, List<FilePath> versions) {
-        this.data = data;
+    private OtherPlaces(SiteFolders folders, List<FilePath> versions) {
+        this.folders = folders;
         this.versions = versions;
     }
 
@@ -49,18 +49,19 @@ public final class OtherPlaces {
             }
         }
         return new OtherPlaces(
-                folders.data(), manifests.stream().map(folders::versionsOfData).toList());
+                folders, manifests.stream().map(folders::versionsOfData).toList());
     }
 
     /**
-     * Returns every file and link that may be a copy of this name: first the one in the bag, then those among the
+     * Returns every file and link that may be the copy that is not at its place: first the one in the bag, then those among the
      * versions, the latest manifest first. Sends requests for each folder on the way, so use it only for missing files.
      *
-     * @param name below the source's root
+     * @param place in the bag or among the versions, below the site's root
      */
-    public List<FilePath> of(Lane lane, FilePath name) throws RemoteException, InterruptedException {
+    public List<FilePath> of(Lane lane, FilePath place) throws RemoteException, InterruptedException {
+        FilePath name = folders.below(place);
         List<FilePath> found = new ArrayList<>();
-        for (FilePath folder : ways(lane, List.of(data), name.parent(), 1)) {
+        for (FilePath folder : ways(lane, List.of(folders.data()), name.parent(), 1)) {
             addNumbered(lane, folder, name.name(), 1, false, found);
         }
         for (FilePath version : versions) {

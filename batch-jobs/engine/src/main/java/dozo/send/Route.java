@@ -3,6 +3,7 @@ package dozo.send;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
+import dozo.file.SiteNames;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -17,17 +18,33 @@ import java.util.Optional;
  * @param content the folder at the site that the source's root becomes: the top or below it
  * @param incoming the folder for temporary names
  * @param versions where replaced files are kept; empty: they are overwritten
+ * @param names how names below the content are written at the site
  */
 public record Route(
-        SourceFolder source, FilePath top, FilePath content, FilePath incoming, Optional<FilePath> versions) {
+        SourceFolder source,
+        FilePath top,
+        FilePath content,
+        FilePath incoming,
+        Optional<FilePath> versions,
+        SiteNames names) {
 
     private static final int TEMPORARY_NAME_BYTES = 16;
 
+    /** Creates a route that keeps all names. */
+    public Route(SourceFolder source, FilePath top, FilePath content, FilePath incoming, Optional<FilePath> versions) {
+        this(source, top, content, incoming, versions, SiteNames.KEPT);
+    }
+
     /** Returns the route of one manifest of the experiment {@code project/experiment} into its bag. */
-    public static Route backup(SourceFolder source, String experiment, int manifest) {
+    public static Route backup(SourceFolder source, String experiment, int manifest, SiteNames names) {
         SiteFolders folders = SiteFolders.of(experiment);
         return new Route(
-                source, folders.bag(), folders.data(), folders.incoming(), Optional.of(folders.versions(manifest)));
+                source,
+                folders.bag(),
+                folders.data(),
+                folders.incoming(),
+                Optional.of(folders.versions(manifest)),
+                names);
     }
 
     /**
@@ -67,12 +84,12 @@ public record Route(
 
     /** Returns the same route from another source. */
     public Route from(SourceFolder other) {
-        return new Route(other, top, content, incoming, versions);
+        return new Route(other, top, content, incoming, versions, names);
     }
 
     /** Returns the name of a verified entry. */
     public FilePath finalName(Entry entry) {
-        return content.resolve(entry.path());
+        return content.resolve(names.of(entry.path()));
     }
 
     /**

@@ -357,7 +357,7 @@ public final class Sender implements AutoCloseable {
                 .toList();
         Map<Placed, Outcome> outcomes = workers.each(
                 all,
-                placed -> entryOutcome(placed.entry, lane -> {
+                placed -> entryOutcome(placed.route, placed.entry, lane -> {
                     SiteFacts facts = SiteFacts.of(placed.entry);
                     lane.sftp().setFacts(placed.route.finalName(placed.entry), facts.mode(), facts.modifiedSeconds());
                     return new Verified(placed.entry, Digest.OF_NOTHING);
@@ -422,7 +422,7 @@ public final class Sender implements AutoCloseable {
         List<Entry> left = new ArrayList<>(unit.entries());
         for (int i = 0; i < TRIES && !left.isEmpty() && site.linksFiles(); i++) {
             try (Stay _ = gauges.naming.enter()) {
-                outcomes.putAll(links.link(route, linkable(left, copies, earlier)));
+                outcomes.putAll(links.link(route, linkable(route, left, copies, earlier)));
             }
             left.removeIf(outcomes::containsKey);
             Map<Facts, Entry> firsts = new HashMap<>();
@@ -445,7 +445,8 @@ public final class Sender implements AutoCloseable {
     }
 
     /** Returns the entries that may be linked, with their files. */
-    private Map<Entry, Verified> linkable(List<Entry> entries, Map<Facts, Verified> copies, Earlier earlier)
+    private Map<Entry, Verified> linkable(
+            Route route, List<Entry> entries, Map<Facts, Verified> copies, Earlier earlier)
             throws RemoteException, InterruptedException {
         Map<Entry, Verified> linkable = new HashMap<>();
         for (Entry entry : entries) {
@@ -454,7 +455,7 @@ public final class Sender implements AutoCloseable {
                     && earlier.proven()
                             .getOrDefault(entry.number(), copy.digest())
                             .equals(copy.digest())
-                    && (entry.path().isUtf8() || site.namesAreBytes())) {
+                    && canHaveName(route, entry)) {
                 linkable.put(entry, copy);
             }
         }
@@ -632,14 +633,14 @@ public final class Sender implements AutoCloseable {
                     lanes, workers, route, files.stream().map(route::finalName).toList());
         }
         return files.stream()
-                .filter(file -> file.path().isUtf8())
+                .filter(file -> route.finalName(file).isUtf8())
                 .filter(file -> !copy || tree.isNew(route.finalName(file).parent()))
                 .toList();
     }
 
     /** Sends one file under its temporary name, or finds it under its final name. */
     private Arrival sendFile(Route route, Entry file, boolean look) throws RemoteException, InterruptedException {
-        return entryWork(file, Missing::new, lane -> {
+        return entryWork(route, file, Missing::new, lane -> {
             // Opens the source first, so that nothing is created at the site for an unreadable file.
             try (SourceFile source = open(route, file, lanes.files())) {
                 FilePath finalName = route.finalName(file);
@@ -841,7 +842,7 @@ public final class Sender implements AutoCloseable {
                 Stay _ = gauges.files.enter()) {
             arrival = asProven(
                     route,
-                    entryWork(file, Missing::new, lane -> arriveLarge(lane, route, file, earlier, holes)),
+                    entryWork(route, file, Missing::new, lane -> arriveLarge(lane, route, file, earlier, holes)),
                     earlier);
         }
         return switch (arrival) {
@@ -895,7 +896,7 @@ public final class Sender implements AutoCloseable {
     private Outcome publish(Route route, Arrived proven, Earlier earlier) throws RemoteException, InterruptedException {
         Entry file = proven.file();
         SiteFacts facts = SiteFacts.of(file);
-        return entryOutcome(file, lane -> {
+        return entryOutcome(route, file, lane -> {
             FilePath finalName = route.finalName(file);
             if (!proven.lies().equals(finalName)) {
                 tree.publish(lane, route, proven.lies(), finalName, proven.digest(), facts, earlier.mayBeShared(file));
@@ -908,13 +909,14 @@ public final class Sender implements AutoCloseable {
 
     /** Creates a folder or a link, and checks the link. */
     private Outcome makeOther(Route route, Entry entry) throws RemoteException, InterruptedException {
-        return entryOutcome(entry, lane -> {
+        return entryOutcome(route, entry, lane -> {
             FilePath name = route.finalName(entry);
-            byte[] target = entry.facts().linkTarget();
-            if (target == null) {
+            byte[] sealed = entry.facts().linkTarget();
+            if (sealed == null) {
                 tree.makeFolders(lane, route, name);
                 return new Verified(entry, Digest.OF_NOTHING);
             }
+            byte[] target = route.names().ofLink(sealed);
             tree.link(lane, route, target, route.temporaryName(entry), name);
             byte[] found = lane.sftp().readlink(name);
             return Arrays.equals(found, target)
@@ -1013,15 +1015,19 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    private Outcome entryOutcome(Entry entry, Work<Outcome, SourceProblem> work)
+    private Outcome entryOutcome(Route route, Entry entry, Work<Outcome, SourceProblem> work)
             throws RemoteException, InterruptedException {
-        return entryWork(entry, failed -> failed, work);
+        return entryWork(route, entry, failed -> failed, work);
+    }
+
+    private boolean canHaveName(Route route, Entry entry) throws RemoteException, InterruptedException {
+        return route.finalName(entry).isUtf8() || site.namesAreBytes();
     }
 
     /** Works on an entry. A problem of this entry alone is a result. */
-    private <T> T entryWork(Entry entry, Function<Failed, T> failure, Work<T, SourceProblem> work)
+    private <T> T entryWork(Route route, Entry entry, Function<Failed, T> failure, Work<T, SourceProblem> work)
             throws RemoteException, InterruptedException {
-        if (!entry.path().isUtf8() && !site.namesAreBytes()) {
+        if (!canHaveName(route, entry)) {
             return failure.apply(new Failed(
                     entry,
                     Problem.SITE_REFUSED,

@@ -34,6 +34,22 @@ public record SiteFolders(FilePath bag, FilePath versions, FilePath incoming) {
         return versions.resolve(String.valueOf(manifest));
     }
 
+    /**
+     * Returns the part of a copy's place below its data folder: in the bag, or in that of a manifest's versions.
+     *
+     * @throws IllegalArgumentException if it is in neither
+     */
+    public FilePath below(FilePath place) {
+        if (place.startsWith(data())) {
+            return place.below(data());
+        }
+        FilePath version = place.below(versions);
+        while (!version.parent().isRoot()) {
+            version = version.parent();
+        }
+        return place.below(versions.resolve(version).resolve(DATA));
+    }
+
     /** Returns the folder of what it replaced of the source's tree. */
     public FilePath versionsOfData(int manifest) {
         return versions(manifest).resolve(DATA);

@@ -270,7 +270,7 @@ public final class SiteReader {
     /** Returns where else a copy is, recognised by its digest. */
     private Optional<FilePath> elsewhere(OtherPlaces places, SiteCopy copy)
             throws RemoteException, InterruptedException {
-        for (FilePath path : lanes.over(lane -> places.of(lane, copy.name()))) {
+        for (FilePath path : lanes.over(lane -> places.of(lane, copy.path()))) {
             SiteCopy there = new SiteCopy(
                     copy.entryNumber(),
                     copy.kind(),

@@ -43,7 +43,7 @@ class OtherPlacesIT {
             Lane lane = lanes.next();
             OtherPlaces places = OtherPlaces.at(lane, SiteFolders.of("p/E1"));
 
-            assertThat(places.of(lane, FilePath.of("a/f")))
+            assertThat(places.of(lane, FilePath.of("p/E1/data/a/f")))
                     .extracting(FilePath::toString)
                     .containsExactly(
                             "p/E1/data/a/f",
@@ -51,10 +51,10 @@ class OtherPlacesIT {
                             ".dozo/versions/p/E1/2/data/a/f",
                             ".dozo/versions/p/E1/2/data/a/f~2",
                             ".dozo/versions/p/E1/2/data/a~2/f");
-            assertThat(places.of(lane, FilePath.of(longest)))
+            assertThat(places.of(lane, FilePath.of("p/E1/data/" + longest)))
                     .extracting(FilePath::toString)
                     .containsExactly("p/E1/data/" + longest);
-            assertThat(OtherPlaces.at(lane, SiteFolders.of("p/E3")).of(lane, FilePath.of("a/f")))
+            assertThat(OtherPlaces.at(lane, SiteFolders.of("p/E3")).of(lane, FilePath.of("p/E3/data/a/f")))
                     .isEmpty();
         }
     }

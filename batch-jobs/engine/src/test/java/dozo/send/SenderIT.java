@@ -9,6 +9,7 @@ import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.file.SiteNames;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.Lanes;
 import dozo.remote.Lanes.LaneTraffic;
@@ -59,7 +60,7 @@ class SenderIT {
     void makeFolders() throws Exception {
         source = Files.createDirectory(folder.resolve("source"));
         root = Files.createDirectory(folder.resolve("dr"));
-        route = Route.backup(SourceFolder.of(source), "p/E1", 1);
+        route = Route.backup(SourceFolder.of(source), "p/E1", 1, SiteNames.KEPT);
     }
 
     @Test
@@ -126,8 +127,9 @@ class SenderIT {
 
         try (LoopbackSite site = openSsh();
                 Sender sender = sender(site.address())) {
-            List<Outcome> outcomes =
-                    sender.send(Route.backup(SourceFolder.of(writeOnly), "p/E1", 1), new Unit.Bundle(List.of(entry)));
+            List<Outcome> outcomes = sender.send(
+                    Route.backup(SourceFolder.of(writeOnly), "p/E1", 1, SiteNames.KEPT),
+                    new Unit.Bundle(List.of(entry)));
 
             Failed failed = (Failed) outcomes.getFirst();
             assertThat(failed.problem()).isEqualTo(Problem.UNREADABLE);

@@ -8,6 +8,7 @@ import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.file.SiteNames;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.Lanes;
 import dozo.remote.SiteCheck;
@@ -119,7 +120,7 @@ class SlowSourceIT {
             // The large file takes one of the threads that may wait for a source.
             awaitAllThreads(mount);
 
-            Route other = Route.backup(SourceFolder.of(files), "p/E2", 1);
+            Route other = Route.backup(SourceFolder.of(files), "p/E2", 1, SiteNames.KEPT);
             try (Sender sender = sender(site)) {
                 assertThat(sender.send(other, new Unit.Bundle(entries))).allMatch(Verified.class::isInstance);
                 assertThat(sender.send(other, new Unit.Large(large))).allMatch(Verified.class::isInstance);
@@ -184,7 +185,7 @@ class SlowSourceIT {
                     new Entry(301, FilePath.between(files, sub.resolve("f")), DirectoryTree.facts(sub.resolve("f"))));
             boolean hung = false;
             for (int i = 1; i <= 20 && !hung; i++) {
-                Route route = Route.backup(SourceFolder.of(files), "p/E" + i, 1);
+                Route route = Route.backup(SourceFolder.of(files), "p/E" + i, 1, SiteNames.KEPT);
                 mount.hang();
                 Future<List<Outcome>> sent = threads.submit(() -> sender.send(route, new Unit.Bundle(entries)));
                 await().atMost(LIMIT).until(() -> mount.hanging() > 0);
@@ -245,7 +246,7 @@ class SlowSourceIT {
             Future<List<Outcome>> stuck = threads.submit(() -> sender.send(route("E1"), new Unit.Bundle(entries)));
             awaitAllThreads(mount);
 
-            Route other = Route.backup(SourceFolder.of(files), "p/E2", 1);
+            Route other = Route.backup(SourceFolder.of(files), "p/E2", 1, SiteNames.KEPT);
             Future<List<Outcome>> sent = threads.submit(() -> sender.send(other, new Unit.Bundle(entries)));
             await().atMost(LIMIT).until(sent::isDone);
             assertThat(sent.get()).allMatch(Verified.class::isInstance);
@@ -377,7 +378,7 @@ class SlowSourceIT {
     }
 
     private Route route(String experiment) {
-        return Route.backup(SourceFolder.of(nfs), "p/" + experiment, 1);
+        return Route.backup(SourceFolder.of(nfs), "p/" + experiment, 1, SiteNames.KEPT);
     }
 
     private LoopbackSite site() throws Exception {

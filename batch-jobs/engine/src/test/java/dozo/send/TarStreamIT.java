@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.file.SiteNames;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.Lanes;
 import dozo.remote.LyingTools;
@@ -58,7 +59,7 @@ class TarStreamIT {
     void makeFolders() throws Exception {
         source = Files.createDirectory(folder.resolve("source"));
         root = Files.createDirectory(folder.resolve("dr"));
-        route = Route.backup(SourceFolder.of(source), "p/E1", 1);
+        route = Route.backup(SourceFolder.of(source), "p/E1", 1, SiteNames.KEPT);
         tools = new LyingTools(folder);
         tools.tarDoes("real \"$@\"", "real \"$@\"");
     }
@@ -171,7 +172,7 @@ class TarStreamIT {
         try (LoopbackSite site = tools.serve(root);
                 Sender sender = sender(site, givenUp::add)) {
             for (int i = 1; i <= 6; i++) {
-                Route to = Route.backup(SourceFolder.of(source), "p/E" + i, 1);
+                Route to = Route.backup(SourceFolder.of(source), "p/E" + i, 1, SiteNames.KEPT);
                 assertThat(sender.send(to, new Unit.Bundle(entries))).allMatch(Verified.class::isInstance);
             }
             assertThat(tools.archives()).isEqualTo(3);
@@ -212,7 +213,8 @@ class TarStreamIT {
                 Sender sender = sender(site)) {
             Thread stopped = Thread.ofVirtual().start(() -> {
                 try {
-                    sender.send(Route.backup(SourceFolder.of(source), "p/E2", 1), new Unit.Bundle(entries));
+                    sender.send(
+                            Route.backup(SourceFolder.of(source), "p/E2", 1, SiteNames.KEPT), new Unit.Bundle(entries));
                 } catch (RemoteException | InterruptedException e) {
                     // As intended.
                 }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dozo.file.Entry;
 import dozo.file.FilePath;
+import dozo.file.SiteNames;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
@@ -62,7 +63,7 @@ class YieldingIT {
                 Sender sender = sender(site, throttle)) {
             Future<Boolean> sent = threads.submit(() -> {
                 for (int i = 0; !enough.get(); i++) {
-                    Route route = Route.backup(SourceFolder.of(nfs), "p/E" + i, 1);
+                    Route route = Route.backup(SourceFolder.of(nfs), "p/E" + i, 1, SiteNames.KEPT);
                     assertThat(sender.send(route, new Unit.Bundle(entries))).allMatch(Verified.class::isInstance);
                 }
                 return true;

@@ -32,9 +32,10 @@ import java.util.regex.Pattern;
  *
  * @param manifest the number of the manifest that the bag shows
  * @param day the day on which that manifest was sealed, as written
+ * @param coded whether its names are codes
  * @param tagFiles the digests of all tag files
  */
-record Bag(FilePath folder, int manifest, String day, Map<FilePath, Digest> tagFiles) {
+record Bag(FilePath folder, int manifest, String day, boolean coded, Map<FilePath, Digest> tagFiles) {
 
     /** Longer than any tag file but the lists. */
     private static final int TEXT_BYTES_MAX = 64 << 10;
@@ -89,7 +90,8 @@ record Bag(FilePath folder, int manifest, String day, Map<FilePath, Digest> tagF
         if (!NUMBER.matcher(number).matches() || !DAY.matcher(day).matches()) {
             throw new BrokenBag("%s has no manifest number or no date".formatted(TagFiles.INFO));
         }
-        return new Bag(folder, Integer.parseInt(number), day, tagFiles);
+        boolean coded = TagFiles.CODES.equals(fields.get(TagFiles.NAMES));
+        return new Bag(folder, Integer.parseInt(number), day, coded, tagFiles);
     }
 
     private static Map<FilePath, Digest> tagFiles(byte[] tagManifest) throws BrokenBag {

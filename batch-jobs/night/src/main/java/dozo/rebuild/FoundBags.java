@@ -145,9 +145,12 @@ class FoundBags {
         Bag bag;
         try {
             bag = Bag.read(reader, name);
-            Optional<Experiment> known = experiments
-                    .find(codes[0], codes[1])
-                    .filter(experiment -> manifests.current(experiment.id()).isPresent());
+            Optional<Experiment> registered = experiments.find(codes[0], codes[1]);
+            if (registered.isPresent() && registered.get().names().areCodes() != bag.coded()) {
+                throw new BrokenBag("the catalogue knows other names of its files");
+            }
+            Optional<Experiment> known = registered.filter(
+                    experiment -> manifests.current(experiment.id()).isPresent());
             if (known.isPresent()) {
                 compare(run, site, known.get(), bag);
                 return 0;
@@ -184,7 +187,7 @@ class FoundBags {
     private long load(long run, int site, String name, Bag bag, BagList list, SiteReader reader)
             throws IOException, InterruptedException {
         String[] codes = name.split("/", 2);
-        Experiment experiment = experiments.registerFound(codes[0], codes[1], Ledger.SYSTEM);
+        Experiment experiment = experiments.registerFound(codes[0], codes[1], bag.coded(), Ledger.SYSTEM);
         Told told = new Told(experiment.id());
         list.index((problem, message) -> told.add(problem, null, message));
         try (SourceLook look = look(experiment, list, told, reader)) {

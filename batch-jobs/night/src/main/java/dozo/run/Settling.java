@@ -182,7 +182,8 @@ class Settling {
         return new Due(
                 experiment,
                 manifest,
-                Route.backup(SourceFolder.of(experiment.source()), experiment.name(), manifest.number()),
+                Route.backup(
+                        SourceFolder.of(experiment.source()), experiment.name(), manifest.number(), experiment.names()),
                 tagFiles.make(experiment, site, manifest, settled),
                 before,
                 halfDone,

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
+import dozo.file.SiteNames;
 import dozo.file.Size;
 import dozo.file.Spool;
 import dozo.manifest.Manifests.Manifest;
@@ -53,6 +54,11 @@ public class TagFiles {
     public static final FilePath INFO = FilePath.of("bag-info.txt");
     public static final FilePath MANIFEST = FilePath.of("manifest-sha256.txt");
     public static final FilePath SUMS = FilePath.of("sha256sums.txt");
+    /** The field of a bag's description that says what the names below {@code data} are, and its value if they are codes. */
+    public static final String NAMES = "Dozo-Names";
+
+    public static final String CODES = "codes";
+
     public static final FilePath TAG_MANIFEST = FilePath.of("tagmanifest-sha256.txt");
 
     /**
@@ -129,6 +135,7 @@ public class TagFiles {
 
         private final OutputStream out;
         private final NameForm form;
+        private final SiteNames names;
         private final ByteArrayOutputStream line = new ByteArrayOutputStream();
         private final List<Part> standing = new ArrayList<>();
         private long at;
@@ -138,21 +145,22 @@ public class TagFiles {
         private boolean formsDiffer;
         private boolean utf8 = true;
 
-        private Listed(OutputStream out, NameForm form) {
+        private Listed(OutputStream out, NameForm form, SiteNames names) {
             this.out = out;
             this.form = form;
+            this.names = names;
         }
 
         private void add(ProvenFile file, boolean stands, boolean stood) throws IOException {
+            FilePath name = names.of(file.path());
             line.reset();
-            form.writeLine(
-                    line, file.digest().toString(), DATA.resolve(file.path()).bytes());
+            form.writeLine(line, file.digest().toString(), DATA.resolve(name).bytes());
             if (stands) {
                 line.writeTo(out);
                 files++;
                 bytes += file.sizeBytes();
-                formsDiffer |= NameForm.differ(file.path().bytes());
-                utf8 = utf8 && file.path().isUtf8();
+                formsDiffer |= NameForm.differ(name.bytes());
+                utf8 = utf8 && name.isUtf8();
             }
             if (stands && stood) {
                 addPart(line.size());
@@ -191,9 +199,9 @@ public class TagFiles {
     public Bag make(Experiment experiment, int siteId, Manifest manifest, long settledUnit) {
         boolean linked = linkedFiles.find(experiment.id(), siteId);
         Map<FilePath, TagFile> files = new LinkedHashMap<>();
-        Listed listed = addList(files, MANIFEST, NameForm.BAG, experiment.id(), siteId, settledUnit, linked);
+        Listed listed = addList(files, MANIFEST, NameForm.BAG, experiment, siteId, settledUnit, linked);
         if (listed.formsDiffer) {
-            addList(files, SUMS, NameForm.SHA256SUM, experiment.id(), siteId, settledUnit, linked);
+            addList(files, SUMS, NameForm.SHA256SUM, experiment, siteId, settledUnit, linked);
         }
         files.put(DECLARATION, file(declaration(listed)));
         files.put(INFO, file(info(experiment, manifest, listed)));
@@ -229,15 +237,15 @@ public class TagFiles {
             Map<FilePath, TagFile> files,
             FilePath name,
             NameForm form,
-            int experimentId,
+            Experiment experiment,
             int siteId,
             long settledUnit,
             boolean linked) {
         Listed[] written = new Listed[1];
         TagFile file = file(out -> {
             BufferedOutputStream buffered = new BufferedOutputStream(out, BUFFER_BYTES);
-            Listed listed = new Listed(buffered, form);
-            bagFiles.each(experimentId, siteId, settledUnit, listed::add);
+            Listed listed = new Listed(buffered, form, experiment.names());
+            bagFiles.each(experiment.id(), siteId, settledUnit, listed::add);
             if (linked) {
                 addLinks(listed);
             }
@@ -273,7 +281,7 @@ public class TagFiles {
                 Payload-Oxum: %d.%d
                 Dozo-Manifest: %d
                 Dozo-Check: sha256sum -c --quiet %s
-                """.formatted(
+                %s""".formatted(
                         manifest.sealedAt().atZone(ZoneOffset.UTC).toLocalDate(),
                         experiment.name(),
                         experiment.project(),
@@ -281,6 +289,7 @@ public class TagFiles {
                         listed.bytes,
                         listed.files,
                         manifest.number(),
-                        listed.formsDiffer ? SUMS : MANIFEST);
+                        listed.formsDiffer ? SUMS : MANIFEST,
+                        experiment.names().areCodes() ? NAMES + ": " + CODES + "\n" : "");
     }
 }

@@ -461,7 +461,7 @@ public class TransferUnits {
         SourceFolder source = experiment.bound()
                 ? SourceFolder.of(experiment.source())
                 : SourceFolder.behindLinks(experiment.source());
-        Route route = Route.backup(source, experiment.name(), manifest.number());
+        Route route = Route.backup(source, experiment.name(), manifest.number(), experiment.names());
         return Optional.of(new Claim(
                 row.unitId(),
                 row.experimentId(),

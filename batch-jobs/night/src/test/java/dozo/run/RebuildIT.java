@@ -335,7 +335,7 @@ class RebuildIT extends NightAtSite {
             List<Future<Experiment>> found = IntStream.range(0, 8)
                     .mapToObj(i -> threads.submit(() -> {
                         start.await();
-                        return experiments.registerFound("fresh", "E" + i, "test");
+                        return experiments.registerFound("fresh", "E" + i, false, "test");
                     }))
                     .toList();
             start.countDown();

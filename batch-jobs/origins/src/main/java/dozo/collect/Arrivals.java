@@ -1,6 +1,7 @@
 package dozo.collect;
 
 import dozo.collect.Origins.Origin;
+import dozo.file.Digest;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
@@ -215,7 +216,8 @@ public class Arrivals {
         Experiment experiment = experiments.registerCollected(
                 sight,
                 project,
-                Objects.requireNonNull(or(wanted.code(), arrival.code())),
+                wanted.code(),
+                arrival.code(),
                 Objects.requireNonNull(or(wanted.title(), arrival.title())),
                 kind.source(),
                 tree,
@@ -240,8 +242,8 @@ public class Arrivals {
                 Map.of(
                         "origin",
                         arrival.origin(),
-                        "item",
-                        arrival.item(),
+                        "item_sha256",
+                        Digest.ofText(arrival.item()),
                         "before",
                         "proposal",
                         "after",

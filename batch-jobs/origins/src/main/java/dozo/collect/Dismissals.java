@@ -2,6 +2,7 @@ package dozo.collect;
 
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Arrivals.Dismissal;
+import dozo.file.Digest;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.registry.Code;
@@ -110,7 +111,15 @@ public class Dismissals {
                 by,
                 action,
                 String.valueOf(arrival.id()),
-                Map.of("origin", arrival.origin(), "item", arrival.item(), "before", before, "after", after));
+                Map.of(
+                        "origin",
+                        arrival.origin(),
+                        "item_sha256",
+                        Digest.ofText(arrival.item()),
+                        "before",
+                        before,
+                        "after",
+                        after));
     }
 
     private static String checked(String reason) {

@@ -4,6 +4,7 @@ import dozo.collect.Arrivals.Arrival;
 import dozo.collect.KnownFolders.Known;
 import dozo.collect.Offer.Folder;
 import dozo.collect.Origins.Origin;
+import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.registry.Experiments;
@@ -197,8 +198,8 @@ class TreeFolders {
                     Map.of(
                             "origin",
                             origin.name(),
-                            "item",
-                            each.item(),
+                            "item_sha256",
+                            Digest.ofText(each.item()),
                             "before",
                             "proposal",
                             "after",

@@ -91,6 +91,13 @@ public class ProjectApi {
             Integer priority) {}
 
     /**
+     * How long data may wait for the second copy.
+     *
+     * @param hours 1 to 87,840; missing or null: as long as the setting says
+     */
+    record NewLateAfter(@Nullable Integer hours) {}
+
+    /**
      * How names of sources are written at the sites.
      *
      * @param siteNames codes, or kept: for experiments that are registered from now on
@@ -128,6 +135,7 @@ public class ProjectApi {
      * @param drillDays the number of days within which it must be rehearsed; missing: that of the setting
      * @param priority its share of the time that sending takes, compared with the other projects: 1 to 100
      * @param siteNames what new experiments have at the sites instead of the names of their sources: codes; or kept
+     * @param lateHours how long its data may wait for the second copy, in hours; missing: as long as the setting says
      */
     public record ShownProject(
             String code,
@@ -140,6 +148,7 @@ public class ProjectApi {
             @Nullable Integer drillDays,
             int priority,
             String siteNames,
+            @Nullable Integer lateHours,
             Instant createdAt)
             implements Edited {
 
@@ -157,6 +166,7 @@ public class ProjectApi {
                     project.drillDays(),
                     project.priority(),
                     project.siteNames(),
+                    project.lateHours(),
                     project.createdAt());
         }
 
@@ -235,6 +245,19 @@ public class ProjectApi {
                         () -> projects.lock(project),
                         () -> shown(project),
                         () -> projects.setPriority(project, priority, actor.getName()))
+                .map(ShownProject::of)
+                .orElseThrow(Missing.thing("project", project));
+    }
+
+    /** Sets for how many hours the project's data may wait for its second copy until it is at risk. */
+    @PutMapping("/{project}/late-after")
+    ShownProject setLateAfter(
+            @PathVariable String project, @RequestBody NewLateAfter asked, IfMatch seen, Principal actor) {
+        return editions.change(
+                        seen,
+                        () -> projects.lock(project),
+                        () -> shown(project),
+                        () -> projects.setLateHours(project, asked.hours(), actor.getName()))
                 .map(ShownProject::of)
                 .orElseThrow(Missing.thing("project", project));
     }

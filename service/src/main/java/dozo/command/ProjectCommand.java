@@ -14,7 +14,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "project",
         mixinStandardHelpOptions = true,
-        description = "Projects: add, drill-days, list, priority, restore-roots, roots, site-names, tripwire.")
+        description =
+                "Projects: add, drill-days, late-after, list, priority, restore-roots, roots, site-names, tripwire.")
 final class ProjectCommand {
 
     @Command(name = "add", mixinStandardHelpOptions = true, description = "Creates a project.")
@@ -101,6 +102,32 @@ final class ProjectCommand {
                 days == null
                         ? "%s must be rehearsed within the days of the setting".formatted(code)
                         : "%s must be rehearsed within %d days".formatted(code, days));
+        return Exit.WELL;
+    }
+
+    @Command(
+            name = "late-after",
+            mixinStandardHelpOptions = true,
+            description = "Sets how long the project's data may wait for its second copy until it is at risk.")
+    int lateAfter(
+            @Mixin Connection service,
+            @Parameters(index = "0", paramLabel = "CODE", description = "The project's code.") String code,
+            @Parameters(
+                            index = "1",
+                            arity = "0..1",
+                            paramLabel = "HOURS",
+                            description = "1 to 87840; without it, the time of the setting (dozo.risk.after).")
+                    @Nullable
+                    Integer hours) {
+        Answer<ShownProject> project = service.put(
+                "/api/v1/projects/%s/late-after".formatted(Connection.encoded(code)),
+                hours == null ? Map.of() : Map.of("hours", hours),
+                ShownProject.class);
+        service.confirm(
+                project,
+                hours == null
+                        ? "data of %s may wait as long as the setting says".formatted(code)
+                        : "data of %s may wait %d hours for its second copy".formatted(code, hours));
         return Exit.WELL;
     }
 

@@ -231,6 +231,16 @@ class LedgerCompleteTest {
                                 "after",
                                 "names at sites: kept")),
                 change(
+                        "PUT /api/v1/projects/{project}/late-after",
+                        () -> put("/projects/P1/late-after", "{\"hours\": 48}"),
+                        row(
+                                "project.changed",
+                                "P1",
+                                "before",
+                                "late as by the setting",
+                                "after",
+                                "late after 48 hours")),
+                change(
                         "PUT /api/v1/projects/{project}/drill-days",
                         () -> put("/projects/P1/drill-days", "{\"days\": 30}"),
                         row(

@@ -11,6 +11,7 @@ import dozo.registry.Projects.Project;
 import dozo.registry.Projects.Threshold;
 import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
+import dozo.registry.RiskSettings;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.Principal;
@@ -27,7 +28,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Projects: their members, source roots and restore folders, the tripwire's threshold, the time between drills, the priority, and the names at the sites. */
+/** Projects: their members, source roots and restore folders, the tripwire's threshold, the time between drills, the time that data may wait, the priority, and the names at the sites. */
 @Controller
 @RequestMapping("/administration/projects")
 class ProjectsPage {
@@ -38,12 +39,14 @@ class ProjectsPage {
     private final Projects projects;
     private final RestorePlaces restorePlaces;
     private final DrillSettings drills;
+    private final RiskSettings risk;
     private final Users users;
 
-    ProjectsPage(Projects projects, RestorePlaces restorePlaces, DrillSettings drills, Users users) {
+    ProjectsPage(Projects projects, RestorePlaces restorePlaces, DrillSettings drills, RiskSettings risk, Users users) {
         this.projects = projects;
         this.restorePlaces = restorePlaces;
         this.drills = drills;
+        this.risk = risk;
         this.users = users;
     }
 
@@ -113,6 +116,21 @@ class ProjectsPage {
                     .code());
         } catch (Refusal refused) {
             return shown(before, Map.of("days", days), refused, model);
+        }
+    }
+
+    /** Sets how long the project's data may wait for its copy; without a number, as long as the setting says. */
+    @PostMapping("/{project}/late-after")
+    String setLateAfter(
+            @PathVariable String project, @RequestParam(defaultValue = "") String hours, Principal actor, Model model) {
+        Project before = find(project);
+        try {
+            Integer wanted = hours.isBlank() ? null : Numbers.whole("hours", hours);
+            return to(projects.setLateHours(project, wanted, actor.getName())
+                    .orElseThrow(() -> noProject(project))
+                    .code());
+        } catch (Refusal refused) {
+            return shown(before, Map.of("hours", hours), refused, model);
         }
     }
 
@@ -215,12 +233,14 @@ class ProjectsPage {
         values.put("entries", String.valueOf(project.tripwire().entries()));
         values.put("days", project.drillDays() == null ? "" : String.valueOf(project.drillDays()));
         values.put("priority", String.valueOf(project.priority()));
+        values.put("hours", project.lateHours() == null ? "" : String.valueOf(project.lateHours()));
         values.put("siteNames", project.siteNames());
         values.put("roots", String.join("\n", shown(project.roots())));
         values.put("restoreRoots", String.join("\n", shown(project.restoreRoots())));
         values.putAll(typed);
         model.addAttribute("project", project);
         model.addAttribute("drillDays", drills.days());
+        model.addAttribute("lateHours", risk.after().toHours());
         model.addAttribute("roots", shown(project.roots()));
         model.addAttribute("plainRoots", project.roots().stream().allMatch(ProjectsPage::isText));
         model.addAttribute("restoreRoots", shown(project.restoreRoots()));

@@ -142,6 +142,7 @@ public final class Permissions {
             POST   /administration/projects/{project}/tripwire                      -           all      -       all   -
             POST   /administration/projects/{project}/priority                      -           all      -       all   -
             POST   /administration/projects/{project}/drill-days                    -           -        -       all   -
+            POST   /administration/projects/{project}/late-after                    -           all      -       all   -
             POST   /administration/projects/{project}/site-names                    -           -        -       all   -
             POST   /administration/projects/{project}/roots                         -           -        -       all   -
             POST   /administration/projects/{project}/restore-roots                 -           -        -       all   -
@@ -221,6 +222,7 @@ public final class Permissions {
             PUT    /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
             DELETE /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
             PUT    /api/v1/projects/{project}/priority                             -           all      -       all   write
+            PUT    /api/v1/projects/{project}/late-after                           -           all      -       all   write
             PUT    /api/v1/projects/{project}/site-names                           -           -        -       all   write
             PUT    /api/v1/projects/{project}/roots                                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/restore-roots                        -           -        -       all   write

@@ -51,13 +51,13 @@ public class ExperimentSearch {
 
     /** The gravest risk {@code x} of one experiment {@code e}: for a page. */
     private static final String ITS_RISK = """
-            left join lateral (select min(k.risk)::text as risk from risks(:site, :overdue) k
+            left join lateral (select min(k.risk)::text as risk from risks(:site, :now, :usual::interval) k
                                where k.experiment_id = e.experiment_id) x on true
             """;
 
     /** The gravest risk {@code x} of each experiment, computed once: for lists that need the states of all. */
     private static final String RISKS = """
-            left join (select k.experiment_id, min(k.risk)::text as risk from risks(:site, :overdue) k
+            left join (select k.experiment_id, min(k.risk)::text as risk from risks(:site, :now, :usual::interval) k
                        group by k.experiment_id) x on x.experiment_id = e.experiment_id
             """;
 
@@ -372,7 +372,7 @@ public class ExperimentSearch {
                      on t.experiment_id = e.experiment_id and t.site_id = :site and t.experiment_id > :after
                 cross join lateral (select\s""" + STATE + """
                     as state
-                    from (select (select min(k.risk)::text from risks(:site, :overdue) k
+                    from (select (select min(k.risk)::text from risks(:site, :now, :usual::interval) k
                                   where k.experiment_id = e.experiment_id) as risk) x
                     offset 0) s
                 where s.state = any(:states) and (""" + atLeast(state) + """
@@ -396,7 +396,7 @@ public class ExperimentSearch {
             case COMPLETE, COPYING -> "t.entries = t.entries_safe is false";
             case VERIFIED -> "t.entries = t.entries_safe is true";
             case LOST, DAMAGED, FROZEN, SOURCE_MISSING, LATE, BLOCKED, AT_RISK -> """
-                    e.experiment_id in (select k.experiment_id from risks(:site, :overdue) k
+                    e.experiment_id in (select k.experiment_id from risks(:site, :now, :usual::interval) k
                                         where k.experiment_id > :after and k.risk::text = any(:states))""";
         };
     }
@@ -448,7 +448,7 @@ public class ExperimentSearch {
                             select x.risk, e.experiment_id, p.code || '/' || e.code as name,
                                    count(*) over (partition by x.risk) as experiments,
                                    row_number() over (partition by x.risk order by e.experiment_id) as place
-                            from (select experiment_id, min(risk) as risk from risks(:site, :overdue)
+                            from (select experiment_id, min(risk) as risk from risks(:site, :now, :usual::interval)
                                   group by experiment_id) x
                             join experiment e using (experiment_id)
                             join project p using (project_id)
@@ -458,7 +458,8 @@ public class ExperimentSearch {
                         group by risk, experiments
                         order by risk
                         """)
-                .param("overdue", overdue())
+                .param("now", Timestamp.from(clock.instant()))
+                .param("usual", settings.interval())
                 .param("seen", sight.seen())
                 .param("site", site)
                 .param("shown", shown)
@@ -466,10 +467,6 @@ public class ExperimentSearch {
                         new Risk(State.valueOf(row.getString("risk")), row.getLong("experiments"), List.of((String[])
                                 row.getArray("first").getArray())))
                 .list();
-    }
-
-    private Timestamp overdue() {
-        return Timestamp.from(clock.instant().minus(settings.after()));
     }
 
     /** Returns the names of the states that a state selects as a filter. */
@@ -532,7 +529,8 @@ public class ExperimentSearch {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
         return jdbc.sql(statement)
-                .param("overdue", overdue())
+                .param("now", Timestamp.from(clock.instant()))
+                .param("usual", settings.interval())
                 .param("seen", sight.seen())
                 .param("site", site)
                 .param("project", wanted.project)

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.sql.Array;
 import java.sql.SQLException;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -36,6 +37,7 @@ public class Projects {
             row.getObject("drill_days", Integer.class),
             row.getInt("priority"),
             row.getBoolean("coded"),
+            row.getObject("late_hours", Integer.class),
             row.getTimestamp("created_at").toInstant());
 
     private static final String CODES = "codes";
@@ -43,6 +45,7 @@ public class Projects {
 
     private static final int DRILL_DAYS_MAX = 3_660;
     private static final int PRIORITY_MAX = 100;
+    private static final int LATE_HOURS_MAX = 87_840;
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
@@ -82,6 +85,7 @@ public class Projects {
      * @param drillDays the number of days within which it must be rehearsed; null: that of the setting
      * @param priority its share of the time that sending takes, compared with the other projects: 1 to 100
      * @param coded whether experiments that are registered from now on get codes instead of names at the sites
+     * @param lateHours how long its data may wait for the second copy, in hours; null: as long as the setting says
      */
     public record Project(
             int id,
@@ -93,6 +97,7 @@ public class Projects {
             @Nullable Integer drillDays,
             int priority,
             boolean coded,
+            @Nullable Integer lateHours,
             Instant createdAt) {
 
         /** Returns what new experiments have at the sites instead of the names of their sources: codes; or kept. */
@@ -225,6 +230,32 @@ public class Projects {
                 jdbc.sql("update project set priority = :priority where code = :code returning *")
                         .param("priority", priority),
                 actor);
+    }
+
+    /**
+     * Sets how long the data of a project may wait for the second copy until it is at risk.
+     *
+     * @param hours 1 to 87,840 (3,660 days); null: as long as the setting says
+     * @return the changed project; empty if there is none with this code
+     * @throws Refusal if the number is outside these limits
+     */
+    @Transactional
+    public Optional<Project> setLateHours(String code, @Nullable Integer hours, String actor) {
+        if (hours != null && (hours < 1 || hours > LATE_HOURS_MAX)) {
+            throw new Refusal("hours", "%d: expected 1 to %d", hours, LATE_HOURS_MAX);
+        }
+        return change(
+                code,
+                Project::lateHours,
+                hours,
+                Projects::lateText,
+                jdbc.sql("update project set late_hours = :hours where code = :code returning *")
+                        .param("hours", hours, Types.INTEGER),
+                actor);
+    }
+
+    private static String lateText(@Nullable Integer hours) {
+        return hours == null ? "late as by the setting" : "late after %d hours".formatted(hours);
     }
 
     /**

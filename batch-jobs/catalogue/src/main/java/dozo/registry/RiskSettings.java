@@ -9,8 +9,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("dozo.risk")
 public record RiskSettings(
         @Setting(
-                value = "an experiment with data that has waited longer than this for its second copy is at risk",
+                value =
+                        "an experiment with data that has waited longer than this for its second copy is at risk, unless its project has another time",
                 min = "1h",
                 max = "3660d")
         @DefaultValue("3d")
-        Duration after) {}
+        Duration after) {
+
+    /** Returns {@link #after} as an interval of PostgreSQL. */
+    public String interval() {
+        return after.toSeconds() + " seconds";
+    }
+}

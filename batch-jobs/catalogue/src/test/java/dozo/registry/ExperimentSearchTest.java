@@ -414,7 +414,7 @@ class ExperimentSearchTest {
     void theRisksOfOneExperimentCostNoLookAtThoseOfOthers() {
         List<String> plan = jdbc.sql("""
                         explain select e.experiment_id,
-                                       (select min(x.risk) from risks(1, now()) x where x.experiment_id = e.experiment_id)
+                                       (select min(x.risk) from risks(1, now(), '3 days') x where x.experiment_id = e.experiment_id)
                         from experiment e
                         """).query((row, n) -> row.getString(1)).list();
         assertThat(String.join("\n", plan))

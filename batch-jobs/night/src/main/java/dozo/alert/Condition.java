@@ -24,6 +24,8 @@ public record Condition(
         SOURCE_MISSING(true),
         DELETED_SOON(true),
         SITE_KEY_CHANGED(true),
+        /** The last verification of the ledger found rows or anchors that are not as Dozo left them. */
+        LEDGER_BROKEN(true),
         LATE(false),
         BLOCKED(false),
         SITE_FULL(false),

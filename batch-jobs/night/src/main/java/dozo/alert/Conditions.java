@@ -12,9 +12,9 @@ import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
+import dozo.verify.LedgerChecks;
+import dozo.verify.LedgerVerification.Verdict;
 import java.sql.Timestamp;
-import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,6 +45,7 @@ public class Conditions {
     private final Headlines headlines;
     private final Capacities capacities;
     private final Services services;
+    private final LedgerChecks checks;
     private final RiskSettings settings;
     private final InstantSource clock;
 
@@ -53,12 +54,14 @@ public class Conditions {
             Headlines headlines,
             Capacities capacities,
             Services services,
+            LedgerChecks checks,
             RiskSettings settings,
             InstantSource clock) {
         this.jdbc = jdbc;
         this.headlines = headlines;
         this.capacities = capacities;
         this.services = services;
+        this.checks = checks;
         this.settings = settings;
         this.clock = clock;
     }
@@ -74,6 +77,9 @@ public class Conditions {
         all.forEach(headline -> now.addAll(at(headline)));
         now.addAll(lost());
         now.addAll(drills(all.getFirst().drills()));
+        checks.last()
+                .filter(check -> check.verdict() == Verdict.BROKEN)
+                .ifPresent(check -> now.add(new Condition(Kind.LEDGER_BROKEN, null, null, check.breaches(), "")));
         List<SeenService> missing = Services.missing(services.all());
         if (!missing.isEmpty()) {
             now.add(new Condition(
@@ -106,14 +112,15 @@ public class Conditions {
         return jdbc.sql("""
                         select k.risk::text as kind, p.code as project, count(distinct k.experiment_id) as count,
                                min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
-                        from risks(:site, :since) k
+                        from risks(:site, :now, :usual::interval) k
                         join experiment e using (experiment_id)
                         join project p using (project_id)
                         where k.risk <> 'LOST'
                         group by k.risk, p.code
                         """)
                 .param("site", site.id())
-                .param("since", Timestamp.from(clock.instant().minus(settings.after())))
+                .param("now", Timestamp.from(clock.instant()))
+                .param("usual", settings.interval())
                 .query((row, n) -> new Condition(
                         Kind.valueOf(row.getString("kind")),
                         site.name(),
@@ -141,19 +148,20 @@ public class Conditions {
     }
 
     private List<Condition> lateSoon(Site site) {
-        Instant late = clock.instant().minus(settings.after());
-        Duration left = settings.after().dividedBy(SOON);
         return jdbc.sql("""
                         select p.code as project, count(*) as count,
                                min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
                         from protection t join experiment e using (experiment_id) join project p using (project_id)
+                        cross join lateral (select coalesce(make_interval(hours => p.late_hours), :usual::interval) as allowed) w
                         where t.site_id = :site and t.entries = t.entries_safe is false
-                          and t.unprotected_since >= :late and t.unprotected_since < :soon
+                          and t.unprotected_since >= :now - w.allowed
+                          and t.unprotected_since < :now - w.allowed * (1 - 1.0 / :soon)
                         group by p.code
                         """)
                 .param("site", site.id())
-                .param("late", Timestamp.from(late))
-                .param("soon", Timestamp.from(late.plus(left)))
+                .param("now", Timestamp.from(clock.instant()))
+                .param("usual", settings.interval())
+                .param("soon", SOON)
                 .query((row, n) -> new Condition(
                         Kind.LATE_SOON,
                         site.name(),

@@ -66,6 +66,24 @@ class ConditionsTest {
                     "dr",
                     "insert into site_space (site_id, day, seen_at, total_bytes, free_bytes) values (1, current_date, now(), 1000000, 0)",
                     "delete from site_space"),
+            new Seed(
+                    Kind.LEDGER_BROKEN,
+                    null,
+                    "",
+                    "insert into ledger_check (checked_at, verdict, rows, breaches) values (now(), 'BROKEN', 9, 1)",
+                    "update ledger_check set verdict = 'INCOMPLETE'"),
+            new Seed(
+                    Kind.LATE,
+                    "p",
+                    "p/E1",
+                    "with changed as (update project set late_hours = 24 returning 1) " + waiting("25 hours"),
+                    "with changed as (update project set late_hours = null returning 1) delete from protection"),
+            new Seed(
+                    Kind.LATE_SOON,
+                    "p",
+                    "p/E1",
+                    "with changed as (update project set late_hours = 24 returning 1) " + waiting("19 hours"),
+                    "with changed as (update project set late_hours = null returning 1) delete from protection"),
             new Seed(Kind.NOBODY_STANDS_BY, null, "two", """
                     insert into service_seen (name, url, version, seen_at, stopped) values ('two', '', '1', now() - interval '1 hour', false)
                     """, "delete from service_seen"),

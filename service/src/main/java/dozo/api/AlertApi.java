@@ -44,7 +44,7 @@ public class AlertApi {
      * @param webhookFile the file on the service's machine that contains the webhook's URL; the URL itself is never sent
      * @param projects the codes of the projects that it is told about; missing or empty: all, and sites and the service
      * @param language en or ja; missing: en
-     * @param remindHours how often a condition that stands is repeated; missing: never
+     * @param remindHours how often a condition that continues is repeated; missing: never
      * @param quietFrom from here to {@code quietUntil} only the gravest conditions are told, as 22:00; missing: always all
      * @param quietUntil as 07:00
      * @param active whether it is told anything; default true

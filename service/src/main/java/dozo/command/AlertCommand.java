@@ -113,7 +113,7 @@ final class AlertCommand {
             @Option(
                             names = "--remind-hours",
                             paramLabel = "N",
-                            description = "Repeats a condition that stands every N hours. Default: never.")
+                            description = "Repeats a condition that continues every N hours. Default: never.")
                     @Nullable
                     Integer remindHours,
             @Option(

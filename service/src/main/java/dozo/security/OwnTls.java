@@ -1,5 +1,8 @@
 package dozo.security;
 
+import dozo.alert.Condition;
+import dozo.alert.Condition.Kind;
+import dozo.alert.Watch;
 import dozo.setting.WrongSetting;
 import dozo.start.HttpSettings;
 import dozo.start.TlsPair;
@@ -9,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +29,7 @@ import org.springframework.stereotype.Component;
  * open keep the earlier one. A wrong pair is logged once and not used (ADR 0086).
  */
 @Component
-public class OwnTls implements SslBundleRegistrar {
+public class OwnTls implements SslBundleRegistrar, Watch {
 
     /** The name of Spring's bundle. */
     public static final String BUNDLE = "dozo";
@@ -104,9 +108,20 @@ public class OwnTls implements SslBundleRegistrar {
         return SslBundle.of(new PemSslStoreBundle(PemSslStore.of(pair.chain(), pair.key()), null));
     }
 
+    private boolean expires(Instant now) {
+        return !now.isBefore(expiresAt.minus(WARN_BEFORE));
+    }
+
+    @Override
+    public synchronized List<Condition> now() {
+        return expires(clock.instant())
+                ? List.of(new Condition(Kind.CERTIFICATE_EXPIRING, null, null, 1, expiresAt.toString()))
+                : List.of();
+    }
+
     private void warnBeforeItExpires() {
         Instant now = clock.instant();
-        if (now.isBefore(expiresAt.minus(WARN_BEFORE)) || warnedAt.isAfter(now.minus(WARN_EVERY))) {
+        if (!expires(now) || warnedAt.isAfter(now.minus(WARN_EVERY))) {
             return;
         }
         warnedAt = now;

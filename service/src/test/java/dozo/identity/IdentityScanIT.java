@@ -148,8 +148,9 @@ class IdentityScanIT {
     void whatIsWhereItMustNotBeIsFound() throws Exception {
         Path kept = folder.resolve("kept");
         register("KEPT", "E2", kept, 3);
-        service.bean(Experiments.class)
-                .register("KEPT", "KHB00007", "", Files.createDirectory(folder.resolve("seven")), "test");
+        Path seven = Files.createDirectory(folder.resolve("seven"));
+        Files.writeString(seven.resolve("plain"), "x");
+        service.bean(Experiments.class).register("KEPT", "KHB00007", "", seven, "test");
         night();
         Path log = Files.writeString(folder.resolve("some.log"), "cannot read 脳山3花子");
 

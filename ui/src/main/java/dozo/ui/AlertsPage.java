@@ -91,14 +91,17 @@ class AlertsPage {
     @PostMapping("/recipients")
     String save(@RequestParam Map<String, String> typed, Principal actor, Sight sight, Model model) {
         try {
-            recipients.put(recipient(new Form(typed, Map.of())), actor.getName());
+            Form form = new Form(typed, Map.of());
+            boolean active =
+                    recipients.find(form.value("name")).map(Recipient::active).orElse(true);
+            recipients.put(recipient(form, active), actor.getName());
             return "redirect:/alerts#recipients";
         } catch (Refusal refused) {
             return list(Form.refused(typed, refused), sight, model);
         }
     }
 
-    private static Recipient recipient(Form form) {
+    private static Recipient recipient(Form form, boolean active) {
         String channel = form.value("channel");
         if (Arrays.stream(Channel.values()).noneMatch(each -> each.word().equals(channel))) {
             throw new Refusal("channel", "expected mail or webhook");
@@ -114,7 +117,7 @@ class AlertsPage {
                 hours(form.given("remindHours")),
                 Recipient.time("quietFrom", form.given("quietFrom")),
                 Recipient.time("quietUntil", form.given("quietUntil")),
-                true);
+                active);
     }
 
     private static @Nullable Integer hours(@Nullable String typed) {

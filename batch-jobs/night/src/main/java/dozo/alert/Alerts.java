@@ -25,6 +25,8 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Alerts {
 
+    private static final Duration SEEN_EVERY = Duration.ofMinutes(15);
+
     private final JdbcClient jdbc;
     private final Recipients recipients;
     private final InstantSource clock;
@@ -34,6 +36,7 @@ public class Alerts {
      * A condition that stands, or stood.
      *
      * @param count how many things it was about when it was seen last
+     * @param seenAt when it was seen last, to a quarter of an hour
      * @param clearedAt null: it stands
      */
     public record Alert(
@@ -99,11 +102,14 @@ public class Alerts {
         int raised = 0;
         for (Condition condition : now) {
             Alert before = stood.remove(condition.key());
-            if (before == null) {
-                raise(condition, told, at);
-                raised++;
-            } else {
-                see(before.id, condition, at);
+            long alert = before == null ? raise(condition, at) : before.id;
+            raised += before == null ? 1 : 0;
+            // Also those who became recipients, or of the project, since it was raised.
+            told.stream()
+                    .filter(each -> each.recipient().isTold(condition))
+                    .forEach(each -> tell(each, alert, "RAISED", 0, condition, at));
+            if (before != null) {
+                see(before, condition, at);
                 remind(before, condition, told, at);
             }
         }
@@ -111,8 +117,8 @@ public class Alerts {
         return new Changed(raised, stood.size());
     }
 
-    private void raise(Condition condition, List<Kept> told, Instant at) {
-        long alert = jdbc.sql("""
+    private long raise(Condition condition, Instant at) {
+        return jdbc.sql("""
                         insert into alert (kind, site_id, project_id, count, subject, raised_at, seen_at)
                         values (:kind, (select site_id from site where name = :site),
                                 (select project_id from project where code = :project), :count, :subject, :now, :now)
@@ -126,19 +132,21 @@ public class Alerts {
                 .param("now", Timestamp.from(at))
                 .query(Long.class)
                 .single();
-        told.stream()
-                .filter(each -> each.recipient().isTold(condition))
-                .forEach(each -> tell(each, alert, "RAISED", 0, condition, at));
     }
 
-    private void see(long alert, Condition condition, Instant at) {
+    /** Records what it is about now, and once in a while that it still stands. */
+    private void see(Alert alert, Condition condition, Instant at) {
+        boolean same = alert.count == condition.count() && alert.subject.equals(condition.subject());
+        if (same && alert.seenAt.plus(SEEN_EVERY).isAfter(at)) {
+            return;
+        }
         jdbc.sql("""
                         update alert set count = :count, subject = :subject, seen_at = :now where alert_id = :alert
                         """)
                 .param("count", condition.count())
                 .param("subject", condition.subject())
                 .param("now", Timestamp.from(at))
-                .param("alert", alert)
+                .param("alert", alert.id)
                 .update();
     }
 

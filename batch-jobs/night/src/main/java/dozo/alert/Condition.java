@@ -41,6 +41,8 @@ public record Condition(
         LATE_SOON(false),
         /** The site will be full within 90 days. */
         SITE_FILLING(false),
+        /** The service's own TLS certificate expires within 14 days, or has expired. */
+        CERTIFICATE_EXPIRING(false),
         /** Another service stood by within a week, and none does now. */
         NOBODY_STANDS_BY(false);
 

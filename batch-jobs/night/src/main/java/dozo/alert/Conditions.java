@@ -20,10 +20,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Finds out which conditions need a person now. Everything is read from the catalogue; no site is asked. */
+/** Finds out which conditions need a person now. All but what {@link Watch} knows is read from the catalogue; no site is asked. */
 @Component
 public class Conditions {
 
@@ -46,6 +47,7 @@ public class Conditions {
     private final Capacities capacities;
     private final Services services;
     private final LedgerChecks checks;
+    private final ObjectProvider<Watch> watches;
     private final RiskSettings settings;
     private final InstantSource clock;
 
@@ -55,6 +57,7 @@ public class Conditions {
             Capacities capacities,
             Services services,
             LedgerChecks checks,
+            ObjectProvider<Watch> watches,
             RiskSettings settings,
             InstantSource clock) {
         this.jdbc = jdbc;
@@ -62,6 +65,7 @@ public class Conditions {
         this.capacities = capacities;
         this.services = services;
         this.checks = checks;
+        this.watches = watches;
         this.settings = settings;
         this.clock = clock;
     }
@@ -75,6 +79,7 @@ public class Conditions {
         List<Condition> now = new ArrayList<>();
         List<Headline> all = headlines.all(Sight.EVERYTHING);
         all.forEach(headline -> now.addAll(at(headline)));
+        watches.forEach(watch -> now.addAll(watch.now()));
         now.addAll(lost());
         now.addAll(drills(all.getFirst().drills()));
         checks.last()

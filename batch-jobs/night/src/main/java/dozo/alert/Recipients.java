@@ -75,7 +75,7 @@ public class Recipients {
      * @param address a mail address; or the file on the service's machine that contains a webhook's URL, which is secret
      * @param projects the codes of the projects that it is told about; empty: all, and sites and the service
      * @param language {@code en} or {@code ja}
-     * @param remindHours how often a condition that stands is repeated; null: never
+     * @param remindHours how often a condition that continues is repeated; null: never
      * @param quietFrom from here to {@code quietUntil} only the gravest conditions are told; null: always all
      * @param active whether it is told anything
      */

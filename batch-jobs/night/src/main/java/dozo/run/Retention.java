@@ -15,7 +15,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Deletes the details of runs that ended long ago: the framework's rows, units, workers, speeds, decisions about lanes, forecasts of experiments, links to findings, superseded
- * findings that nobody has acknowledged, and readings with a later one of the same receipt. Ledger, receipts, damage,
+ * findings that nobody has acknowledged, readings with a later one of the same receipt, and alerts that are over. Ledger, receipts, damage,
  * coverage, manifests and acknowledgements stay for ever (ADR 0056). If it is repeated or interrupted, it deletes what
  * is left.
  */
@@ -66,6 +66,8 @@ class Retention {
         parts.put("links to findings", this::deleteLinks);
         parts.put("findings", this::deleteFindings);
         parts.put("readings", new OldReadings());
+        parts.put("alerts", this::deleteAlerts);
+        parts.put("tests of recipients", this::deleteTests);
         long end = System.nanoTime() + TIME_MAX.toNanos();
         parts.forEach((name, part) ->
                 prune(name, part, before, () -> System.nanoTime() - end < 0 && goOn.getAsBoolean()));
@@ -221,6 +223,31 @@ class Retention {
                         where r.ended_at < :before
                           and r.run_id >= (select min(superseded_by) from finding where superseded_by is not null)
                         limit :batch)
+                    returning 1
+                )
+                select count(*) from gone
+                """, before);
+    }
+
+    /** Deletes alerts that are over, with their messages. */
+    private Batch deleteAlerts(Timestamp before) {
+        return batch("""
+                with gone as (
+                    delete from alert where alert_id in (
+                        select alert_id from alert where cleared_at < :before order by alert_id limit :batch)
+                    returning 1
+                )
+                select count(*) from gone
+                """, before);
+    }
+
+    private Batch deleteTests(Timestamp before) {
+        return batch("""
+                with gone as (
+                    delete from alert_message where message_id in (
+                        select message_id from alert_message
+                        where alert_id is null and created_at < :before and (sent_at is not null or given_up_at is not null)
+                        order by message_id limit :batch)
                     returning 1
                 )
                 select count(*) from gone

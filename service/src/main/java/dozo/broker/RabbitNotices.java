@@ -114,6 +114,11 @@ final class RabbitNotices implements Notices, AutoCloseable {
     }
 
     @Override
+    public boolean isAway() {
+        return away || !container.isActive() || container.getActiveConsumerCount() == 0;
+    }
+
+    @Override
     public void onEach(LongConsumer listener) {
         listeners.add(listener);
     }

@@ -24,6 +24,11 @@ public interface Notices {
     /** Tells the other processes that a run may have work for them. Must return at once, and never fail. */
     void tell(long run);
 
+    /** Returns whether other processes cannot be told now; without anybody to tell, never. */
+    default boolean isAway() {
+        return false;
+    }
+
     /** Passes on the run of each notice of another process from now on. */
     void onEach(LongConsumer listener);
 }

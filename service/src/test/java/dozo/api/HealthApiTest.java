@@ -1,0 +1,98 @@
+package dozo.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.db.TestDatabase;
+import dozo.people.Role;
+import dozo.people.Users;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** The health of the service by its parts: each can be down, and then the whole is. */
+class HealthApiTest {
+
+    private static final String PASSWORD = "a password for tests";
+
+    /** What makes a part down. */
+    private static final Map<String, String> HARM = Map.of(
+            "ledger",
+            "insert into ledger_check (checked_at, verdict, rows, breaches) values (now(), 'BROKEN', 9, 1)",
+            "site dr",
+            """
+            with failed as (
+                insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                select 'nightlyBackup', site_id, 'FAILED', 'x', now(), now() from site returning run_id)
+            insert into finding (run_id, last_run_id, reason, message, found_at, last_found_at)
+            select run_id, run_id, 'SITE_UNREACHABLE', '', now(), now() from failed
+            """,
+            "messages",
+            """
+            with one as (
+                insert into recipient (name, channel, address, language, active)
+                values ('it', 'mail', 'it@example.org', 'en', true) returning recipient_id)
+            insert into alert_message (recipient_id, kind, turn, count, subject, created_at, due_at, error)
+            select recipient_id, 'TEST', 0, 0, '', now(), now() + interval '1 hour', 'no answer' from one
+            """);
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void eachPartCanBeDownAndNothingUnknownIsUp() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        try (RunningService service = RunningService.start(folder.resolve("work"), database, Map.of())) {
+            SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
+            service.bean(Sites.class).save("dr", nowhere, "test");
+
+            Map<String, String> first = parts(service);
+            assertThat(first)
+                    .containsEntry("database", "UP")
+                    .containsEntry("service", "UP")
+                    .containsEntry("run", "UP")
+                    .containsEntry("broker", "UP")
+                    .containsEntry("messages", "UP")
+                    .containsEntry("site dr", "UNKNOWN")
+                    .containsEntry("ledger", "UNKNOWN")
+                    .containsEntry("", "UNKNOWN")
+                    .containsKey("disk");
+
+            HARM.forEach((part, sql) -> {
+                jdbc.sql(sql).update();
+                assertThat(parts(service)).as(part).containsEntry(part, "DOWN").containsEntry("", "DOWN");
+            });
+        }
+    }
+
+    @Test
+    void labManagersAreNotTold() {
+        try (RunningService service = RunningService.start(folder.resolve("work"))) {
+            service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+
+            assertThat(service.askAs(RunningService.basic("lab", PASSWORD), "GET", "/api/v1/health", null)
+                            .status())
+                    .isEqualTo(403);
+        }
+    }
+
+    /** Returns the states by name; the whole has none. */
+    private static Map<String, String> parts(RunningService service) {
+        Answer health = service.get("/api/v1/health");
+        assertThat(health.status()).isEqualTo(200);
+        Map<String, String> parts = new HashMap<>(Map.of("", health.at("/state").asString()));
+        health.at("/parts")
+                .forEach(part ->
+                        parts.put(part.at("/name").asString(), part.at("/state").asString()));
+        return parts;
+    }
+}

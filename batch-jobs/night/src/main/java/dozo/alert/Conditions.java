@@ -159,8 +159,8 @@ public class Conditions {
                         from protection t join experiment e using (experiment_id) join project p using (project_id)
                         cross join lateral (select coalesce(make_interval(hours => p.late_hours), :usual::interval) as allowed) w
                         where t.site_id = :site and t.entries = t.entries_safe is false
-                          and t.unprotected_since >= :now - w.allowed
-                          and t.unprotected_since < :now - w.allowed * (1 - 1.0 / :soon)
+                          and t.unprotected_since >= :now::timestamptz - w.allowed
+                          and t.unprotected_since < :now::timestamptz - w.allowed * (1 - 1.0 / :soon)
                         group by p.code
                         """)
                 .param("site", site.id())

@@ -83,6 +83,22 @@ public class Alerts {
                 .list();
     }
 
+    /** Returns at most {@code limit} alerts that the user may see and that stood at a moment, the oldest first. */
+    public List<Alert> standing(Sight sight, Instant at, int limit) {
+        return jdbc.sql("""
+                        select a.alert_id as id, a.kind, s.name as site, p.code as project, a.count, a.subject,
+                               a.raised_at, a.seen_at, a.cleared_at
+                        from alert a left join site s using (site_id) left join project p using (project_id)
+                        where a.raised_at <= :at and (a.cleared_at is null or a.cleared_at > :at) and in_sight(:seen, p.code)
+                        order by a.alert_id limit :limit
+                        """)
+                .param("at", Timestamp.from(at))
+                .param("seen", sight.seen())
+                .param("limit", limit)
+                .query(Rows.of(Alert.class))
+                .list();
+    }
+
     /**
      * Compares what stands with what stood, and writes what recipients are to be told.
      *

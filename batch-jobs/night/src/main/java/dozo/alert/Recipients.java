@@ -2,7 +2,6 @@ package dozo.alert;
 
 import dozo.file.Digest;
 import dozo.ledger.Ledger;
-import dozo.ledger.Sight;
 import dozo.registry.Code;
 import dozo.registry.Refusal;
 import java.nio.charset.StandardCharsets;
@@ -134,11 +133,6 @@ public class Recipients {
             if (channel == Channel.WEBHOOK && !(isShort && address.startsWith("/") && Code.isText(address))) {
                 throw new Refusal("address", "expected the absolute path of the file that contains the webhook's URL");
             }
-        }
-
-        /** Returns the projects that it is told about. */
-        public Sight sight() {
-            return projects.isEmpty() ? Sight.EVERYTHING : Sight.of(projects);
         }
 
         boolean isTold(Condition condition) {

@@ -185,6 +185,20 @@ class MorningReportTest {
     }
 
     @Test
+    void beforeTheFirstNightNothingIsSaidToBeSafe() throws Exception {
+        try (RunningService service = start()) {
+            seed(service, "0 0 1 1 1 *");
+
+            Report report = at(service, Sight.EVERYTHING, today, "08:00");
+            assertThat(report.verdict()).isEqualTo(Verdict.NOT_SAFE);
+            assertThat(report.sites()).singleElement().satisfies(site -> {
+                assertThat(site.unsafe()).isEqualTo(2);
+                assertThat(site.later()).isZero();
+            });
+        }
+    }
+
+    @Test
     void anEarlierReportSaysOnlyWhatIsKnownOfItsTime() throws Exception {
         try (RunningService service = start()) {
             seed(service, "0 0 1 * * *");

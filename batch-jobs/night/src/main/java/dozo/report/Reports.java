@@ -251,13 +251,13 @@ public class Reports {
 
     /**
      * Returns the moment before which data must have been known to be due: the end of the site's last night, or when a night was
-     * due that did not start. While one goes on, everything is due that is known.
+     * due that did not start. While one goes on, or before the first one, everything is due that is known.
      */
     private Instant dueBefore(PlannedSite site, NightState state, Asked asked) {
         return switch (state) {
             case RUNNING, PAUSED -> asked.at;
             case NOT_STARTED -> site.dueAt() == null ? asked.at : site.dueAt();
-            default -> reported.lastEnd(site.id(), asked.at).orElse(Instant.EPOCH);
+            default -> reported.lastEnd(site.id(), asked.at).orElse(asked.at);
         };
     }
 

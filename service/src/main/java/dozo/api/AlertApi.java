@@ -48,6 +48,7 @@ public class AlertApi {
      * @param quietFrom from here to {@code quietUntil} only the gravest conditions are told, as 22:00; missing: always all
      * @param quietUntil as 07:00
      * @param active whether it is told anything; default true
+     * @param morningReport whether it is told every morning what the night did; default: true for mail, false for a webhook
      */
     record NewRecipient(
             @Nullable String mail,
@@ -57,7 +58,8 @@ public class AlertApi {
             @Nullable Integer remindHours,
             @Nullable String quietFrom,
             @Nullable String quietUntil,
-            @Nullable Boolean active) {
+            @Nullable Boolean active,
+            @Nullable Boolean morningReport) {
 
         Recipient named(String name) {
             if ((mail == null) == (webhookFile == null)) {
@@ -72,7 +74,8 @@ public class AlertApi {
                     remindHours,
                     Recipient.time("quietFrom", quietFrom),
                     Recipient.time("quietUntil", quietUntil),
-                    !Boolean.FALSE.equals(active));
+                    !Boolean.FALSE.equals(active),
+                    morningReport == null ? mail != null : morningReport);
         }
     }
 
@@ -82,6 +85,7 @@ public class AlertApi {
      * @param mail missing for a webhook
      * @param webhookFile missing for a mail address
      * @param projects empty: all, and sites and the service
+     * @param morningReport whether it is told every morning what the night did
      * @param waiting how many messages are due and not delivered, or were given up within a week
      * @param error why the last attempt of those failed
      */
@@ -95,6 +99,7 @@ public class AlertApi {
             @Nullable String quietFrom,
             @Nullable String quietUntil,
             boolean active,
+            boolean morningReport,
             long waiting,
             @Nullable String error) {
 
@@ -112,6 +117,7 @@ public class AlertApi {
                             ? null
                             : recipient.quietUntil().toString(),
                     recipient.active(),
+                    recipient.morningReport(),
                     waiting == null ? 0 : waiting.messages(),
                     waiting == null ? null : waiting.error());
         }

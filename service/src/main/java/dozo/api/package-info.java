@@ -19,6 +19,7 @@
             "transfer",
             "record",
             "remote",
+            "report",
             "restore",
             "suggest",
             "verify",

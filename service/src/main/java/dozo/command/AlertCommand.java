@@ -66,7 +66,7 @@ final class AlertCommand {
     @Command(name = "recipients", mixinStandardHelpOptions = true, description = "Lists who is told.")
     int recipients(@Mixin Connection service) {
         Answer<ShownRecipient[]> answer = service.get(RECIPIENTS, ShownRecipient[].class);
-        Table table = new Table("NAME", "TO", "PROJECTS", "LANGUAGE", "REMINDERS", "QUIET", "STATE");
+        Table table = new Table("NAME", "TO", "PROJECTS", "LANGUAGE", "REMINDERS", "QUIET", "REPORT", "STATE");
         for (ShownRecipient each : answer.value()) {
             table.row(
                     Connection.text(each.name()),
@@ -75,6 +75,7 @@ final class AlertCommand {
                     each.language(),
                     each.remindHours() == null ? "never" : "every %d h".formatted(each.remindHours()),
                     each.quietFrom() == null ? "never" : "%s-%s".formatted(each.quietFrom(), each.quietUntil()),
+                    each.morningReport() ? "daily" : "no",
                     state(each));
         }
         service.print(answer, out -> {
@@ -122,6 +123,13 @@ final class AlertCommand {
                             description = "Only the gravest conditions are told then, such as 22:00-07:00.")
                     @Nullable
                     String quiet,
+            @Option(
+                            names = "--morning-report",
+                            paramLabel = "YES|NO",
+                            description =
+                                    "Whether it is told every morning what the night did. Default: yes for mail, no for a webhook.")
+                    @Nullable
+                    String morningReport,
             @Option(names = "--inactive", description = "It is told nothing.") boolean inactive) {
         Map<String, Object> body = new HashMap<>(Map.of("active", !inactive));
         body.put("mail", to.mail);
@@ -129,6 +137,7 @@ final class AlertCommand {
         body.put("projects", projects);
         body.put("language", language);
         body.put("remindHours", remindHours);
+        body.put("morningReport", morningReport == null ? null : isYes(morningReport));
         if (quiet != null) {
             int dash = quiet.indexOf('-');
             body.put("quietFrom", dash < 0 ? quiet : quiet.substring(0, dash));
@@ -138,6 +147,14 @@ final class AlertCommand {
                 service.put(recipient(name), body, ShownRecipient.class),
                 "%s will be told; try it: dozo alert test %s".formatted(name, name));
         return Exit.WELL;
+    }
+
+    private static boolean isYes(String typed) {
+        return switch (typed) {
+            case "yes" -> true;
+            case "no" -> false;
+            default -> throw new Failure(Exit.USAGE, "--morning-report %s: expected yes or no".formatted(typed));
+        };
     }
 
     @Command(name = "remove", mixinStandardHelpOptions = true, description = "Removes a recipient.")

@@ -62,6 +62,7 @@ public final class Dozo {
     private static final List<Class<?>> CLASSES = List.of(
             PlanCommand.class,
             ForecastCommand.class,
+            ReportCommand.class,
             ProjectCommand.class,
             RegisterCommand.class,
             ExperimentsCommand.class,

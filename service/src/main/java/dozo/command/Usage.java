@@ -34,6 +34,7 @@ public final class Usage {
                         "register",
                         "experiments",
                         "status",
+                        "report",
                         "findings",
                         "alert",
                         "run",

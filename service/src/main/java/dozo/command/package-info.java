@@ -19,6 +19,7 @@
             "plan",
             "registry",
             "remote",
+            "report",
             "restore",
             "run",
             "source :: delivery",

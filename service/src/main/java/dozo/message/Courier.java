@@ -8,6 +8,7 @@ import dozo.alert.Recipients.Channel;
 import dozo.db.ActiveService;
 import dozo.db.LostDatabase;
 import dozo.message.Text.Written;
+import dozo.report.MorningReports;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,7 +17,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
-/** Looks for conditions every minute, and sends what recipients are to be told. Only the active service does. */
+/** Looks every minute for conditions and for reports that are due, and sends what recipients are to be told. Only the active service does. */
 @Component
 class Courier {
 
@@ -24,6 +25,7 @@ class Courier {
 
     private final Conditions conditions;
     private final Alerts alerts;
+    private final MorningReports reports;
     private final Outbox outbox;
     private final Text text;
     private final Mail mail;
@@ -34,6 +36,7 @@ class Courier {
     Courier(
             Conditions conditions,
             Alerts alerts,
+            MorningReports reports,
             Outbox outbox,
             Text text,
             Mail mail,
@@ -41,6 +44,7 @@ class Courier {
             ActiveService active) {
         this.conditions = conditions;
         this.alerts = alerts;
+        this.reports = reports;
         this.outbox = outbox;
         this.text = text;
         this.mail = mail;
@@ -55,6 +59,8 @@ class Courier {
             if (changed.raised() + changed.cleared() > 0) {
                 LOG.info("alerts: {} raised, {} cleared", changed.raised(), changed.cleared());
             }
+            // After the alerts, which the report tells.
+            reports.make().forEach(made -> LOG.info("morning report of {}: {} messages", made.day(), made.messages()));
         }
     }
 

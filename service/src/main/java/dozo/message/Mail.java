@@ -4,12 +4,15 @@ import dozo.alert.Outbox.Message;
 import dozo.message.Text.Written;
 import dozo.start.Settings;
 import jakarta.mail.Address;
+import jakarta.mail.BodyPart;
 import jakarta.mail.MessagingException;
 import jakarta.mail.SendFailedException;
 import jakarta.mail.Session;
 import jakarta.mail.Transport;
 import jakarta.mail.internet.InternetAddress;
+import jakarta.mail.internet.MimeBodyPart;
 import jakarta.mail.internet.MimeMessage;
+import jakarta.mail.internet.MimeMultipart;
 import java.nio.charset.StandardCharsets;
 import java.util.Date;
 import org.eclipse.angus.mail.smtp.SMTPAddressFailedException;
@@ -66,10 +69,21 @@ class Mail {
         mail.setRecipients(
                 jakarta.mail.Message.RecipientType.TO, new Address[] {new InternetAddress(message.address())});
         mail.setSubject(written.subject(), StandardCharsets.UTF_8.name());
-        mail.setText(written.body(), StandardCharsets.UTF_8.name());
+        if (written.html() == null) {
+            mail.setText(written.body(), StandardCharsets.UTF_8.name());
+        } else {
+            mail.setContent(
+                    new MimeMultipart("alternative", part("plain", written.body()), part("html", written.html())));
+        }
         mail.setSentDate(Date.from(message.createdAt()));
         mail.setHeader("Auto-Submitted", "auto-generated");
         return mail;
+    }
+
+    private static BodyPart part(String form, String text) throws MessagingException {
+        MimeBodyPart part = new MimeBodyPart();
+        part.setText(text, StandardCharsets.UTF_8.name(), form);
+        return part;
     }
 
     /** Returns whether the server has refused the recipient or the message for good: its codes 5yz (RFC 5321, 4.2.1). */

@@ -3,8 +3,12 @@ package dozo.message;
 import dozo.alert.Condition.Kind;
 import dozo.alert.Outbox.Message;
 import dozo.alert.Outbox.Occasion;
+import dozo.report.Reports;
+import dozo.report.Teller;
+import dozo.report.Told;
 import dozo.start.Settings;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
@@ -20,19 +24,51 @@ class Text {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm XXX", Locale.ROOT);
 
     private final MessageSource words;
+    private final Reports reports;
+    private final Teller teller;
     private final Settings settings;
     private final ZoneId zone;
 
-    /** A message's first line, and all of it. */
-    record Written(String subject, String body) {}
+    /**
+     * A message in words.
+     *
+     * @param subject its first line
+     * @param body all of it
+     * @param html the same with its form; null: it has none
+     * @param report null: it is none
+     */
+    record Written(
+            String subject,
+            String body,
+            @Nullable String html,
+            @Nullable Told report) {}
 
-    Text(MessageSource words, Settings settings, ZoneId zone) {
+    Text(MessageSource words, Reports reports, Teller teller, Settings settings, ZoneId zone) {
         this.words = words;
+        this.reports = reports;
+        this.teller = teller;
         this.settings = settings;
         this.zone = zone;
     }
 
     Written of(Message message) {
+        return message.night() == null ? alert(message) : report(message, message.night());
+    }
+
+    /** NB: a report that was delayed tells of its own time. */
+    private Written report(Message message, LocalDate night) {
+        Locale locale = Locale.of(message.language());
+        Told told = teller.tell(reports.of(message.sight(), night), locale);
+        String url = settings.service().url().replaceAll("/+$", "");
+        StringJoiner foot = new StringJoiner("\n");
+        if (!url.isEmpty()) {
+            line(foot, "report.see", url + "/report?date=" + night, locale);
+        }
+        line(foot, "report.sender", settings.service().nameHere(), locale);
+        return new Written(told.subject(), told.text() + "\n" + foot + "\n", Html.of(told, url, foot.toString()), told);
+    }
+
+    private Written alert(Message message) {
         Locale locale = Locale.of(message.language());
         String sentence = message.kind() == null
                 ? words.getMessage("alert.test", new Object[] {message.recipient()}, locale)
@@ -47,7 +83,7 @@ class Text {
         line(body, "alert.sender", settings.service().nameHere(), locale);
         String subject =
                 words.getMessage("alert.subject." + message.occasion().name(), new Object[] {sentence}, locale);
-        return new Written(subject, body.toString());
+        return new Written(subject, body.toString(), null, null);
     }
 
     private String sentence(Message message, Kind kind, Locale locale) {

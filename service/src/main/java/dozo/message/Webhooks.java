@@ -126,6 +126,10 @@ class Webhooks {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("text", written.subject());
         body.put("occasion", Text.word(message.occasion()));
+        if (message.night() != null && written.report() != null) {
+            body.put("date", message.night().toString());
+            body.put("verdict", written.report().verdict().name());
+        }
         if (message.kind() != null && message.raisedAt() != null) {
             body.put("condition", message.kind().word());
             body.put("site", message.site());

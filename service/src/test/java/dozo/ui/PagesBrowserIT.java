@@ -1088,6 +1088,8 @@ class PagesBrowserIT {
         pages.put("arrival", "/arrivals/1");
         pages.put("arrival-dismissed", "/arrivals/5");
         pages.put("alerts", "/alerts");
+        pages.put("morning-report", "/report");
+        pages.put("morning-report-wrong", "/report?date=tomorrow");
         pages.put("origins", "/origins");
         pages.put("originkind", "/origins/new");
         pages.put("origin-new", "/origins/new?kind=tree");

@@ -15,8 +15,11 @@ import dozo.manifest.Manifests.ChangeKind;
 import dozo.registry.Capacity.Outlook;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Verdict.Outcome;
+import dozo.report.Report;
+import dozo.report.Report.NightState;
 import dozo.restore.Restores.RestoreState;
 import dozo.run.Headlines.Kind;
+import dozo.run.Runs.RunState;
 import dozo.source.delivery.Trouble;
 import dozo.source.tree.FolderSearch;
 import dozo.verify.LedgerVerification.Verdict;
@@ -45,6 +48,9 @@ class WordsTest {
 
     /** Of the words that messages to recipients of alerts consist of. */
     private static final String OF_MESSAGES = "alert.";
+
+    /** Of the words that the morning report consists of. */
+    private static final String OF_REPORTS = "report.";
 
     /** Reasons of reconciliations that are not in an enum; docs/reference/origins.md and file-trees.md list them. */
     private static final List<String> OTHER_REASONS = List.of(
@@ -91,9 +97,30 @@ class WordsTest {
         unused.removeIf(word -> named.contains(word)
                 || BY_CODE.contains(word)
                 || word.startsWith(OF_MESSAGES)
+                || word.startsWith(OF_REPORTS)
                 || prefixes.stream().anyMatch(word::startsWith));
 
         assertThat(unused).isEmpty();
+    }
+
+    @Test
+    void theMorningReportHasNoOtherWords() throws Exception {
+        String room = Files.readString(Path.of("../batch-jobs/night/src/main/java/dozo/report/Teller.java"))
+                + Files.readString(Path.of("../service/src/main/java/dozo/message/Text.java"));
+        Set<String> used = Pattern.compile("\"(report\\.[a-z.]+[a-zA-Z_.]*)\"")
+                .matcher(room)
+                .results()
+                .map(found -> found.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+        used.addAll(found("#\\{(report\\.[a-z.]+)\\}"));
+        used.addAll(found("#messages\\.msg\\('(report\\.[a-z.]+)'\\)"));
+        Set<String> unused = new TreeSet<>(words("en").stringPropertyNames());
+        unused.removeIf(word -> !word.startsWith(OF_REPORTS)
+                || used.stream().anyMatch(key -> key.endsWith(".") ? word.startsWith(key) : word.equals(key)));
+
+        assertThat(unused).isEmpty();
+        assertThat(words("en").stringPropertyNames())
+                .containsAll(used.stream().filter(key -> !key.endsWith(".")).toList());
     }
 
     @Test
@@ -103,6 +130,12 @@ class WordsTest {
                         Arrays.stream(Kind.values()).map(each -> "headline." + each),
                         Arrays.stream(Condition.Kind.values()).map(each -> "headline." + each),
                         Arrays.stream(Occasion.values()).map(each -> OF_MESSAGES + "subject." + each),
+                        Arrays.stream(Report.Verdict.values()).map(each -> OF_REPORTS + "verdict." + each),
+                        Arrays.stream(RunState.values()).map(each -> OF_REPORTS + "backup." + each),
+                        Arrays.stream(NightState.values()).map(each -> OF_REPORTS + "why." + each),
+                        Arrays.stream(NightState.values())
+                                .filter(each -> each != NightState.COMPLETE && each != NightState.NONE)
+                                .map(each -> OF_REPORTS + "because." + each),
                         Arrays.stream(Standing.values()).map(each -> "drills." + each),
                         Arrays.stream(RestoreState.values())
                                 .flatMap(each -> Stream.of("restores.is." + each, "drill.is." + each)),

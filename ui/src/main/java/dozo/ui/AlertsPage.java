@@ -29,6 +29,9 @@ class AlertsPage {
 
     private static final int SHOWN = 50;
 
+    private static final String ON = "on";
+    private static final String OFF = "off";
+
     private final Alerts alerts;
     private final Recipients recipients;
     private final Outbox outbox;
@@ -62,6 +65,7 @@ class AlertsPage {
         values.put(
                 "quietUntil",
                 recipient.quietUntil() == null ? "" : recipient.quietUntil().toString());
+        values.put("morningReport", recipient.morningReport() ? ON : OFF);
     }
 
     private String list(Form form, Sight sight, Model model) {
@@ -117,7 +121,12 @@ class AlertsPage {
                 hours(form.given("remindHours")),
                 Recipient.time("quietFrom", form.given("quietFrom")),
                 Recipient.time("quietUntil", form.given("quietUntil")),
-                active);
+                active,
+                morningReport(form.value("morningReport"), channel));
+    }
+
+    private static boolean morningReport(String chosen, String channel) {
+        return chosen.isEmpty() ? channel.equals(Channel.MAIL.word()) : chosen.equals(ON);
     }
 
     private static @Nullable Integer hours(@Nullable String typed) {

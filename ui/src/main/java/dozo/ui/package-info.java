@@ -14,6 +14,7 @@
             "people",
             "plan",
             "remote",
+            "report",
             "restore",
             "run",
             "send",

@@ -44,6 +44,19 @@ public class Coverage {
             left join manifest m on m.experiment_id = e.experiment_id and m.manifest_no = t.manifest_no
             """;
 
+    /** What each experiment has at a site: now, or at a moment. */
+    private static final String KEPT = """
+            with kept as (
+                select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
+                from protection
+                where site_id = :site and :at::timestamptz is null
+                union all
+                select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
+                from coverage
+                where site_id = :site and tstzrange(since, until) @> :at::timestamptz
+            )
+            """;
+
     private static final RowMapper<ExperimentCoverage> EXPERIMENT = Rows.of(ExperimentCoverage.class);
 
     /** The name of the group of all experiments; no dimension has it. */
@@ -371,35 +384,83 @@ public class Coverage {
 
     /** Returns at most {@code limit} experiments that are not completely safe, those that have waited longest first. */
     public List<Unprotected> oldestUnprotected(Sight sight, int siteId, int limit) {
-        return jdbc.sql("""
+        return oldestUnprotected(sight, siteId, null, limit);
+    }
+
+    /**
+     * Returns at most {@code limit} experiments that were not completely safe at a moment, those that had waited longest first.
+     *
+     * @param at null: now, with every receipt so far
+     */
+    public List<Unprotected> oldestUnprotected(Sight sight, int siteId, @Nullable Instant at, int limit) {
+        return jdbc.sql(KEPT + """
                         select p.code as project, e.code, coalesce(t.unprotected_since, e.registered_at) as since,
                                t.files - t.files_safe as files, t.bytes - t.bytes_safe as bytes
                         from experiment e
                         join project p using (project_id)
-                        left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
+                        left join kept t using (experiment_id)
                         where t.entries = t.entries_safe is not true
+                          and (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
                           and in_sight(:seen, p.code)
                         order by since, e.experiment_id
                         limit :limit
                         """)
                 .param("seen", sight.seen())
                 .param("site", siteId)
+                .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("limit", limit)
                 .query(Rows.of(Unprotected.class))
                 .list();
     }
 
-    private List<Group> sums(Sight sight, String by, int siteId, @Nullable Instant at, String after, int limit) {
+    /**
+     * Returns how many experiments were not completely safe at a moment, although they had waited since before another one.
+     *
+     * @param at null: now, with every receipt so far
+     */
+    public long unprotectedSince(Sight sight, int siteId, @Nullable Instant at, Instant before) {
+        return jdbc.sql(KEPT + """
+                        select count(*)
+                        from experiment e
+                        join project p using (project_id)
+                        left join kept t using (experiment_id)
+                        where t.entries = t.entries_safe is not true
+                          and coalesce(t.unprotected_since, e.registered_at) < :before
+                          and (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
+                          and in_sight(:seen, p.code)
+                        """)
+                .param("seen", sight.seen())
+                .param("site", siteId)
+                .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
+                .param("before", offset(before), Types.TIMESTAMP_WITH_TIMEZONE)
+                .query(Long.class)
+                .single();
+    }
+
+    /** Returns how many experiments became completely safe in a time, and had not been immediately before. */
+    public long becameSafe(Sight sight, int siteId, Instant from, Instant until) {
         return jdbc.sql("""
-                        with kept as (
-                            select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
-                            from protection
-                            where site_id = :site and :at::timestamptz is null
-                            union all
-                            select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
-                            from coverage
-                            where site_id = :site and tstzrange(since, until) @> :at::timestamptz
-                        ), each as (
+                        select count(distinct c.experiment_id)
+                        from coverage c
+                        join experiment e using (experiment_id)
+                        join project p using (project_id)
+                        where c.site_id = :site and c.since >= :from and c.since <= :until and c.entries = c.entries_safe
+                          and in_sight(:seen, p.code)
+                          and not exists (select from coverage b
+                                          where b.experiment_id = c.experiment_id and b.site_id = c.site_id
+                                            and b.until = c.since and b.entries = b.entries_safe)
+                        """)
+                .param("seen", sight.seen())
+                .param("site", siteId)
+                .param("from", offset(from), Types.TIMESTAMP_WITH_TIMEZONE)
+                .param("until", offset(until), Types.TIMESTAMP_WITH_TIMEZONE)
+                .query(Long.class)
+                .single();
+    }
+
+    private List<Group> sums(Sight sight, String by, int siteId, @Nullable Instant at, String after, int limit) {
+        return jdbc.sql(KEPT + """
+                        , each as (
                             select group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_month) as name,
                                    k.*, coalesce(k.entries = k.entries_safe, false) as safe,
                                    coalesce(k.unprotected_since, e.registered_at) as since

@@ -7,8 +7,10 @@ import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -287,6 +289,26 @@ public class Findings {
                 .param("limit", limit)
                 .query((row, n) -> row.getInt(1))
                 .single();
+    }
+
+    /** Returns for each of these experiments, by {@code project/experiment}, the reason of the first finding of these runs in it. */
+    public Map<String, Problem> reasons(long[] runIds, List<String> experiments) {
+        Map<String, Problem> reasons = new HashMap<>();
+        jdbc.sql("""
+                        select distinct on (f.experiment_id) p.code || '/' || e.code as name, f.reason
+                        from finding f
+                        join run_finding l using (finding_id)
+                        join experiment e using (experiment_id)
+                        join project p using (project_id)
+                        where l.run_id = any(:runs) and p.code || '/' || e.code = any(:experiments)
+                        order by f.experiment_id, f.finding_id
+                        """)
+                .param("runs", runIds)
+                .param("experiments", experiments.toArray(String[]::new))
+                .query(row -> {
+                    reasons.put(row.getString("name"), Problem.valueOf(row.getString("reason")));
+                });
+        return reasons;
     }
 
     /** Returns whether a run has a finding in an experiment. */

@@ -39,6 +39,7 @@ public final class Permissions {
             POST   /experiments/{project}/{code}/restore                           own         all      -       all   -
             GET    /experiments/{project}/{code}/restores/{id}                     own         all      all     all   -
             POST   /experiments/{project}/{code}/restores/{id}/stop                own         all      -       all   -
+            GET    /report                                                         own         all      all     all   -
             GET    /register                                                       own         all      -       all   -
             POST   /register                                                       own         all      -       all   -
             GET    /register/suggestions                                           own         all      -       all   -
@@ -228,6 +229,7 @@ public final class Permissions {
             PUT    /api/v1/projects/{project}/restore-roots                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
             GET    /api/v1/recovery-key                                            -           all      all     all   read
+            GET    /api/v1/report                                                  own         all      all     all   read
             POST   /api/v1/replications                                            -           all      -       all   write
             GET    /api/v1/runs                                                    own         all      all     all   read
             POST   /api/v1/runs                                                    -           all      -       all   write

@@ -9,6 +9,7 @@ import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.HashMap;
 import java.util.List;
@@ -80,6 +81,22 @@ public class Alerts {
                         """)
                 .param("before", before)
                 .param("open", open)
+                .param("seen", sight.seen())
+                .param("limit", limit)
+                .query(Rows.of(Alert.class))
+                .list();
+    }
+
+    /** Returns at most {@code limit} alerts that the user may see and that stood at a moment, the oldest first. */
+    public List<Alert> standing(Sight sight, Instant at, int limit) {
+        return jdbc.sql("""
+                        select a.alert_id as id, a.kind, s.name as site, p.code as project, a.count, a.subject,
+                               a.raised_at, a.seen_at, a.cleared_at
+                        from alert a left join site s using (site_id) left join project p using (project_id)
+                        where a.raised_at <= :at and (a.cleared_at is null or a.cleared_at > :at) and in_sight(:seen, p.code)
+                        order by a.alert_id limit :limit
+                        """)
+                .param("at", Timestamp.from(at))
                 .param("seen", sight.seen())
                 .param("limit", limit)
                 .query(Rows.of(Alert.class))
@@ -182,6 +199,29 @@ public class Alerts {
                 .param("now", Timestamp.from(at))
                 .param("due", Timestamp.from(due))
                 .update();
+    }
+
+    /**
+     * Writes the report of a night to the outbox, for every recipient that wants it. Returns how many there are.
+     *
+     * @param night the day of its morning
+     */
+    @Transactional
+    public int report(LocalDate night, Instant at) {
+        List<Kept> wanting = recipients.active().stream()
+                .filter(each -> each.recipient().morningReport())
+                .toList();
+        wanting.forEach(each -> jdbc.sql("""
+                        insert into alert_message (recipient_id, night, kind, turn, count, subject, created_at, due_at)
+                        values (:recipient, :night, 'REPORT', 0, 0, '', :now, :due)
+                        on conflict (recipient_id, night) do nothing
+                        """)
+                .param("recipient", each.id())
+                .param("night", night)
+                .param("now", Timestamp.from(at))
+                .param("due", Timestamp.from(each.recipient().due(at, zone, false)))
+                .update());
+        return wanting.size();
     }
 
     /** Ends an alert. Who was told that it began, is told that it is over; who was not, is told nothing. */

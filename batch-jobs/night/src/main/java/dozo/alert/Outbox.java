@@ -4,11 +4,13 @@ import dozo.alert.Condition.Kind;
 import dozo.alert.Recipients.Channel;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
+import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -47,14 +49,18 @@ public class Outbox {
         REMINDER,
         CLEARED,
         /** A person wants to see whether it arrives. */
-        TEST
+        TEST,
+        /** A night is over. */
+        REPORT
     }
 
     /**
      * A message to send now.
      *
-     * @param kind of the condition; null for a test
-     * @param raisedAt when the condition began; null for a test
+     * @param projects the codes of the projects that the recipient is told about; empty: all, and sites and the service
+     * @param kind of the condition; null: it is about none
+     * @param raisedAt when the condition began; null: it is about none
+     * @param night the day of the morning of a report; null: it is none
      */
     public record Message(
             long id,
@@ -62,6 +68,7 @@ public class Outbox {
             Channel channel,
             String address,
             String language,
+            List<String> projects,
             Occasion occasion,
             @Nullable Kind kind,
             @Nullable String site,
@@ -69,8 +76,15 @@ public class Outbox {
             long count,
             String subject,
             @Nullable Instant raisedAt,
+            @Nullable LocalDate night,
             int attempts,
-            Instant createdAt) {}
+            Instant createdAt) {
+
+        /** Returns the projects that the recipient is told about. */
+        public Sight sight() {
+            return projects.isEmpty() ? Sight.EVERYTHING : Sight.of(projects);
+        }
+    }
 
     /**
      * What waits for a recipient.
@@ -135,8 +149,10 @@ public class Outbox {
                             where message_id in (select message_id from due)
                             returning *)
                         select m.message_id as id, r.name as recipient, upper(r.channel) as channel, r.address, r.language,
+                               array(select w.code from recipient_project t join project w using (project_id)
+                                     where t.recipient_id = m.recipient_id order by w.code) as projects,
                                m.kind as occasion, a.kind, s.name as site, p.code as project, m.count, m.subject, a.raised_at,
-                               m.attempts, m.created_at
+                               m.night, m.attempts, m.created_at
                         from claimed m
                         join recipient r using (recipient_id)
                         left join alert a using (alert_id)

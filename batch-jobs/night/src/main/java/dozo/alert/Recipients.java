@@ -36,7 +36,7 @@ public class Recipients {
 
     private static final String SELECT = """
             select r.recipient_id as id, r.name, r.channel, r.address, r.language, r.remind_hours, r.quiet_from, r.quiet_until,
-                   r.active,
+                   r.active, r.morning_report,
                    array(select p.code from recipient_project t join project p using (project_id)
                          where t.recipient_id = r.recipient_id order by p.code) as projects
             from recipient r
@@ -53,7 +53,8 @@ public class Recipients {
                     row.getObject("remind_hours", Integer.class),
                     row.getObject("quiet_from", LocalTime.class),
                     row.getObject("quiet_until", LocalTime.class),
-                    row.getBoolean("active")));
+                    row.getBoolean("active"),
+                    row.getBoolean("morning_report")));
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
@@ -78,6 +79,7 @@ public class Recipients {
      * @param remindHours how often a condition that continues is repeated; null: never
      * @param quietFrom from here to {@code quietUntil} only the gravest conditions are told; null: always all
      * @param active whether it is told anything
+     * @param morningReport whether it is told every morning what the night did
      */
     public record Recipient(
             String name,
@@ -88,7 +90,8 @@ public class Recipients {
             @Nullable Integer remindHours,
             @Nullable LocalTime quietFrom,
             @Nullable LocalTime quietUntil,
-            boolean active) {
+            boolean active,
+            boolean morningReport) {
 
         /** Refuses malformed values. */
         public Recipient {
@@ -155,7 +158,7 @@ public class Recipients {
 
         /** Returns its settings for the ledger, where an address, which may name a person, is only a digest. */
         private String told() {
-            return "%s to SHA-256 %s, projects %s, language %s, reminders %s, quiet %s, %s"
+            return "%s to SHA-256 %s, projects %s, language %s, reminders %s, quiet %s, %s, morning report %s"
                     .formatted(
                             channel.word(),
                             Digest.ofContent(address.getBytes(StandardCharsets.UTF_8)),
@@ -163,7 +166,8 @@ public class Recipients {
                             language,
                             remindHours == null ? "never" : "every %d h".formatted(remindHours),
                             quietFrom == null ? "never" : "%s to %s".formatted(quietFrom, quietUntil),
-                            active ? "active" : "inactive");
+                            active ? "active" : "inactive",
+                            morningReport ? "on" : "off");
         }
     }
 
@@ -216,12 +220,14 @@ public class Recipients {
             return recipient;
         }
         int id = jdbc.sql("""
-                        insert into recipient (name, channel, address, language, remind_hours, quiet_from, quiet_until, active)
-                        values (:name, :channel, :address, :language, :remind, :from, :until, :active)
+                        insert into recipient (name, channel, address, language, remind_hours, quiet_from, quiet_until, active,
+                                               morning_report)
+                        values (:name, :channel, :address, :language, :remind, :from, :until, :active, :report)
                         on conflict (name) do update
                             set channel = excluded.channel, address = excluded.address, language = excluded.language,
                                 remind_hours = excluded.remind_hours, quiet_from = excluded.quiet_from,
-                                quiet_until = excluded.quiet_until, active = excluded.active
+                                quiet_until = excluded.quiet_until, active = excluded.active,
+                                morning_report = excluded.morning_report
                         returning recipient_id
                         """)
                 .param("name", recipient.name)
@@ -232,6 +238,7 @@ public class Recipients {
                 .param("from", recipient.quietFrom, Types.TIME)
                 .param("until", recipient.quietUntil, Types.TIME)
                 .param("active", recipient.active)
+                .param("report", recipient.morningReport)
                 .query(Integer.class)
                 .single();
         jdbc.sql("delete from recipient_project where recipient_id = :id")

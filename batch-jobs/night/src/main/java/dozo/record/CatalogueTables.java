@@ -54,6 +54,8 @@ final class CatalogueTables {
             "restore_finding",
             "drill",
             "arrival",
+            "morning_report",
+            "morning_report_site",
             "tree_folder",
             "tag_file",
             "study",

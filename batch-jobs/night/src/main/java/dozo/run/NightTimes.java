@@ -17,6 +17,9 @@ import org.springframework.stereotype.Component;
 @Component
 public class NightTimes {
 
+    /** More nights than a site can have in a day. */
+    private static final int TIMES_MAX = 1_000;
+
     private final Timetable usual;
     private final SiteSchedules schedules;
 
@@ -60,10 +63,28 @@ public class NightTimes {
      * one of those is.
      */
     public Optional<Instant> nextNight(int siteId, Instant after) {
+        return first(nights(siteId), after);
+    }
+
+    /** Returns when such a night is due last in a time, of the first 1,000; empty: never. */
+    public Optional<Instant> lastNight(int siteId, Instant from, Instant until) {
+        return nights(siteId)
+                .flatMap(each ->
+                        times(each.times(), from).takeWhile(until::isAfter).reduce((_, later) -> later).stream())
+                .max(Comparator.naturalOrder());
+    }
+
+    private Stream<NightTime> nights(int siteId) {
         List<NightTime> all = of(siteId);
         // Those of all experiments come first.
         boolean onlyParts = !all.getFirst().part().isWhole();
-        return first(all.stream().filter(each -> onlyParts || each.part().isWhole()), after);
+        return all.stream().filter(each -> onlyParts || each.part().isWhole());
+    }
+
+    private static Stream<Instant> times(Timetable times, Instant from) {
+        return Stream.iterate(times.next(from.minusNanos(1)), Optional::isPresent, at -> at.flatMap(times::next))
+                .limit(TIMES_MAX)
+                .flatMap(Optional::stream);
     }
 
     /** Returns the time zone of all schedules. */

@@ -552,6 +552,19 @@ public class Runs {
                 .optional();
     }
 
+    /** Returns the nights and retries that were started in a time, the first first, with the number of their visible findings. */
+    public List<Run> backups(Sight sight, Instant from, Instant until) {
+        return jdbc.sql(SELECT + """
+                        where r.kind in ('nightlyBackup', 'retry') and r.started_at >= :from and r.started_at < :until
+                        order by run_id
+                        """)
+                .param("seen", sight.seen())
+                .param("from", Timestamp.from(from))
+                .param("until", Timestamp.from(until))
+                .query(RUN)
+                .list();
+    }
+
     /**
      * Returns when the last night or retry was started. A night of a part counts only if its site has no others (ADR 0078).
      */

@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.plan.Hours;
 import dozo.plan.Hours.Step;
 import dozo.registry.Refusal;
 import dozo.registry.SiteTimetable;
@@ -7,6 +8,7 @@ import dozo.registry.SiteTimetable.Allowance;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites.Site;
 import dozo.send.Throttle;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneId;
@@ -72,6 +74,17 @@ public class SiteHours {
                     site.name(),
                     now.until.orElseThrow().toInstant());
         }
+    }
+
+    /**
+     * Returns when the window of a night that begins at a moment ends: when the site closes or slows down, or the next night begins,
+     * or after a day.
+     *
+     * @param nextNight after the moment; empty: none is planned
+     */
+    public Instant windowEnd(int siteId, Instant begin, Optional<Instant> nextNight) {
+        Instant end = begin.plus(Duration.ofDays(1));
+        return new Hours(ahead(siteId, begin, end), end, 1).windowEnd(begin, nextNight);
     }
 
     /** Returns what will hold at a site from a moment until another one. */

@@ -240,7 +240,16 @@ class AlertsTest {
         assertRefused(
                 "address",
                 () -> new Recipient(
-                        "it", Channel.WEBHOOK, "https://chat.example.org/1", List.of(), "en", null, null, null, true));
+                        "it",
+                        Channel.WEBHOOK,
+                        "https://chat.example.org/1",
+                        List.of(),
+                        "en",
+                        null,
+                        null,
+                        null,
+                        true,
+                        false));
         assertRefused("language", () -> recipient("it", "a@b.c", List.of(), "fr", null, null, null));
         assertRefused("remindHours", () -> recipient("it", "a@b.c", List.of(), "en", 0, null, null));
         assertRefused("quietFrom", () -> recipient("it", "a@b.c", List.of(), "en", null, "22:00", null));
@@ -292,6 +301,7 @@ class AlertsTest {
                 hours,
                 from == null ? null : LocalTime.parse(from),
                 until == null ? null : LocalTime.parse(until),
+                true,
                 true);
     }
 

@@ -69,6 +69,7 @@ public final class Dozo {
             SiteCommand.class,
             TuneCommand.class,
             CoverageCommand.class,
+            AuditCommand.class,
             ManifestCommand.class,
             ProveCommand.class,
             CertificateCommand.class,

@@ -47,7 +47,8 @@ public final class Usage {
                         "drill",
                         "gaps"));
         groups.put(
-                "Audit", List.of("coverage", "prove", "manifest", "certificate", "certificate-key", "ledger", "scrub"));
+                "Audit",
+                List.of("coverage", "audit", "prove", "manifest", "certificate", "certificate-key", "ledger", "scrub"));
         groups.put(
                 "Set-up",
                 List.of(

@@ -103,6 +103,7 @@ public final class Permissions {
             GET    /audit/ledger.csv                                                -           -        all     all   -
             POST   /audit/ledger/verification                                       -           -        all     all   -
             GET    /audit/proof                                                     own         all      all     all   -
+            GET    /audit/report                                                    own         all      all     all   -
             GET    /audit/waits.csv                                                 own         all      all     all   -
             GET    /sites                                                           -           all      all     all   -
             GET    /sites/new                                                       -           -        -       all   -
@@ -155,6 +156,7 @@ public final class Permissions {
             GET    /actuator/prometheus                                            -           all      all     all   read
             GET    /api/v1/bookings/worklist                                       -           all      all     all   read
             POST   /api/v1/bookings/worklist                                       -           all      -       all   write
+            GET    /api/v1/audit/report                                            own         all      all     all   read
             GET    /api/v1/arrivals                                                own         all      all     all   read
             POST   /api/v1/arrivals/accept                                         own         all      -       all   write
             POST   /api/v1/arrivals/{id}/accept                                    own         all      -       all   write

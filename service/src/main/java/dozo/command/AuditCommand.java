@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Reports for auditors. */
-@Command(name = "audit", mixinStandardHelpOptions = true, description = "For auditors: report.")
+@Command(name = "audit", mixinStandardHelpOptions = true, description = "For auditors: report, files.")
 final class AuditCommand {
 
     private static final String ADDRESS = "/api/v1/audit";
@@ -42,6 +42,27 @@ final class AuditCommand {
         AuditReport report = answer.value();
         service.print(answer, out -> print(out, report));
         return report.allWell() ? Exit.WELL : Exit.NOT_SAFE;
+    }
+
+    @Command(
+            name = "files",
+            mixinStandardHelpOptions = true,
+            description =
+                    "Prints the evidence of every file at a moment as CSV: digest, time, method, last reading, state.")
+    int files(
+            @Mixin Connection service,
+            @Option(names = "--project", paramLabel = "P", description = "Only this project.") @Nullable String project,
+            @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
+                    @Nullable
+                    String site,
+            @Option(names = "--at", paramLabel = "DAY", description = "The state at the end of a day; default: now.")
+                    @Nullable
+                    String at) {
+        service.printCsv(new Query(ADDRESS + "/files")
+                .with("project", project)
+                .with("site", site)
+                .with("at", at));
+        return Exit.WELL;
     }
 
     private static void print(PrintWriter out, AuditReport report) {

@@ -77,6 +77,14 @@ class AuditApiTest {
     }
 
     @Test
+    void theEvidenceOfFilesIsCsv() {
+        Answer files = service.get("/api/v1/audit/files?at=2026-01-01");
+        assertThat(files.status()).isEqualTo(200);
+        assertThat(files.text()).startsWith("project,experiment,manifest,path,");
+        assertThat(service.get("/api/v1/audit/files?project=P9").status()).isEqualTo(404);
+    }
+
+    @Test
     void thePageShowsTheReportAndRefusesPlainly() {
         HttpClient browser = service.browser();
         assertThat(service.look(browser, "/audit/report", "en").body()).contains("Audit report", "Site dr");

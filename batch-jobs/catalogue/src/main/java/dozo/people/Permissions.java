@@ -156,6 +156,7 @@ public final class Permissions {
             GET    /actuator/prometheus                                            -           all      all     all   read
             GET    /api/v1/bookings/worklist                                       -           all      all     all   read
             POST   /api/v1/bookings/worklist                                       -           all      -       all   write
+            GET    /api/v1/audit/files                                             own         all      all     all   read
             GET    /api/v1/audit/report                                            own         all      all     all   read
             GET    /api/v1/arrivals                                                own         all      all     all   read
             POST   /api/v1/arrivals/accept                                         own         all      -       all   write

@@ -7,13 +7,16 @@ import dozo.audit.AuditReport.Certificate;
 import dozo.audit.AuditReport.Evidence;
 import dozo.audit.AuditReport.InProject;
 import dozo.audit.AuditReport.Verification;
+import dozo.audit.FileEvidence.FileLine;
 import dozo.db.TestDatabase;
+import dozo.file.Digest;
 import dozo.ledger.Coverage;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.run.RetentionSettings;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -21,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /** A report has what was known and open at its moment, and nothing that came later. */
 class AuditReportsTest {
@@ -189,6 +193,34 @@ class AuditReportsTest {
     void olderThanTheRetentionFindingsMayBeMissing() {
         assertThat(at(NOW.minus(Duration.ofDays(400))).findingsComplete()).isTrue();
         assertThat(at(NOW.minus(Duration.ofDays(401))).findingsComplete()).isFalse();
+    }
+
+    @Test
+    void theEvidenceOfEveryFileIsThatOfTheMoment() {
+        assertThat(states(SEALED)).containsExactly("f1 unverified", "f2 unverified");
+        assertThat(states(SAFE)).containsExactly("f1 safe", "f2 safe");
+        assertThat(states(SCRUBBED)).containsExactly("f1 safe", "f2 missing");
+        assertThat(states(REPAIRED)).containsExactly("f1 safe", "f2 safe");
+        assertThat(states(Instant.parse("2026-08-01T00:00:00Z"))).isEmpty();
+        assertThat(lines(Sight.of(List.of("P2")), NOW)).isEmpty();
+        assertThat(lines(Sight.EVERYTHING, NOW).getFirst()).satisfies(line -> {
+            assertThat(line.sha256())
+                    .isEqualTo(Digest.ofContent(new byte[] {'a'}).toString());
+            assertThat(line.lastReadAt()).isEqualTo(SCRUBBED);
+            assertThat(line.pathBytes()).isNull();
+        });
+    }
+
+    private List<String> states(Instant at) {
+        return lines(Sight.EVERYTHING, at).stream()
+                .map(line -> line.path() + " " + line.state())
+                .toList();
+    }
+
+    private List<FileLine> lines(Sight sight, Instant at) {
+        List<FileLine> lines = new ArrayList<>();
+        new FileEvidence(jdbc, new JdbcTransactionManager(database)).each(sight, 1, at, lines::add);
+        return lines;
     }
 
     private AuditReport at(@Nullable Instant moment) {

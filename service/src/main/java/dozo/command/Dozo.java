@@ -70,6 +70,7 @@ public final class Dozo {
             TuneCommand.class,
             CoverageCommand.class,
             AuditCommand.class,
+            HoldCommand.class,
             ManifestCommand.class,
             ProveCommand.class,
             CertificateCommand.class,

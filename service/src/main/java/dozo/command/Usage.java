@@ -48,7 +48,16 @@ public final class Usage {
                         "gaps"));
         groups.put(
                 "Audit",
-                List.of("coverage", "audit", "prove", "manifest", "certificate", "certificate-key", "ledger", "scrub"));
+                List.of(
+                        "coverage",
+                        "audit",
+                        "hold",
+                        "prove",
+                        "manifest",
+                        "certificate",
+                        "certificate-key",
+                        "ledger",
+                        "scrub"));
         groups.put(
                 "Set-up",
                 List.of(

@@ -105,6 +105,9 @@ public final class Permissions {
             GET    /audit/proof                                                     own         all      all     all   -
             GET    /audit/report                                                    own         all      all     all   -
             GET    /audit/waits.csv                                                 own         all      all     all   -
+            GET    /holds                                                           own         all      all     all   -
+            POST   /holds                                                           -           all      -       all   -
+            POST   /holds/{id}/end                                                  -           -        -       all   -
             GET    /sites                                                           -           all      all     all   -
             GET    /sites/new                                                       -           -        -       all   -
             POST   /sites/new                                                       -           -        -       all   -
@@ -203,6 +206,9 @@ public final class Permissions {
             POST   /api/v1/findings/{id}/acknowledge                               own         all      -       all   write
             GET    /api/v1/forecast                                                own         all      all     all   read
             GET    /api/v1/gaps                                                    own         all      all     all   read
+            GET    /api/v1/holds                                                   own         all      all     all   read
+            POST   /api/v1/holds                                                   -           all      -       all   write
+            POST   /api/v1/holds/{id}/end                                          -           -        -       all   write
             GET    /api/v1/ledger                                                  -           -        all     all   read
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
             GET    /api/v1/me                                                      self        self     self    self  read

@@ -198,6 +198,7 @@ def addresses(run, tokens):
         '/findings/acknowledge': [f'/findings/acknowledge?cause=UNREADABLE&experiment={GIANT.removeprefix("/experiments/")}'],
         '/findings/{id}/acknowledge': ['/findings/1/acknowledge'],
         '/audit': ['/audit', '/audit?asOf=2024-10-01&by=scanner', '/audit?by=month&from=2016-01-01&until=2025-12-31'],
+        '/audit/report': ['/audit/report', '/audit/report?at=2024-10-01', '/audit/report?project=P003'],
         '/audit/proof': ['/audit/proof?experiment=P003/S2&path=folder1/scan1.dcm'],
         '/sites/{name}/change': ['/sites/dr/change'],
         '/sites/{name}/check': ['/sites/dr/check'],

@@ -360,7 +360,12 @@ class Description {
     private static void describeSheet(Operation operation) {
         Sheet.PARAMETERS.forEach((name, meaning) -> operation.addParametersItem(
                 new Parameter().in("query").name(name).description(meaning).schema(new StringSchema())));
-        requireNonNull(requireNonNull(operation.getResponses().get("200")).getContent())
+        ApiResponse response = requireNonNull(operation.getResponses().get("200"));
+        // NB: an address that sends only CSV returns nothing else.
+        if (response.getContent() == null) {
+            response.setContent(new Content());
+        }
+        response.getContent()
                 .put(Sheet.TYPE, new io.swagger.v3.oas.models.media.MediaType().schema(new StringSchema()));
     }
 

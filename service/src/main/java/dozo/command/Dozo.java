@@ -70,6 +70,8 @@ public final class Dozo {
             SiteCommand.class,
             TuneCommand.class,
             CoverageCommand.class,
+            AuditCommand.class,
+            HoldCommand.class,
             ManifestCommand.class,
             ProveCommand.class,
             CertificateCommand.class,

@@ -51,6 +51,8 @@ public final class Usage {
                 "Audit",
                 List.of(
                         "coverage",
+                        "audit",
+                        "hold",
                         "prove",
                         "manifest",
                         "certificate",

@@ -8,6 +8,7 @@
             "alert",
             "api",
             "api :: http",
+            "audit",
             "collect",
             "copy",
             "crypto",

@@ -311,6 +311,19 @@ class LedgerCompleteTest {
                         () -> put("/scanners/T7", "{\"aeTitles\": [\"MR7T01\"], \"purgeDays\": 14}"),
                         row("scanner.changed", "T7", "before", "", "after", "titles MR7T01, purged after 14 days")),
                 change(
+                        "POST /api/v1/holds",
+                        () -> post("/holds", "{\"project\": \"P1\", \"reason\": \"for %s\"}".formatted(PATIENT)),
+                        row("hold.placed", "P1", "hold", ANY, "reason_sha256", ANY, "until", "")),
+                change(
+                        "POST /api/v1/holds/{id}/end",
+                        () -> post(
+                                "/holds/%d/end"
+                                        .formatted(jdbc.sql("select max(hold_id) from hold")
+                                                .query(Long.class)
+                                                .single()),
+                                "{\"reason\": \"for %s\"}".formatted(PATIENT)),
+                        row("hold.ended", "P1", "hold", ANY, "reason_sha256", ANY)),
+                change(
                         "PUT /api/v1/alerts/recipients/{name}",
                         () -> put("/alerts/recipients/it", "{\"mail\": \"%s@example.org\"}".formatted(PATIENT)),
                         row("recipient.changed", "it", "before", "", "after", ANY)),

@@ -1064,6 +1064,10 @@ class PagesBrowserIT {
         pages.put("experiments-none", "/experiments?q=nothing");
         pages.put("ledger", "/audit/ledger");
         pages.put("report", "/audit?report=true");
+        pages.put("audit-report", "/audit/report");
+        pages.put("audit-report-before", "/audit/report?at=2020-01-01&project=P001");
+        pages.put("audit-report-wrong", "/audit/report?at=2099-01-01");
+        pages.put("holds", "/holds");
         pages.put("ledger-wrong", "/audit/ledger?from=2026-11-02&until=2026-11-01");
         pages.put("experiments-sorted", "/experiments?sort=-size");
         pages.put("experiments-wrong", "/experiments?from=yesterday");

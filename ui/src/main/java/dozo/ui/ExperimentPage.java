@@ -12,6 +12,7 @@ import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Holds;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -52,6 +53,7 @@ class ExperimentPage {
     private final Findings findings;
     private final Manifests manifests;
     private final RestoreQueue restores;
+    private final Holds holds;
 
     /** The state of the experiment at a site. */
     record AtSite(Site site, State state, @Nullable ExperimentCoverage coverage, List<Step> way) {}
@@ -68,7 +70,8 @@ class ExperimentPage {
             Freezes freezes,
             Findings findings,
             Manifests manifests,
-            RestoreQueue restores) {
+            RestoreQueue restores,
+            Holds holds) {
         this.experiments = experiments;
         this.search = search;
         this.sites = sites;
@@ -78,6 +81,7 @@ class ExperimentPage {
         this.findings = findings;
         this.manifests = manifests;
         this.restores = restores;
+        this.holds = holds;
     }
 
     @GetMapping
@@ -86,6 +90,7 @@ class ExperimentPage {
         List<Manifest> sealed = manifests.all(experiment.id());
         model.addAttribute("experiment", experiment);
         model.addAttribute("source", FilePath.render(FilePath.rawBytes(experiment.source())));
+        model.addAttribute("hold", holds.on(experiment.id()).orElse(null));
         model.addAttribute("freeze", frozen(experiment).orElse(null));
         model.addAttribute(
                 "atSites",

@@ -3,6 +3,7 @@
 @ApplicationModule(
         allowedDependencies = {
             "alert",
+            "audit",
             "certificate",
             "collect",
             "db",

@@ -125,6 +125,11 @@ public class Ledger {
                 .update();
     }
 
+    /** Returns the current time of the clock that rows are dated with. */
+    public Instant now() {
+        return clock.instant();
+    }
+
     /** Returns at most {@code limit} rows after {@code seq}, oldest first. */
     public List<LedgerEntry> after(long seq, int limit) {
         return page(Filter.ALL, seq, limit);
@@ -211,6 +216,24 @@ public class Ledger {
                 .param("limit", limit)
                 .query(Rows.of(Anchored.class))
                 .list();
+    }
+
+    /**
+     * Keeps the result of a verification.
+     *
+     * @param beganAt when it began
+     * @param verdict {@code INTACT}, {@code INCOMPLETE} or {@code BROKEN}
+     */
+    public void verified(Instant beganAt, String verdict, long rowsChecked, long breaches) {
+        jdbc.sql("""
+                        insert into ledger_verification (began_at, verdict, rows_checked, breaches)
+                        values (:began, :verdict, :rows, :breaches)
+                        """)
+                .param("began", Timestamp.from(beganAt))
+                .param("verdict", verdict)
+                .param("rows", rowsChecked)
+                .param("breaches", breaches)
+                .update();
     }
 
     private static @Nullable Timestamp timestamp(@Nullable Instant moment) {

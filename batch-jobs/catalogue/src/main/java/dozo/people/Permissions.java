@@ -104,7 +104,11 @@ public final class Permissions {
             GET    /audit/ledger.csv                                                -           -        all     all   -
             POST   /audit/ledger/verification                                       -           -        all     all   -
             GET    /audit/proof                                                     own         all      all     all   -
+            GET    /audit/report                                                    own         all      all     all   -
             GET    /audit/waits.csv                                                 own         all      all     all   -
+            GET    /holds                                                           own         all      all     all   -
+            POST   /holds                                                           -           all      -       all   -
+            POST   /holds/{id}/end                                                  -           -        -       all   -
             GET    /sites                                                           -           all      all     all   -
             GET    /sites/new                                                       -           -        -       all   -
             POST   /sites/new                                                       -           -        -       all   -
@@ -158,6 +162,8 @@ public final class Permissions {
             GET    /actuator/prometheus                                            -           all      all     all   read
             GET    /api/v1/bookings/worklist                                       -           all      all     all   read
             POST   /api/v1/bookings/worklist                                       -           all      -       all   write
+            GET    /api/v1/audit/files                                             own         all      all     all   read
+            GET    /api/v1/audit/report                                            own         all      all     all   read
             GET    /api/v1/arrivals                                                own         all      all     all   read
             POST   /api/v1/arrivals/accept                                         own         all      -       all   write
             POST   /api/v1/arrivals/{id}/accept                                    own         all      -       all   write
@@ -203,6 +209,9 @@ public final class Permissions {
             POST   /api/v1/findings/{id}/acknowledge                               own         all      -       all   write
             GET    /api/v1/forecast                                                own         all      all     all   read
             GET    /api/v1/gaps                                                    own         all      all     all   read
+            GET    /api/v1/holds                                                   own         all      all     all   read
+            POST   /api/v1/holds                                                   -           all      -       all   write
+            POST   /api/v1/holds/{id}/end                                          -           -        -       all   write
             GET    /api/v1/ledger                                                  -           -        all     all   read
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
             GET    /api/v1/me                                                      self        self     self    self  read

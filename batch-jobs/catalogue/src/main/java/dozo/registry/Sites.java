@@ -42,6 +42,7 @@ public class Sites {
     private final JdbcClient jdbc;
     private final Ledger ledger;
     private final InstantSource clock;
+    private final Holds holds;
 
     /** A place for the second copy. */
     public record Site(int id, String name, SiteAddress address, Instant changedAt) {}
@@ -50,6 +51,7 @@ public class Sites {
         this.jdbc = jdbc;
         this.ledger = ledger;
         this.clock = clock;
+        this.holds = new Holds(jdbc, ledger, clock);
     }
 
     /**
@@ -157,7 +159,7 @@ public class Sites {
      *
      * @param withCopies whether copies may be there; they no longer count as safe
      * @return whether the site existed
-     * @throws Refusal if copies are there and may not be, or if a run or a restore uses it now
+     * @throws Refusal if copies are there and may not be, or of a held experiment; or if a run or a restore uses it now
      */
     @Transactional
     public boolean remove(String name, boolean withCopies, String actor) {
@@ -170,6 +172,7 @@ public class Sites {
         }
         Site site = found.get();
         refuseIfInUse(site);
+        holds.refuseIfHeldAt(site.id());
         if (!withCopies) {
             refuseIfCopiesAreThere(site);
         }

@@ -15,6 +15,7 @@ import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.verify.AnchorFiles.AnchorFile;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -94,8 +95,16 @@ public class LedgerVerification {
         this.sites = sites;
     }
 
-    /** Verifies the whole ledger. The time grows with the ledger, the memory does not. */
+    /** Verifies the whole ledger, and keeps the result. The time grows with the ledger, the memory does not. */
     public synchronized Verified verify() throws InterruptedException {
+        Instant began = ledger.now();
+        Verified result = verified();
+        long atSites = result.sites.stream().mapToLong(AtSite::breachesCount).sum();
+        ledger.verified(began, result.verdict.name(), result.rows, result.breachesCount + atSites);
+        return result;
+    }
+
+    private Verified verified() throws InterruptedException {
         Checked rows = chain.check();
         List<Breach> breaches = new ArrayList<>(rows.breaches());
         List<Breach> unguarded = guards.breaches();

@@ -16,7 +16,7 @@ import org.springframework.stereotype.Component;
 /**
  * Deletes the details of runs that ended long ago: the framework's rows, units, workers, speeds, decisions about lanes, forecasts of experiments, links to findings, superseded
  * findings that nobody has acknowledged, readings with a later one of the same receipt, and alerts that are over. Ledger, receipts, damage,
- * coverage, manifests and acknowledgements stay for ever (ADR 0056). If it is repeated or interrupted, it deletes what
+ * coverage, manifests and acknowledgements stay for ever (ADR 0056). Of a held experiment, units, findings and readings stay too (ADR 0095). If it is repeated or interrupted, it deletes what
  * is left.
  */
 @Component
@@ -143,6 +143,7 @@ class Retention {
                             select u.unit_id
                             from transfer_unit u join protection p using (experiment_id, site_id)
                             where u.run_id = r.run_id and u.state in ('VERIFIED', 'CANCELLED')
+                              and standing_hold(u.experiment_id, :now) is null
                               and (u.unit_id <= p.settled_unit or u.attempts = 0
                                    or exists (select from transfer_unit later
                                               where later.experiment_id = u.experiment_id and later.site_id = u.site_id
@@ -194,7 +195,9 @@ class Retention {
                     delete from run_finding where (run_id, finding_id) in (
                         select old.run_id, old.finding_id
                         from run r cross join lateral (
-                            select l.run_id, l.finding_id from run_finding l where l.run_id = r.run_id limit :batch) old
+                            select l.run_id, l.finding_id from run_finding l join finding f using (finding_id)
+                            where l.run_id = r.run_id and standing_hold(f.experiment_id, :now) is null
+                            limit :batch) old
                         where r.ended_at < :before and r.run_id >= (select min(run_id) from run_finding)
                         limit :batch)
                     returning run_id, finding_id
@@ -216,7 +219,7 @@ class Retention {
                         select old.finding_id
                         from run r cross join lateral (
                             select f.finding_id from finding f
-                            where f.superseded_by = r.run_id
+                            where f.superseded_by = r.run_id and standing_hold(f.experiment_id, :now) is null
                               and not exists (select from acknowledgement a where a.finding_id = f.finding_id)
                               and not exists (select from run_finding l where l.finding_id = f.finding_id)
                             limit :batch) old
@@ -261,6 +264,7 @@ class Retention {
     private Batch batch(String sql, Timestamp before) {
         int deleted = jdbc.sql(sql)
                 .param("before", before)
+                .param("now", Timestamp.from(clock.instant()))
                 .param("batch", BATCH)
                 .query(Integer.class)
                 .single();
@@ -285,13 +289,17 @@ class Retention {
                                 delete from reading where reading_id in (
                                     select reading_id from old
                                     where exists (select from reading later
-                                                  where later.receipt_id = old.receipt_id and later.reading_id > old.reading_id))
+                                                  where later.receipt_id = old.receipt_id and later.reading_id > old.reading_id)
+                                      and not exists (select from receipt r
+                                                      where r.receipt_id = old.receipt_id
+                                                        and standing_hold(r.experiment_id, :now) is not null))
                                 returning 1
                             )
                             select read_at, reading_id, (select count(*) from old) as looked_at, (select count(*) from gone) as deleted
                             from old order by read_at desc, reading_id desc limit 1
                             """)
                     .param("before", before)
+                    .param("now", Timestamp.from(clock.instant()))
                     .param("readAt", readAt)
                     .param("id", id)
                     .param("batch", BATCH)

@@ -1,0 +1,277 @@
+package dozo.audit;
+
+import dozo.audit.AuditReport.AtSite;
+import dozo.audit.AuditReport.Certificate;
+import dozo.audit.AuditReport.CertificateKey;
+import dozo.audit.AuditReport.Certified;
+import dozo.audit.AuditReport.ChainRow;
+import dozo.audit.AuditReport.Evidence;
+import dozo.audit.AuditReport.InProject;
+import dozo.audit.AuditReport.LedgerThen;
+import dozo.audit.AuditReport.Verification;
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.Totals;
+import dozo.ledger.Rows;
+import dozo.ledger.Sight;
+import dozo.run.RetentionSettings;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Isolation;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * Makes audit reports. The shares are those of {@link Coverage}; everything else follows from evidence that has a time and
+ * is never changed, so the same question has the same answer later, except for what retention deletes: that only makes a
+ * report less favourable, and it says so. A report is read in one snapshot.
+ */
+@Component
+public class AuditReports {
+
+    private static final int CERTIFICATES_SHOWN = 100;
+
+    private static final RowMapper<ChainRow> ROW = Rows.of(ChainRow.class);
+    private static final RowMapper<Evidence> EVIDENCE = Rows.of(Evidence.class);
+
+    private final JdbcClient jdbc;
+    private final Coverage coverage;
+    private final RetentionSettings retention;
+    private final InstantSource clock;
+
+    private record Place(int siteId, String name) {}
+
+    public AuditReports(JdbcClient jdbc, Coverage coverage, RetentionSettings retention, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.coverage = coverage;
+        this.retention = retention;
+        this.clock = clock;
+    }
+
+    /**
+     * Returns the report on a moment.
+     *
+     * @param sight what the reader may see
+     * @param project only this one, which must be in sight; null: all in sight
+     * @param at not in the future; null: now, with every receipt so far
+     */
+    @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
+    public AuditReport of(Sight sight, @Nullable String project, @Nullable Instant at) {
+        Instant now = clock.instant();
+        Instant then = at == null ? now : at;
+        Sight seen = project == null ? sight : Sight.of(List.of(project));
+        Map<String, ChainRow> anchors = anchors(then);
+        List<AtSite> sites = sitesAt(then).stream()
+                .map(site -> atSite(seen, site, at, then, anchors.get(site.name)))
+                .toList();
+        return new AuditReport(
+                then,
+                now,
+                project,
+                registeredSince(seen).orElse(null),
+                !then.isBefore(now.minus(retention.runs())),
+                lost(seen, then),
+                ledger(then),
+                certified(seen, then),
+                sites);
+    }
+
+    private AtSite atSite(Sight seen, Place site, @Nullable Instant at, Instant then, @Nullable ChainRow anchor) {
+        List<Totals> projects = coverage.projects(seen, site.siteId, at);
+        Map<@Nullable String, Evidence> evidence = evidence(seen, site.siteId, then);
+        return new AtSite(
+                site.name,
+                coverage.recordedSince(site.siteId).orElse(null),
+                Totals.together(projects),
+                anchor,
+                evidence.getOrDefault(null, Evidence.NONE).findings(),
+                projects.stream()
+                        .map(totals -> new InProject(
+                                String.valueOf(totals.project()),
+                                totals,
+                                evidence.getOrDefault(totals.project(), Evidence.NONE)))
+                        .toList());
+    }
+
+    /** Returns the sites that were not removed yet. */
+    private List<Place> sitesAt(Instant then) {
+        return jdbc.sql(
+                        "select site_id, name from site where removed_at is null or removed_at > :at order by name, site_id")
+                .param("at", Timestamp.from(then))
+                .query(Rows.of(Place.class))
+                .list();
+    }
+
+    private Optional<Instant> registeredSince(Sight seen) {
+        return jdbc.sql("""
+                        select min(e.registered_at) as since from experiment e join project p using (project_id)
+                        where in_sight(:seen, p.code)
+                        """)
+                .param("seen", seen.seen())
+                .query((row, n) -> Optional.ofNullable(Rows.instant(row, "since")))
+                .single();
+    }
+
+    /** Returns the evidence by project; that of null has only the findings of whole runs. */
+    private Map<@Nullable String, Evidence> evidence(Sight seen, int siteId, Instant then) {
+        Map<@Nullable String, Evidence> found = new HashMap<>();
+        jdbc.sql("""
+                        with seen as materialized (
+                            select e.experiment_id, p.code as project from experiment e join project p using (project_id)
+                            where e.registered_at <= :at and in_sight(:seen, p.code)
+                        ), last_reading as (
+                            select receipt_id, count(*) as readings, max(read_at) as read_at
+                            from reading where read_at <= :at group by receipt_id
+                        ), proven as (
+                            select s.project, count(*) as receipts, min(r.verified_at) as first_verified_at,
+                                   max(r.verified_at) as last_verified_at, array_agg(distinct r.method) as methods,
+                                   sum(l.readings) as readings, max(l.read_at) as last_read_at,
+                                   min(greatest(l.read_at, r.verified_at)) as least_recently_read_at
+                            from receipt r join seen s using (experiment_id) left join last_reading l using (receipt_id)
+                            where r.site_id = :site and r.verified_at <= :at
+                            group by s.project
+                        ), rehearsed as (
+                            select s.project, count(*) as drills, count(*) filter (where r.state = 'COMPLETE') as drills_complete,
+                                   max(r.ended_at) as last_drill_at,
+                                   (array_agg(r.state order by r.ended_at desc, r.restore_id desc))[1] as last_drill_state
+                            from drill d join restore r using (restore_id) join seen s using (experiment_id)
+                            where r.site_id = :site and r.ended_at <= :at and r.state in ('COMPLETE', 'FINDINGS', 'FAILED')
+                            group by s.project
+                        ), damaged as (
+                            select s.project, count(*) filter (where d.kind = 'MISSING') as copies_missing,
+                                   count(*) filter (where d.kind <> 'MISSING') as copies_damaged
+                            from damage d join seen s using (experiment_id)
+                            where d.site_id = :site and d.found_at <= :at
+                              and not exists (select from receipt r
+                                              where r.experiment_id = d.experiment_id and r.site_id = d.site_id
+                                                and r.receipt_id > d.receipt_id and r.verified_at <= :at
+                                                and lowest_of(r.entry_nos) <= d.entry_no and highest_of(r.entry_nos) >= d.entry_no
+                                                and d.entry_no = any(r.entry_nos))
+                            group by s.project
+                        ), open_finding as (
+                            select p.code as project, count(*) as findings
+                            from finding f join run r on r.run_id = f.run_id
+                            left join experiment e using (experiment_id) left join project p using (project_id)
+                            left join acknowledgement a on a.finding_id = f.finding_id and a.acknowledged_at <= :at
+                            left join run later on later.run_id = f.superseded_by and later.ended_at <= :at
+                            where r.site_id = :site and f.found_at <= :at and in_sight(:seen, p.code)
+                              and a.finding_id is null and later.run_id is null
+                            group by p.code
+                        ), project as (
+                            select project from seen union select project from open_finding
+                        )
+                        select p.project, coalesce(receipts, 0) as receipts, first_verified_at, last_verified_at,
+                               coalesce(methods, '{}') as methods, coalesce(readings, 0) as readings, last_read_at,
+                               least_recently_read_at, coalesce(drills, 0) as drills, coalesce(drills_complete, 0) as drills_complete,
+                               last_drill_at, last_drill_state, coalesce(copies_missing, 0) as copies_missing,
+                               coalesce(copies_damaged, 0) as copies_damaged, coalesce(findings, 0) as findings
+                        from project p
+                        left join proven using (project) left join rehearsed using (project) left join damaged using (project)
+                        left join open_finding f on f.project is not distinct from p.project
+                        """)
+                .param("seen", seen.seen())
+                .param("site", siteId)
+                .param("at", Timestamp.from(then))
+                .query(row -> {
+                    found.put(row.getString("project"), EVIDENCE.mapRow(row, 0));
+                });
+        return found;
+    }
+
+    /** Counts the files that are lost now and had been found damaged then; none of them can have been whole since. */
+    private long lost(Sight seen, Instant then) {
+        return jdbc.sql("""
+                        select count(*) from loss l join experiment e using (experiment_id) join project p using (project_id)
+                        where l.found_at <= :at and in_sight(:seen, p.code)
+                        """)
+                .param("seen", seen.seen())
+                .param("at", Timestamp.from(then))
+                .query(Long.class)
+                .single();
+    }
+
+    private LedgerThen ledger(Instant then) {
+        Optional<ChainRow> head =
+                jdbc.sql("""
+                        select seq, encode(hash, 'hex') as hash, at from ledger where at <= :at and octet_length(hash) = 32
+                        order by at desc, seq desc limit 1
+                        """).param("at", Timestamp.from(then)).query(ROW).optional();
+        Verification verification =
+                jdbc.sql("""
+                        select began_at, verdict, rows_checked, breaches from ledger_verification
+                        order by verification_id desc limit 1
+                        """).query(Rows.of(Verification.class)).optional().orElse(null);
+        return new LedgerThen(head.orElse(null), head.isPresent() && clockChanged(head.get(), then), verification);
+    }
+
+    private boolean clockChanged(ChainRow head, Instant then) {
+        return jdbc.sql("""
+                        select exists (select from ledger where seq < :head and at > :at)
+                            or exists (select from ledger where seq > :head and at <= :at)
+                        """)
+                .param("head", head.seq())
+                .param("at", Timestamp.from(then))
+                .query(Boolean.class)
+                .single();
+    }
+
+    /** Returns the last anchor at each site. */
+    private Map<String, ChainRow> anchors(Instant then) {
+        Map<String, ChainRow> last = new HashMap<>();
+        jdbc.sql("""
+                        select distinct on (subject) subject as site, (detail ->> 'seq')::bigint as seq, detail ->> 'hash' as hash, at
+                        from ledger where action = 'ledger.anchored' and at <= :at and detail ->> 'seq' ~ '^[0-9]{1,18}$'
+                        order by subject, ledger.seq desc
+                        """).param("at", Timestamp.from(then)).query(row -> {
+            last.put(row.getString("site"), ROW.mapRow(row, 0));
+        });
+        return last;
+    }
+
+    private Certified certified(Sight seen, Instant then) {
+        List<CertificateKey> keys = jdbc.sql("""
+                        select subject as fingerprint, at as introduced_at from ledger
+                        where action = 'key.introduced' and detail ->> 'purpose' = 'certificates' and at <= :at
+                        order by seq
+                        """)
+                .param("at", Timestamp.from(then))
+                .query(Rows.of(CertificateKey.class))
+                .list();
+        List<Certificate> latest = certificates(seen, then);
+        long count = latest.size() < CERTIFICATES_SHOWN ? latest.size() : certificatesCount(seen, then);
+        return new Certified(count, keys, latest);
+    }
+
+    private List<Certificate> certificates(Sight seen, Instant then) {
+        return jdbc.sql("""
+                        select subject as manifest, detail ->> 'site' as site, at as issued_at,
+                               detail ->> 'certificate_sha256' as sha256, detail ->> 'key' as key
+                        from ledger
+                        where action = 'certificate.issued' and at <= :at and in_sight(:seen, split_part(subject, '/', 1))
+                        order by seq desc limit :limit
+                        """)
+                .param("seen", seen.seen())
+                .param("at", Timestamp.from(then))
+                .param("limit", CERTIFICATES_SHOWN)
+                .query(Rows.of(Certificate.class))
+                .list();
+    }
+
+    private long certificatesCount(Sight seen, Instant then) {
+        return jdbc.sql("""
+                        select count(*) from ledger
+                        where action = 'certificate.issued' and at <= :at and in_sight(:seen, split_part(subject, '/', 1))
+                        """)
+                .param("seen", seen.seen())
+                .param("at", Timestamp.from(then))
+                .query(Long.class)
+                .single();
+    }
+}

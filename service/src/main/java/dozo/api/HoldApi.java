@@ -1,0 +1,91 @@
+package dozo.api;
+
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
+import dozo.ledger.Sight;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Holds;
+import dozo.registry.Holds.Hold;
+import dozo.registry.Refusal;
+import java.security.Principal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Retention holds: while one stands, nothing about its experiments is forgotten or erased. */
+@RestController
+@RequestMapping("/api/v1/holds")
+public class HoldApi {
+
+    private final Holds holds;
+    private final Experiments experiments;
+
+    /**
+     * A hold to place.
+     *
+     * @param project required
+     * @param experiment its code in the project; missing: all experiments of the project, also later ones
+     * @param reason why, in one line
+     * @param until from then on it does not stand any more; missing: until somebody ends it
+     */
+    record NewHold(
+            @Nullable String project,
+            @Nullable String experiment,
+            @Nullable String reason,
+            @Nullable Instant until) {}
+
+    /** The end of a hold. {@code reason} is required. */
+    record HoldEnd(@Nullable String reason) {}
+
+    HoldApi(Holds holds, Experiments experiments) {
+        this.holds = holds;
+        this.experiments = experiments;
+    }
+
+    /**
+     * Lists holds, the latest first.
+     *
+     * @param all also those that do not stand any more
+     * @param after only earlier ones than this
+     */
+    @GetMapping
+    Page<Hold> list(
+            @RequestParam(defaultValue = "false") boolean all,
+            @RequestParam(required = false) @Nullable Long after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        long before = after == null ? Long.MAX_VALUE : after;
+        return Page.of(limit, most -> holds.page(sight, all, before, most), Hold::id);
+    }
+
+    /** Places a hold on an experiment or a project. */
+    @PostMapping
+    @ResponseStatus(HttpStatus.CREATED)
+    Hold place(@RequestBody NewHold asked, Principal actor) {
+        String project = asked.project == null ? "" : asked.project;
+        Integer experiment = asked.experiment == null
+                ? null
+                : experiments
+                        .find(project, asked.experiment)
+                        .map(Experiment::id)
+                        .orElseThrow(() -> new Refusal(
+                                "experiment", "experiment \"%s\" does not exist", project + "/" + asked.experiment));
+        return holds.place(project, experiment, asked.reason == null ? "" : asked.reason, asked.until, actor.getName());
+    }
+
+    /** Ends a hold. */
+    @PostMapping("/{id}/end")
+    Hold end(@PathVariable long id, @RequestBody HoldEnd asked, Principal actor) {
+        return holds.end(id, asked.reason == null ? "" : asked.reason, actor.getName())
+                .orElseThrow(Missing.thing("hold", id));
+    }
+}

@@ -1,0 +1,68 @@
+package dozo.ui;
+
+import dozo.audit.AuditReports;
+import dozo.ledger.Sight;
+import dozo.registry.Projects;
+import dozo.registry.Refusal;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/** The audit report, on screen and on paper: what was safe at the end of a day, the evidence, and what was open. */
+@Controller
+class AuditReportPage {
+
+    private final AuditReports reports;
+    private final Projects projects;
+    private final InstantSource clock;
+    private final ZoneId zone;
+
+    AuditReportPage(AuditReports reports, Projects projects, InstantSource clock, ZoneId zone) {
+        this.reports = reports;
+        this.projects = projects;
+        this.clock = clock;
+        this.zone = zone;
+    }
+
+    @GetMapping("/audit/report")
+    String report(@RequestParam Map<String, String> typed, Sight sight, Model model) {
+        try {
+            return shown(new Form(typed, Map.of()), sight, model);
+        } catch (Refusal refused) {
+            model.addAttribute("form", Form.refused(typed, refused));
+            model.addAttribute("report", null);
+            return "auditreport";
+        }
+    }
+
+    private String shown(Form form, Sight sight, Model model) {
+        String project = form.given("project");
+        if (project != null && (!sight.sees(project) || projects.find(project).isEmpty())) {
+            throw new Refusal("project", "project \"%s\" does not exist", project);
+        }
+        model.addAttribute("form", form);
+        model.addAttribute("everything", sight.ofEverything());
+        model.addAttribute("report", reports.of(sight, project, end(form.value("at"))));
+        return "auditreport";
+    }
+
+    /** Returns the end of a day; null for today or without a day: now. */
+    private @Nullable Instant end(String typed) {
+        LocalDate day = ExperimentsPage.day("at", typed);
+        LocalDate today = LocalDate.ofInstant(clock.instant(), zone);
+        if (day == null || day.equals(today)) {
+            return null;
+        }
+        if (day.isAfter(today)) {
+            throw new Refusal("at", "%s is in the future", day);
+        }
+        return day.plusDays(1).atStartOfDay(zone).toInstant();
+    }
+}

@@ -126,7 +126,7 @@ final class AuditCommand {
                 "PROJECT",
                 ">RECEIPTS",
                 "LAST VERIFIED",
-                "READ AGAIN SINCE",
+                "OLDEST READING",
                 ">DRILLS",
                 ">COMPLETE",
                 ">MISSING",

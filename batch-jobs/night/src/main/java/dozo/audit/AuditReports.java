@@ -126,17 +126,27 @@ public class AuditReports {
                         with seen as materialized (
                             select e.experiment_id, p.code as project from experiment e join project p using (project_id)
                             where e.registered_at <= :at and in_sight(:seen, p.code)
-                        ), last_reading as (
-                            select receipt_id, count(*) as readings, max(read_at) as read_at
-                            from reading where read_at <= :at group by receipt_id
-                        ), proven as (
-                            select s.project, count(*) as receipts, min(r.verified_at) as first_verified_at,
-                                   max(r.verified_at) as last_verified_at, array_agg(distinct r.method) as methods,
-                                   sum(l.readings) as readings, max(l.read_at) as last_read_at,
-                                   min(greatest(l.read_at, r.verified_at)) as least_recently_read_at
-                            from receipt r join seen s using (experiment_id) left join last_reading l using (receipt_id)
+                        ), known as materialized (
+                            select s.project, r.receipt_id, r.method, r.verified_at
+                            from receipt r join seen s using (experiment_id)
                             where r.site_id = :site and r.verified_at <= :at
-                            group by s.project
+                        ), last_reading as (
+                            select receipt_id, count(*) as readings, max(d.read_at) as read_at
+                            from reading d join known using (receipt_id)
+                            where d.read_at <= :at group by receipt_id
+                        ), by_method as (
+                            select k.project, k.method, count(*) as receipts, min(k.verified_at) as first_verified_at,
+                                   max(k.verified_at) as last_verified_at, sum(l.readings) as readings,
+                                   max(l.read_at) as last_read_at, min(greatest(l.read_at, k.verified_at)) as least_recently_read_at
+                            from known k left join last_reading l using (receipt_id)
+                            group by k.project, k.method
+                        ), proven as (
+                            select project, sum(receipts) as receipts, min(first_verified_at) as first_verified_at,
+                                   max(last_verified_at) as last_verified_at, array_agg(method order by method) as methods,
+                                   sum(readings) as readings, max(last_read_at) as last_read_at,
+                                   min(least_recently_read_at) as least_recently_read_at
+                            from by_method
+                            group by project
                         ), rehearsed as (
                             select s.project, count(*) as drills, count(*) filter (where r.state = 'COMPLETE') as drills_complete,
                                    max(r.ended_at) as last_drill_at,

@@ -4,7 +4,9 @@ import dozo.alert.Outbox;
 import dozo.alert.Outbox.Waiting;
 import dozo.db.ActiveService;
 import dozo.file.Size;
+import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
+import dozo.ledger.Verification;
 import dozo.registry.OwnFolders;
 import dozo.registry.Sites.Site;
 import dozo.run.Headlines;
@@ -16,8 +18,6 @@ import dozo.run.Runs.Run;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
 import dozo.run.Services.ServiceState;
-import dozo.verify.LedgerChecks;
-import dozo.verify.LedgerVerification.Verdict;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,7 +48,7 @@ class HealthApi {
     private final Runs runs;
     private final Notices notices;
     private final Outbox outbox;
-    private final LedgerChecks checks;
+    private final Ledger ledger;
     private final OwnFolders folders;
 
     /** How something is; the last one is the worst. */
@@ -81,7 +81,7 @@ class HealthApi {
             Runs runs,
             Notices notices,
             Outbox outbox,
-            LedgerChecks checks,
+            Ledger ledger,
             OwnFolders folders) {
         this.headlines = headlines;
         this.services = services;
@@ -89,7 +89,7 @@ class HealthApi {
         this.runs = runs;
         this.notices = notices;
         this.outbox = outbox;
-        this.checks = checks;
+        this.ledger = ledger;
         this.folders = folders;
     }
 
@@ -189,11 +189,11 @@ class HealthApi {
     }
 
     private Part ledger() {
-        return checks.last()
+        return ledger.lastVerification()
                 .map(check -> new Part(
                         "ledger",
-                        check.verdict() == Verdict.BROKEN ? Standing.DOWN : Standing.UP,
-                        "%s when it was verified last, %s".formatted(check.verdict(), check.checkedAt())))
+                        check.verdict().equals(Verification.BROKEN) ? Standing.DOWN : Standing.UP,
+                        "%s when it was verified last, %s".formatted(check.verdict(), check.beganAt())))
                 .orElseGet(() -> new Part("ledger", Standing.UNKNOWN, "it was not verified yet"));
     }
 }

@@ -8,7 +8,7 @@ import dozo.ledger.Breach;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Filter;
 import dozo.ledger.Ledger.LedgerEntry;
-import dozo.verify.LedgerChecks;
+import dozo.verify.LedgerVerification;
 import dozo.verify.LedgerVerification.AtSite;
 import dozo.verify.LedgerVerification.Verdict;
 import dozo.verify.LedgerVerification.Verified;
@@ -33,7 +33,7 @@ public class LedgerApi {
     private static final Columns<LedgerEntry> ROWS = Columns.of(LedgerEntry.class);
 
     private final Ledger ledger;
-    private final LedgerChecks checks;
+    private final LedgerVerification verification;
     private final Moments moments;
     private final JsonMapper json;
 
@@ -103,9 +103,9 @@ public class LedgerApi {
         }
     }
 
-    LedgerApi(Ledger ledger, LedgerChecks checks, Moments moments, JsonMapper json) {
+    LedgerApi(Ledger ledger, LedgerVerification verification, Moments moments, JsonMapper json) {
         this.ledger = ledger;
-        this.checks = checks;
+        this.verification = verification;
         this.moments = moments;
         this.json = json;
     }
@@ -150,7 +150,7 @@ public class LedgerApi {
      */
     @GetMapping("/verification")
     ShownVerification verify() throws InterruptedException {
-        return ShownVerification.of(checks.run());
+        return ShownVerification.of(verification.verify());
     }
 
     private ShownRow shown(LedgerEntry row) {

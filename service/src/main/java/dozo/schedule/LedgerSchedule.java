@@ -1,9 +1,11 @@
 package dozo.schedule;
 
 import dozo.db.ActiveService;
-import dozo.verify.LedgerChecks;
+import dozo.ledger.Ledger;
+import dozo.verify.LedgerVerification;
 import dozo.verify.LedgerVerification.Verdict;
-import dozo.verify.LedgerVerification.Verified;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,12 +18,18 @@ class LedgerSchedule {
 
     private static final Logger LOG = LoggerFactory.getLogger(LedgerSchedule.class);
 
-    private final LedgerChecks checks;
+    private static final Duration EVERY = Duration.ofDays(1);
+
+    private final Ledger ledger;
+    private final LedgerVerification verification;
+    private final InstantSource clock;
     private final ActiveService active;
     private final AtomicBoolean busy = new AtomicBoolean();
 
-    LedgerSchedule(LedgerChecks checks, ActiveService active) {
-        this.checks = checks;
+    LedgerSchedule(Ledger ledger, LedgerVerification verification, InstantSource clock, ActiveService active) {
+        this.ledger = ledger;
+        this.verification = verification;
+        this.clock = clock;
         this.active = active;
     }
 
@@ -33,13 +41,16 @@ class LedgerSchedule {
         }
     }
 
+    private boolean isDue() {
+        return ledger.lastVerification()
+                .map(last -> last.beganAt().plus(EVERY).isBefore(clock.instant()))
+                .orElse(true);
+    }
+
     private void check() {
         try {
-            if (checks.isDue()) {
-                Verified verified = checks.run();
-                if (verified.verdict() == Verdict.BROKEN) {
-                    LOG.error("the ledger is broken: run dozo ledger verify");
-                }
+            if (isDue() && verification.verify().verdict() == Verdict.BROKEN) {
+                LOG.error("the ledger is broken: run dozo ledger verify");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

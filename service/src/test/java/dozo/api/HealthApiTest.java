@@ -26,7 +26,7 @@ class HealthApiTest {
     /** What makes a part down. */
     private static final Map<String, String> HARM = Map.of(
             "ledger",
-            "insert into ledger_check (checked_at, verdict, rows, breaches) values (now(), 'BROKEN', 9, 1)",
+            "insert into ledger_verification (began_at, verdict, rows_checked, breaches) values (now(), 'BROKEN', 9, 1)",
             "site dr",
             """
             with failed as (

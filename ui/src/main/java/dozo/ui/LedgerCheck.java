@@ -1,7 +1,7 @@
 package dozo.ui;
 
 import dozo.ledger.Breach;
-import dozo.verify.LedgerChecks;
+import dozo.verify.LedgerVerification;
 import dozo.verify.LedgerVerification.AtSite;
 import dozo.verify.LedgerVerification.Verified;
 import java.time.Duration;
@@ -34,7 +34,7 @@ class LedgerCheck implements DisposableBean {
 
     private static final Logger LOG = LoggerFactory.getLogger(LedgerCheck.class);
 
-    private final LedgerChecks checks;
+    private final LedgerVerification verification;
     private final InstantSource clock;
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private @Nullable Running running;
@@ -72,8 +72,8 @@ class LedgerCheck implements DisposableBean {
         }
     }
 
-    LedgerCheck(LedgerChecks checks, InstantSource clock) {
-        this.checks = checks;
+    LedgerCheck(LedgerVerification verification, InstantSource clock) {
+        this.verification = verification;
         this.clock = clock;
     }
 
@@ -109,7 +109,7 @@ class LedgerCheck implements DisposableBean {
 
     private void verify(Instant now) {
         try {
-            last = new Ended(now, checks.run());
+            last = new Ended(now, verification.verify());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {

@@ -236,6 +236,14 @@ public class Ledger {
                 .update();
     }
 
+    /** Returns the last verification. */
+    public Optional<Verification> lastVerification() {
+        return jdbc.sql("""
+                        select began_at, verdict, rows_checked, breaches from ledger_verification
+                        order by verification_id desc limit 1
+                        """).query(Rows.of(Verification.class)).optional();
+    }
+
     private static @Nullable Timestamp timestamp(@Nullable Instant moment) {
         return moment == null ? null : Timestamp.from(moment);
     }

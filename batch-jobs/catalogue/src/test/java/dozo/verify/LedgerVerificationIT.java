@@ -14,14 +14,12 @@ import dozo.ledger.Ledger;
 import dozo.ledger.TamperedLedger;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Sites;
-import dozo.verify.LedgerChecks.LedgerCheck;
 import dozo.verify.LedgerVerification.AtSite;
 import dozo.verify.LedgerVerification.Verdict;
 import dozo.verify.LedgerVerification.Verified;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -81,26 +79,6 @@ class LedgerVerificationIT {
         assertThat(verified.rows()).isEqualTo(ROWS + 1);
         assertThat(verified.head()).isEqualTo(ledger.head().orElseThrow());
         assertThat(verified.sites()).containsExactly(new AtSite("dr", null, 3, ROWS, List.of(), 0));
-    }
-
-    @Test
-    void theResultIsKeptAndADayLaterTheNextIsDue() throws Exception {
-        Instant now = Instant.parse("2026-11-27T04:00:00Z");
-        LedgerChecks checks = new LedgerChecks(tampered.jdbc(), verification, () -> now);
-        assertThat(checks.isDue()).isTrue();
-
-        checks.run();
-
-        assertThat(checks.last()).contains(new LedgerCheck(now, Verdict.INTACT, ROWS + 1, 0));
-        assertThat(checks.isDue()).isFalse();
-        Instant later = now.plus(Duration.ofDays(1)).plusSeconds(1);
-        LedgerChecks next = new LedgerChecks(tampered.jdbc(), verification, () -> later);
-        assertThat(next.isDue()).isTrue();
-        try (Stream<Path> files = Files.list(anchors)) {
-            Files.delete(files.findFirst().orElseThrow());
-        }
-        next.run();
-        assertThat(next.last()).contains(new LedgerCheck(later, Verdict.BROKEN, ROWS + 1, 1));
     }
 
     @Test

@@ -3,7 +3,9 @@ package dozo.alert;
 import dozo.alert.Condition.Kind;
 import dozo.drill.DrillPromises.DrillPromise;
 import dozo.drill.DrillPromises.Standing;
+import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
+import dozo.ledger.Verification;
 import dozo.registry.Capacities;
 import dozo.registry.RiskSettings;
 import dozo.registry.Sites.Site;
@@ -12,8 +14,6 @@ import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
-import dozo.verify.LedgerChecks;
-import dozo.verify.LedgerVerification.Verdict;
 import java.sql.Timestamp;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ public class Conditions {
     private final Headlines headlines;
     private final Capacities capacities;
     private final Services services;
-    private final LedgerChecks checks;
+    private final Ledger ledger;
     private final ObjectProvider<Watch> watches;
     private final RiskSettings settings;
     private final InstantSource clock;
@@ -56,7 +56,7 @@ public class Conditions {
             Headlines headlines,
             Capacities capacities,
             Services services,
-            LedgerChecks checks,
+            Ledger ledger,
             ObjectProvider<Watch> watches,
             RiskSettings settings,
             InstantSource clock) {
@@ -64,7 +64,7 @@ public class Conditions {
         this.headlines = headlines;
         this.capacities = capacities;
         this.services = services;
-        this.checks = checks;
+        this.ledger = ledger;
         this.watches = watches;
         this.settings = settings;
         this.clock = clock;
@@ -82,8 +82,8 @@ public class Conditions {
         watches.forEach(watch -> now.addAll(watch.now()));
         now.addAll(lost());
         now.addAll(drills(all.getFirst().drills()));
-        checks.last()
-                .filter(check -> check.verdict() == Verdict.BROKEN)
+        ledger.lastVerification()
+                .filter(check -> check.verdict().equals(Verification.BROKEN))
                 .ifPresent(check -> now.add(new Condition(Kind.LEDGER_BROKEN, null, null, check.breaches(), "")));
         List<SeenService> missing = Services.missing(services.all());
         if (!missing.isEmpty()) {

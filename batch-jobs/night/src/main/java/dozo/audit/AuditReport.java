@@ -1,6 +1,7 @@
 package dozo.audit;
 
 import dozo.ledger.Coverage.Totals;
+import dozo.ledger.Verification;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -123,16 +124,6 @@ public record AuditReport(
             @Nullable ChainRow head,
             boolean clockChanged,
             @Nullable Verification verification) {}
-
-    /**
-     * A verification of the whole ledger.
-     *
-     * @param beganAt when it began
-     * @param verdict {@code INTACT}; {@code INCOMPLETE}: nothing is broken, but not every site could be compared; {@code BROKEN}
-     * @param rowsChecked the number of rows
-     * @param breaches the number of rows, guards and anchors that are not as they were
-     */
-    public record Verification(Instant beganAt, String verdict, long rowsChecked, long breaches) {}
 
     /**
      * A row of the ledger.

@@ -8,11 +8,12 @@ import dozo.audit.AuditReport.ChainRow;
 import dozo.audit.AuditReport.Evidence;
 import dozo.audit.AuditReport.InProject;
 import dozo.audit.AuditReport.LedgerThen;
-import dozo.audit.AuditReport.Verification;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.Totals;
+import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
+import dozo.ledger.Verification;
 import dozo.run.RetentionSettings;
 import java.sql.Timestamp;
 import java.time.Instant;
@@ -43,13 +44,16 @@ public class AuditReports {
 
     private final JdbcClient jdbc;
     private final Coverage coverage;
+    private final Ledger ledger;
     private final RetentionSettings retention;
     private final InstantSource clock;
 
     private record Place(int siteId, String name) {}
 
-    public AuditReports(JdbcClient jdbc, Coverage coverage, RetentionSettings retention, InstantSource clock) {
+    public AuditReports(
+            JdbcClient jdbc, Coverage coverage, Ledger ledger, RetentionSettings retention, InstantSource clock) {
         this.jdbc = jdbc;
+        this.ledger = ledger;
         this.coverage = coverage;
         this.retention = retention;
         this.clock = clock;
@@ -213,11 +217,7 @@ public class AuditReports {
                         select seq, encode(hash, 'hex') as hash, at from ledger where at <= :at and octet_length(hash) = 32
                         order by at desc, seq desc limit 1
                         """).param("at", Timestamp.from(then)).query(ROW).optional();
-        Verification verification =
-                jdbc.sql("""
-                        select began_at, verdict, rows_checked, breaches from ledger_verification
-                        order by verification_id desc limit 1
-                        """).query(Rows.of(Verification.class)).optional().orElse(null);
+        Verification verification = ledger.lastVerification().orElse(null);
         return new LedgerThen(head.orElse(null), head.isPresent() && clockChanged(head.get(), then), verification);
     }
 

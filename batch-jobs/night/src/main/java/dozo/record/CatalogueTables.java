@@ -32,6 +32,7 @@ final class CatalogueTables {
      */
     static final Set<String> GROWING = Set.of(
             "ledger",
+            "ledger_verification",
             "coverage",
             "finding",
             "run_finding",

@@ -6,13 +6,13 @@ import dozo.audit.AuditReport.AtSite;
 import dozo.audit.AuditReport.Certificate;
 import dozo.audit.AuditReport.Evidence;
 import dozo.audit.AuditReport.InProject;
-import dozo.audit.AuditReport.Verification;
 import dozo.audit.FileEvidence.FileLine;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.ledger.Coverage;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
+import dozo.ledger.Verification;
 import dozo.run.RetentionSettings;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,8 +39,12 @@ class AuditReportsTest {
     private final JdbcClient jdbc = JdbcClient.create(database);
     private Instant now = SEALED;
     private final Ledger ledger = new Ledger(jdbc, () -> now);
-    private final AuditReports reports =
-            new AuditReports(jdbc, new Coverage(jdbc), new RetentionSettings(Duration.ofDays(400)), () -> NOW);
+    private final AuditReports reports = new AuditReports(
+            jdbc,
+            new Coverage(jdbc),
+            new Ledger(jdbc, () -> NOW),
+            new RetentionSettings(Duration.ofDays(400)),
+            () -> NOW);
 
     /** P1/A is safe since {@link #SAFE}; a scrub found one of its two files damaged, and it was repaired. P2/B was never read. */
     @BeforeEach

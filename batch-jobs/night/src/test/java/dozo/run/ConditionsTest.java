@@ -70,8 +70,8 @@ class ConditionsTest {
                     Kind.LEDGER_BROKEN,
                     null,
                     "",
-                    "insert into ledger_check (checked_at, verdict, rows, breaches) values (now(), 'BROKEN', 9, 1)",
-                    "update ledger_check set verdict = 'INCOMPLETE'"),
+                    "insert into ledger_verification (began_at, verdict, rows_checked, breaches) values (now(), 'BROKEN', 9, 1)",
+                    "insert into ledger_verification (began_at, verdict, rows_checked, breaches) values (now(), 'INCOMPLETE', 9, 0)"),
             new Seed(
                     Kind.LATE,
                     "p",

@@ -600,7 +600,8 @@ class DoctorTest {
         HikariDataSource database = TestDatabase.fresh();
         assertThat(about(examine(at(database)), "mail")).as("nobody wants mail").isEmpty();
         JdbcClient.create(database).sql("""
-                insert into recipient (name, channel, address, language, active) values ('it', 'mail', 'it@example.org', 'en', true)
+                insert into recipient (name, channel, address, language, active, morning_report)
+                values ('it', 'mail', 'it@example.org', 'en', true, false)
                 """).update();
         assertFound(examine(at(database)), "mail", State.BROKEN, "no mail server is set", "DOZO_MAIL_HOST");
 

@@ -46,6 +46,18 @@ class ConditionsTest {
                     "update frozen_experiment set released_at = now(), released_by = 'x', ended_at = now()"),
             new Seed(Kind.LATE, "p", "p/E1", waiting("4 days"), "delete from protection"),
             new Seed(Kind.LATE_SOON, "p", "p/E1", waiting("60 hours"), "delete from protection"),
+            new Seed(
+                    Kind.LATE,
+                    "p",
+                    "p/E1",
+                    "with changed as (update project set late_hours = 24 returning 1) " + waiting("25 hours"),
+                    "with changed as (update project set late_hours = null returning 1) delete from protection"),
+            new Seed(
+                    Kind.LATE_SOON,
+                    "p",
+                    "p/E1",
+                    "with changed as (update project set late_hours = 24 returning 1) " + waiting("19 hours"),
+                    "with changed as (update project set late_hours = null returning 1) delete from protection"),
             finding(Kind.DAMAGED, "DAMAGED"),
             new Seed(
                     Kind.SOURCE_MISSING,
@@ -72,18 +84,6 @@ class ConditionsTest {
                     "",
                     "insert into ledger_verification (began_at, verdict, rows_checked, breaches) values (now(), 'BROKEN', 9, 1)",
                     "insert into ledger_verification (began_at, verdict, rows_checked, breaches) values (now(), 'INCOMPLETE', 9, 0)"),
-            new Seed(
-                    Kind.LATE,
-                    "p",
-                    "p/E1",
-                    "with changed as (update project set late_hours = 24 returning 1) " + waiting("25 hours"),
-                    "with changed as (update project set late_hours = null returning 1) delete from protection"),
-            new Seed(
-                    Kind.LATE_SOON,
-                    "p",
-                    "p/E1",
-                    "with changed as (update project set late_hours = 24 returning 1) " + waiting("19 hours"),
-                    "with changed as (update project set late_hours = null returning 1) delete from protection"),
             new Seed(Kind.NOBODY_STANDS_BY, null, "two", """
                     insert into service_seen (name, url, version, seen_at, stopped) values ('two', '', '1', now() - interval '1 hour', false)
                     """, "delete from service_seen"),

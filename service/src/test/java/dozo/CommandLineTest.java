@@ -504,7 +504,7 @@ class CommandLineTest {
     void thePriorityIsSetByCommandAndByPageAndListed() {
         assertThat(dozo("project", "add", "P1").code()).isZero();
         assertThat(dozo("project", "priority", "P1", "20")).isEqualTo(new Ended(0, "P1 has priority 20\n", ""));
-        assertThat(dozo("project", "list").out()).contains("PRIORITY").containsPattern("entries +20\\n");
+        assertThat(dozo("project", "list").out()).contains("PRIORITY").containsPattern("entries +20 +kept\\n");
 
         Ended refused = dozo("project", "priority", "P1", "101");
         assertThat(refused.code()).isEqualTo(Exit.REFUSED);
@@ -519,7 +519,37 @@ class CommandLineTest {
                     .containsPattern("expected (1 to 100|a whole number)");
         }
         service.submit(service.browser(), page, "priority=100");
-        assertThat(dozo("project", "list").out()).containsPattern("entries +100\\n");
+        assertThat(dozo("project", "list").out()).containsPattern("entries +100 +kept\\n");
+    }
+
+    @Test
+    void namesAtSitesAndTheTimeToWaitAreSetByCommandAndByPage() throws Exception {
+        assertThat(dozo("project", "add", "CODED", "--site-names", "codes").code())
+                .isZero();
+        assertThat(dozo("project", "list").out()).containsPattern("CODED .*entries +10 +codes\\n");
+        assertThat(dozo("project", "site-names", "CODED", "kept"))
+                .isEqualTo(new Ended(0, "new experiments of CODED: names at sites: kept\n", ""));
+        Ended wrong = dozo("project", "site-names", "CODED", "secret");
+        assertThat(wrong.code()).isEqualTo(Exit.REFUSED);
+        assertThat(wrong.err()).startsWith("dozo: siteNames: \"secret\": expected codes or kept");
+        assertThat(dozo("project", "late-after", "CODED", "48").out())
+                .isEqualTo("data of CODED may wait 48 hours for its second copy\n");
+        assertThat(dozo("project", "late-after", "CODED", "0").err()).startsWith("dozo: hours: 0: expected 1 to 87840");
+
+        String project = "/administration/projects/CODED";
+        service.submit(service.browser(), project + "/site-names", "siteNames=codes");
+        service.submit(service.browser(), project + "/late-after", "hours=");
+        assertThat(service.get("/api/v1/projects/CODED").at("/siteNames").asString())
+                .isEqualTo("codes");
+        assertThat(service.get("/api/v1/projects/CODED").at("/lateHours").isMissingNode())
+                .isTrue();
+        for (String field : List.of("site-names=x", "late-after=0", "late-after=soon")) {
+            String[] parts = field.split("=");
+            String name = parts[0].equals("site-names") ? "siteNames" : "hours";
+            assertThat(service.submit(service.browser(), project + "/" + parts[0], name + "=" + parts[1])
+                            .body())
+                    .contains("Not accepted");
+        }
     }
 
     @Test

@@ -38,8 +38,8 @@ class HealthApiTest {
             "messages",
             """
             with one as (
-                insert into recipient (name, channel, address, language, active)
-                values ('it', 'mail', 'it@example.org', 'en', true) returning recipient_id)
+                insert into recipient (name, channel, address, language, active, morning_report)
+                values ('it', 'mail', 'it@example.org', 'en', true, false) returning recipient_id)
             insert into alert_message (recipient_id, kind, turn, count, subject, created_at, due_at, error)
             select recipient_id, 'TEST', 0, 0, '', now(), now() + interval '1 hour', 'no answer' from one
             """);

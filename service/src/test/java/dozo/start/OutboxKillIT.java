@@ -52,8 +52,9 @@ class OutboxKillIT {
         mail.start();
         try {
             jdbc.sql("""
-                            insert into recipient (name, channel, address, language, active)
-                            values ('one', 'mail', 'one@example.org', 'en', true), ('two', 'mail', 'two@example.org', 'ja', true)
+                            insert into recipient (name, channel, address, language, active, morning_report)
+                            values ('one', 'mail', 'one@example.org', 'en', true, false),
+                                   ('two', 'mail', 'two@example.org', 'ja', true, false)
                             """).update();
             for (int kill = 0; kill < KILLS; kill++) {
                 raise();

@@ -1,6 +1,5 @@
 package dozo.api;
 
-import dozo.api.http.Missing;
 import dozo.api.http.Sheet;
 import dozo.audit.AuditReport;
 import dozo.audit.AuditReports;
@@ -8,6 +7,7 @@ import dozo.audit.FileEvidence;
 import dozo.audit.FileEvidence.FileLine;
 import dozo.export.Columns;
 import dozo.ledger.Sight;
+import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -85,7 +85,7 @@ public class AuditApi {
 
     private void checkProject(@Nullable String project, Sight sight) {
         if (project != null && (!sight.sees(project) || projects.find(project).isEmpty())) {
-            throw Missing.thing("project", project).get();
+            throw Experiments.noProject(project);
         }
     }
 }

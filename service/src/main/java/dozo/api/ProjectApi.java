@@ -24,6 +24,7 @@ import java.security.Principal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
@@ -208,31 +209,26 @@ public class ProjectApi {
         return projects.find(project).map(ShownProject::of);
     }
 
+    /** Changes one attribute of a project, if it is as the client has seen it. */
+    private ShownProject set(String project, IfMatch seen, Supplier<Optional<Project>> change) {
+        return editions.change(seen, () -> projects.lock(project), () -> shown(project), change)
+                .map(ShownProject::of)
+                .orElseThrow(Missing.thing("project", project));
+    }
+
     /** Sets how much an experiment may lose in a night before it is frozen. */
     @PutMapping("/{project}/tripwire")
     ShownProject setTripwire(
             @PathVariable String project, @RequestBody NewTripwire asked, IfMatch seen, Principal actor) {
         Threshold tripwire = asked.checked();
-        return editions.change(
-                        seen,
-                        () -> projects.lock(project),
-                        () -> shown(project),
-                        () -> projects.setTripwire(project, tripwire, actor.getName()))
-                .map(ShownProject::of)
-                .orElseThrow(Missing.thing("project", project));
+        return set(project, seen, () -> projects.setTripwire(project, tripwire, actor.getName()));
     }
 
     /** Sets within how many days the project must be rehearsed. */
     @PutMapping("/{project}/drill-days")
     ShownProject setDrillDays(
             @PathVariable String project, @RequestBody NewDrillDays asked, IfMatch seen, Principal actor) {
-        return editions.change(
-                        seen,
-                        () -> projects.lock(project),
-                        () -> shown(project),
-                        () -> projects.setDrillDays(project, asked.days(), actor.getName()))
-                .map(ShownProject::of)
-                .orElseThrow(Missing.thing("project", project));
+        return set(project, seen, () -> projects.setDrillDays(project, asked.days(), actor.getName()));
     }
 
     /** Sets the share of the time that the project gets: one with 20 gets twice the time of one with 10. */
@@ -240,52 +236,28 @@ public class ProjectApi {
     ShownProject setPriority(
             @PathVariable String project, @RequestBody NewPriority asked, IfMatch seen, Principal actor) {
         int priority = given("priority", asked.priority());
-        return editions.change(
-                        seen,
-                        () -> projects.lock(project),
-                        () -> shown(project),
-                        () -> projects.setPriority(project, priority, actor.getName()))
-                .map(ShownProject::of)
-                .orElseThrow(Missing.thing("project", project));
+        return set(project, seen, () -> projects.setPriority(project, priority, actor.getName()));
     }
 
     /** Sets for how many hours the project's data may wait for its second copy until it is at risk. */
     @PutMapping("/{project}/late-after")
     ShownProject setLateAfter(
             @PathVariable String project, @RequestBody NewLateAfter asked, IfMatch seen, Principal actor) {
-        return editions.change(
-                        seen,
-                        () -> projects.lock(project),
-                        () -> shown(project),
-                        () -> projects.setLateHours(project, asked.hours(), actor.getName()))
-                .map(ShownProject::of)
-                .orElseThrow(Missing.thing("project", project));
+        return set(project, seen, () -> projects.setLateHours(project, asked.hours(), actor.getName()));
     }
 
     /** Sets how the names of sources are written at the sites, for experiments that are registered from now on. */
     @PutMapping("/{project}/site-names")
     ShownProject setSiteNames(
             @PathVariable String project, @Valid @RequestBody NewSiteNames asked, IfMatch seen, Principal actor) {
-        return editions.change(
-                        seen,
-                        () -> projects.lock(project),
-                        () -> shown(project),
-                        () -> projects.setSiteNames(project, asked.siteNames(), actor.getName()))
-                .map(ShownProject::of)
-                .orElseThrow(Missing.thing("project", project));
+        return set(project, seen, () -> projects.setSiteNames(project, asked.siteNames(), actor.getName()));
     }
 
     /** Replaces the source roots: the existing folders below which lab managers may register. */
     @PutMapping("/{project}/roots")
     ShownProject setRoots(@PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
         List<Path> roots = asked.paths();
-        return editions.change(
-                        seen,
-                        () -> projects.lock(project),
-                        () -> shown(project),
-                        () -> projects.setRoots(project, roots, actor.getName()))
-                .map(ShownProject::of)
-                .orElseThrow(Missing.thing("project", project));
+        return set(project, seen, () -> projects.setRoots(project, roots, actor.getName()));
     }
 
     /** Replaces the restore folders: those below which the service may restore the project's experiments. */
@@ -293,13 +265,7 @@ public class ProjectApi {
     ShownProject setRestoreRoots(
             @PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
         List<Path> roots = asked.paths();
-        return editions.change(
-                        seen,
-                        () -> projects.lock(project),
-                        () -> shown(project),
-                        () -> restorePlaces.setRoots(project, roots, actor.getName()))
-                .map(ShownProject::of)
-                .orElseThrow(Missing.thing("project", project));
+        return set(project, seen, () -> restorePlaces.setRoots(project, roots, actor.getName()));
     }
 
     /** Creates a project. */

@@ -71,10 +71,7 @@ final class ProjectCommand {
                             paramLabel = "N",
                             description = "The minimum number of files and links: 10 or more.")
                     int entries) {
-        Answer<ShownProject> project = service.put(
-                "/api/v1/projects/%s/tripwire".formatted(Connection.encoded(code)),
-                Map.of("percent", percent, "entries", entries),
-                ShownProject.class);
+        Answer<ShownProject> project = set(service, code, "tripwire", Map.of("percent", percent, "entries", entries));
         service.confirm(project, "the tripwire of %s is at %s".formatted(code, threshold(project.value())));
         return Exit.WELL;
     }
@@ -93,10 +90,7 @@ final class ProjectCommand {
                             description = "1 to 3660; without it, the number of the setting (dozo.drill.days).")
                     @Nullable
                     Integer days) {
-        Answer<ShownProject> project = service.put(
-                "/api/v1/projects/%s/drill-days".formatted(Connection.encoded(code)),
-                days == null ? Map.of() : Map.of("days", days),
-                ShownProject.class);
+        Answer<ShownProject> project = set(service, code, "drill-days", days == null ? Map.of() : Map.of("days", days));
         service.confirm(
                 project,
                 days == null
@@ -119,10 +113,8 @@ final class ProjectCommand {
                             description = "1 to 87840; without it, the time of the setting (dozo.risk.after).")
                     @Nullable
                     Integer hours) {
-        Answer<ShownProject> project = service.put(
-                "/api/v1/projects/%s/late-after".formatted(Connection.encoded(code)),
-                hours == null ? Map.of() : Map.of("hours", hours),
-                ShownProject.class);
+        Answer<ShownProject> project =
+                set(service, code, "late-after", hours == null ? Map.of() : Map.of("hours", hours));
         service.confirm(
                 project,
                 hours == null
@@ -141,10 +133,7 @@ final class ProjectCommand {
             @Parameters(index = "0", paramLabel = "CODE", description = "The project's code.") String code,
             @Parameters(index = "1", paramLabel = "PRIORITY", description = "1 to 100; 10 for a new project.")
                     int priority) {
-        Answer<ShownProject> project = service.put(
-                "/api/v1/projects/%s/priority".formatted(Connection.encoded(code)),
-                Map.of("priority", priority),
-                ShownProject.class);
+        Answer<ShownProject> project = set(service, code, "priority", Map.of("priority", priority));
         service.confirm(project, "%s has priority %d".formatted(code, priority));
         return Exit.WELL;
     }
@@ -162,10 +151,7 @@ final class ProjectCommand {
                             paramLabel = "codes|kept",
                             description = "Codes that tell nothing, or the names at the source.")
                     String siteNames) {
-        Answer<ShownProject> project = service.put(
-                "/api/v1/projects/%s/site-names".formatted(Connection.encoded(code)),
-                Map.of("siteNames", siteNames),
-                ShownProject.class);
+        Answer<ShownProject> project = set(service, code, "site-names", Map.of("siteNames", siteNames));
         service.confirm(
                 project,
                 "new experiments of %s: names at sites: %s"
@@ -246,6 +232,12 @@ final class ProjectCommand {
                 field.apply(answer.value()).stream().map(Connection::visible).toList();
         service.print(answer, shown.isEmpty() ? without : String.join(System.lineSeparator(), shown));
         return Exit.WELL;
+    }
+
+    /** @param attribute the last part of the address that sets it */
+    private static Answer<ShownProject> set(Connection service, String code, String attribute, Map<String, ?> value) {
+        return service.put(
+                "/api/v1/projects/%s/%s".formatted(Connection.encoded(code), attribute), value, ShownProject.class);
     }
 
     private static String threshold(ShownProject project) {

@@ -68,7 +68,7 @@ class AuditApiTest {
     void wrongMomentsAndProjectsAreRefusedPlainly() {
         assertThat(service.get("/api/v1/audit/report?at=2999-01-01").text()).contains("2999-01-01 is in the future");
         assertThat(service.get("/api/v1/audit/report?at=soon").status()).isEqualTo(422);
-        assertThat(service.get("/api/v1/audit/report?project=P9").status()).isEqualTo(404);
+        assertThat(service.get("/api/v1/audit/report?project=P9").status()).isEqualTo(422);
         Answer before = service.get("/api/v1/audit/report?at=2001-01-01");
         assertThat(before.status()).isEqualTo(200);
         assertThat(before.at("/sites/0/projects").isEmpty()).isTrue();
@@ -81,7 +81,7 @@ class AuditApiTest {
         Answer files = service.get("/api/v1/audit/files?at=2026-01-01");
         assertThat(files.status()).isEqualTo(200);
         assertThat(files.text()).startsWith("project,experiment,manifest,path,");
-        assertThat(service.get("/api/v1/audit/files?project=P9").status()).isEqualTo(404);
+        assertThat(service.get("/api/v1/audit/files?project=P9").status()).isEqualTo(422);
     }
 
     @Test

@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -93,45 +95,36 @@ class ProjectsPage {
             @RequestParam(defaultValue = "") String entries,
             Principal actor,
             Model model) {
-        Project before = find(project);
-        try {
-            Threshold threshold = new Threshold(Numbers.whole("percent", percent), Numbers.whole("entries", entries));
-            return to(projects.setTripwire(project, threshold, actor.getName())
-                    .orElseThrow(() -> noProject(project))
-                    .code());
-        } catch (Refusal refused) {
-            return shown(before, Map.of("percent", percent, "entries", entries), refused, model);
-        }
+        return set(
+                project,
+                Map.of("percent", percent, "entries", entries),
+                () -> projects.setTripwire(
+                        project,
+                        new Threshold(Numbers.whole("percent", percent), Numbers.whole("entries", entries)),
+                        actor.getName()),
+                model);
     }
 
     /** Sets within how many days the project must be rehearsed; without a number, within those of the setting. */
     @PostMapping("/{project}/drill-days")
     String setDrillDays(
             @PathVariable String project, @RequestParam(defaultValue = "") String days, Principal actor, Model model) {
-        Project before = find(project);
-        try {
-            Integer wanted = days.isBlank() ? null : Numbers.whole("days", days);
-            return to(projects.setDrillDays(project, wanted, actor.getName())
-                    .orElseThrow(() -> noProject(project))
-                    .code());
-        } catch (Refusal refused) {
-            return shown(before, Map.of("days", days), refused, model);
-        }
+        return set(
+                project,
+                Map.of("days", days),
+                () -> projects.setDrillDays(project, given("days", days), actor.getName()),
+                model);
     }
 
     /** Sets how long the project's data may wait for its copy; without a number, as long as the setting says. */
     @PostMapping("/{project}/late-after")
     String setLateAfter(
             @PathVariable String project, @RequestParam(defaultValue = "") String hours, Principal actor, Model model) {
-        Project before = find(project);
-        try {
-            Integer wanted = hours.isBlank() ? null : Numbers.whole("hours", hours);
-            return to(projects.setLateHours(project, wanted, actor.getName())
-                    .orElseThrow(() -> noProject(project))
-                    .code());
-        } catch (Refusal refused) {
-            return shown(before, Map.of("hours", hours), refused, model);
-        }
+        return set(
+                project,
+                Map.of("hours", hours),
+                () -> projects.setLateHours(project, given("hours", hours), actor.getName()),
+                model);
     }
 
     @PostMapping("/{project}/priority")
@@ -140,14 +133,11 @@ class ProjectsPage {
             @RequestParam(defaultValue = "") String priority,
             Principal actor,
             Model model) {
-        Project before = find(project);
-        try {
-            return to(projects.setPriority(project, Numbers.whole("priority", priority), actor.getName())
-                    .orElseThrow(() -> noProject(project))
-                    .code());
-        } catch (Refusal refused) {
-            return shown(before, Map.of("priority", priority), refused, model);
-        }
+        return set(
+                project,
+                Map.of("priority", priority),
+                () -> projects.setPriority(project, Numbers.whole("priority", priority), actor.getName()),
+                model);
     }
 
     /** Sets how the names of sources are written at the sites, for new experiments. */
@@ -157,14 +147,11 @@ class ProjectsPage {
             @RequestParam(defaultValue = "") String siteNames,
             Principal actor,
             Model model) {
-        Project before = find(project);
-        try {
-            return to(projects.setSiteNames(project, siteNames, actor.getName())
-                    .orElseThrow(() -> noProject(project))
-                    .code());
-        } catch (Refusal refused) {
-            return shown(before, Map.of("siteNames", siteNames), refused, model);
-        }
+        return set(
+                project,
+                Map.of("siteNames", siteNames),
+                () -> projects.setSiteNames(project, siteNames, actor.getName()),
+                model);
     }
 
     /** Sets the source roots, one folder a line. */
@@ -183,6 +170,20 @@ class ProjectsPage {
                 restoreRoots,
                 paths -> restorePlaces.setRoots(project, paths, actor.getName()),
                 model);
+    }
+
+    /** Changes one attribute of a project; shows the form again with what was typed if that is refused. */
+    private String set(String project, Map<String, String> typed, Supplier<Optional<Project>> change, Model model) {
+        Project before = find(project);
+        try {
+            return to(change.get().orElseThrow(() -> noProject(project)).code());
+        } catch (Refusal refused) {
+            return shown(before, typed, refused, model);
+        }
+    }
+
+    private static @Nullable Integer given(String field, String typed) {
+        return typed.isBlank() ? null : Numbers.whole(field, typed);
     }
 
     private String set(

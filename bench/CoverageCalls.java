@@ -1,12 +1,18 @@
+import dozo.audit.AuditReports;
+import dozo.audit.FileEvidence;
 import dozo.db.EmbeddedDatabase;
 import dozo.file.FilePath;
 import dozo.ledger.Audit;
 import dozo.ledger.Coverage;
 import dozo.ledger.Dimension;
+import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
+import dozo.run.RetentionSettings;
 import dozo.verify.Proofs;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -18,7 +24,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -30,15 +38,17 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.postgresql.PGConnection;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /**
  * Measures coverage and audit queries on a large catalogue, with the classes that answer them: generated experiments in
  * the real tables of their own database, each query so many times with varying parameters, its plan once.
  *
- * <pre>java -cp LIBRARIES CoverageCalls.java FOLDER EXPERIMENTS ENTRIES CALLS</pre>
+ * <pre>java -cp LIBRARIES CoverageCalls.java FOLDER EXPERIMENTS ENTRIES CALLS [audit]</pre>
  *
- * The database is created in FOLDER, the plans are written to FOLDER/plans.txt. Prints a line of JSON for each query.
+ * The database is created in FOLDER, the plans are written to FOLDER/plans.txt. Prints a line of JSON for each query. With
+ * {@code audit} the questions are those of audit reports, and the last line is about the export of all evidence.
  */
 final class CoverageCalls {
 
@@ -53,6 +63,7 @@ final class CoverageCalls {
     private final int calls;
     private final Names names;
     private final Random random = new Random(4711);
+    private boolean audit;
 
     /** Returns a file's path by its number from 1, in an experiment of so many files. */
     interface Names {
@@ -71,9 +82,14 @@ final class CoverageCalls {
         try (EmbeddedDatabase server = EmbeddedDatabase.start(folder.resolve("postgres"));
                 PrintWriter plans = new PrintWriter(folder.resolve("plans.txt").toFile())) {
             MadeCatalogue catalogue = new MadeCatalogue(Integer.parseInt(arguments[1]), Long.parseLong(arguments[2]));
-            new CoverageCalls(MadeCatalogue.migrated(server), catalogue, Integer.parseInt(arguments[3]), (_, number) ->
-                            FilePath.of("folder%d/scan%d.dcm".formatted((number - 1) / 100 + 1, number)))
-                    .measure(plans);
+            CoverageCalls measured =
+                    new CoverageCalls(MadeCatalogue.migrated(server), catalogue, Integer.parseInt(arguments[3]), (_, number) ->
+                            FilePath.of("folder%d/scan%d.dcm".formatted((number - 1) / 100 + 1, number)));
+            measured.audit = arguments.length > 4 && arguments[4].equals("audit");
+            measured.measure(plans);
+            if (measured.audit) {
+                measured.export();
+            }
         }
     }
 
@@ -166,10 +182,53 @@ final class CoverageCalls {
         return sorted[(int) Math.ceil(share * sorted.length) - 1] / 1e6;
     }
 
+    private static AuditReports reports(JdbcClient jdbc) {
+        InstantSource clock = InstantSource.system();
+        return new AuditReports(
+                jdbc, new Coverage(jdbc), new Ledger(jdbc, clock), new RetentionSettings(Duration.ofDays(400)), clock);
+    }
+
+    private Map<String, Supplier<List<?>>> auditQueries(JdbcClient jdbc) {
+        AuditReports reports = reports(jdbc);
+        Map<String, Supplier<List<?>>> all = new LinkedHashMap<>();
+        all.put("report on a project, now", () -> List.of(reports.of(Sight.EVERYTHING, project(), null)));
+        all.put("report on a project, as of a day", () -> List.of(reports.of(Sight.EVERYTHING, project(), day())));
+        all.put("report on all 200 projects, now", () -> List.of(reports.of(Sight.EVERYTHING, null, null)));
+        all.put("report on all 200 projects, as of a day", () -> List.of(reports.of(Sight.EVERYTHING, null, day())));
+        return all;
+    }
+
+    private String project() {
+        return "P%03d".formatted(1 + random.nextInt(200));
+    }
+
+    /** Reads the evidence of every file through a cursor, as the export does, and writes each line as CSV to nowhere. */
+    private void export() throws IOException {
+        JdbcClient jdbc = JdbcClient.create(database);
+        FileEvidence evidence = new FileEvidence(jdbc, new DataSourceTransactionManager(database));
+        long[] lines = new long[1];
+        long began = System.nanoTime();
+        try (Writer out = Writer.nullWriter()) {
+            evidence.each(Sight.EVERYTHING, 1, Instant.now(), line -> {
+                lines[0]++;
+                try {
+                    out.write(line.toString());
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        }
+        System.out.printf("{\"export_lines\": %d, \"seconds\": %.2f}%n", lines[0], (System.nanoTime() - began) / 1e9);
+        System.out.flush();
+    }
+
     private Map<String, Supplier<List<?>>> queries(DataSource source) {
         JdbcClient jdbc = JdbcClient.create(source);
+        if (audit) {
+            return auditQueries(jdbc);
+        }
         Coverage coverage = new Coverage(jdbc);
-        Audit audit = new Audit(jdbc);
+        Audit changes = new Audit(jdbc);
         Proofs proofs = new Proofs(jdbc);
         Map<String, Supplier<List<?>>> all = new LinkedHashMap<>();
         all.put("everything, now", () -> List.of(coverage.all(1)));
@@ -181,11 +240,11 @@ final class CoverageCalls {
         all.put("a page of experiments, now", () -> coverage.experiments(1, random.nextInt(catalogue.experiments()), PAGE));
         all.put("the 50 unprotected longest", () -> coverage.oldestUnprotected(1, 50));
         all.put("begin of the record", () -> List.of(coverage.recordedSince(1)));
-        all.put("changes of a day, by project", () -> changes(audit, Dimension.PROJECT, 1));
-        all.put("changes of a month, by modality", () -> changes(audit, Dimension.MODALITY, 30));
-        all.put("changes of a year, by month", () -> changes(audit, Dimension.MONTH, 365));
-        all.put("time to protection in a year, by project", () -> waits(audit, Dimension.PROJECT, 365));
-        all.put("time to protection ever, by modality", () -> audit.waits(Dimension.MODALITY, 1, BEGIN, BEGIN.plus(DAYS, ChronoUnit.DAYS)));
+        all.put("changes of a day, by project", () -> changes(changes, Dimension.PROJECT, 1));
+        all.put("changes of a month, by modality", () -> changes(changes, Dimension.MODALITY, 30));
+        all.put("changes of a year, by month", () -> changes(changes, Dimension.MONTH, 365));
+        all.put("time to protection in a year, by project", () -> waits(changes, Dimension.PROJECT, 365));
+        all.put("time to protection ever, by modality", () -> changes.waits(Dimension.MODALITY, 1, BEGIN, BEGIN.plus(DAYS, ChronoUnit.DAYS)));
         all.put("proof of a file", () -> proofs.of(2 + random.nextInt(catalogue.experiments() - 1), 1, file(catalogue.usual()), 100));
         all.put("proof of a file of the largest", () -> proofs.of(GIANT, 1, file(catalogue.giant()), 100));
         return all;

@@ -51,12 +51,12 @@ def measure(options):
     return shortfalls(queries, judge_times=not options.short), 'short' if options.short else ''
 
 
-def run(size, folder):
+def run(size, folder, *kind):
     """Returns what was made, and each query with its times. The plans are in plans.txt in the folder."""
     build()
     program = Path(__file__).with_name('CoverageCalls.java')
     command = [find_java(), f'-Xmx{HEAP}', '-cp', f'{LIBRARIES}/*', program, folder]
-    command += [size.experiments, size.entries, size.calls]
+    command += [size.experiments, size.entries, size.calls, *kind]
     found = []
     with subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, text=True) as child:
         try:

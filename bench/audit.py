@@ -1,0 +1,42 @@
+"""Audit reports at 20,000 experiments with 10,000,000 entries, each made 1,000 times, and the export of all evidence.
+
+The catalogue is that of `coverage`: generated in PostgreSQL, in the real tables; the questions are the program's own.
+"""
+
+from coverage import FULL, P99_MS_MAX, SHORT, questions, run
+from measure import workspace
+
+LINES_PER_SECOND_MIN = 50_000
+
+
+def add_options(parser):
+    parser.add_argument('--short', action='store_true', help='200 experiments, 20 calls: does everything work?')
+    parser.add_argument('--work', metavar='DIR', help='makes its database below there; else in a temporary folder')
+
+
+def measure(options):
+    size = SHORT if options.short else FULL
+    with workspace(options.work) as (_, folder):
+        made, found = run(size, folder, 'audit')
+    *queries, export = found
+    rate = export['export_lines'] / export['seconds']
+    print(
+        f'{made["experiments"]:,} experiments, {made["entries"]:,} entries, {made["receipts"]:,} receipts;'
+        f' {size.calls:,} calls each, one at a time\n\n{questions(queries)}\n'
+        f'export: {export["export_lines"]:,} lines in {export["seconds"]:.1f} s, {rate:,.0f} lines/s',
+        flush=True,
+    )
+    return shortfalls(made, queries, export, rate, judge_times=not options.short), 'short' if options.short else ''
+
+
+def shortfalls(made, queries, export, rate, judge_times):
+    short = []
+    if export['export_lines'] != made['entries']:
+        short.append(f'the export has {export["export_lines"]:,} lines for {made["entries"]:,} entries')
+    if judge_times:
+        short += [
+            f'"{q["query"]}": p99 {q["p99"]:.1f} ms, at most {P99_MS_MAX} wanted' for q in queries if q['p99'] > P99_MS_MAX
+        ]
+        if rate < LINES_PER_SECOND_MIN:
+            short.append(f'{rate:,.0f} lines/s, at least {LINES_PER_SECOND_MIN:,} wanted')
+    return short

@@ -197,7 +197,8 @@ class LeaseTest {
     /** As of an earlier version, which knows no length. */
     @Test
     void theLengthIsThatOfTheActiveServiceAlsoAfterAnUpgrade() throws Exception {
-        jdbc.sql("drop schema public cascade; drop schema audit cascade; create schema public").update();
+        jdbc.sql("drop schema public cascade; drop schema audit cascade; create schema public")
+                .update();
         Flyway.configure().dataSource(pool).target("202611270103").load().migrate();
         Duration minute = Duration.ofMinutes(1);
         begun("one", minute);

@@ -75,12 +75,6 @@ from run_tuning t join of_run r using (run_id), generate_series(1, :nights) n;
 insert into run_total
 select t.run_id + n, t.project_id, t.bytes, t.entries
 from run_total t join of_run r using (run_id), generate_series(1, :nights) n;
-insert into morning_report
-select (r.ended_at + n * interval '1 day')::date, r.ended_at + n * interval '1 day' from of_run r, generate_series(1, :nights) n
-on conflict do nothing;
-insert into morning_report_site
-select night, r.site_id, r.started_at from morning_report cross join of_run r
-on conflict do nothing;
 
 insert into manifest
 select (jsonb_populate_record(m, jsonb_build_object(

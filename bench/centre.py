@@ -23,7 +23,7 @@ class Centre:
         self.port = port
         self.count = 0
         self.database = folder / 'dozo/work/postgres'
-        settings = {'DOZO_SCRUB_WINDOW': '-', 'DOZO_INGEST_LIST_AGE_MAX': '1d', **settings}
+        settings = {'DOZO_SCRUB_WINDOW': '-', 'DOZO_DRILL_CRON': '-', 'DOZO_INGEST_LIST_AGE_MAX': '1d', **settings}
         self.service = Service(folder / 'dozo', program=Path(program) / 'dozo', **settings)
 
     def __enter__(self):

@@ -29,18 +29,25 @@ begin atomic
     select uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) from project where project_id = a_project and coded;
 end;
 
--- A path below the source's root as it is at the sites; the same as SiteNames.of.
+create function coded_path(key_inner bytea, key_outer bytea, path bytea) returns bytea
+    language sql immutable parallel safe
+begin atomic
+    select coalesce(
+        string_agg(
+            encode(substring(sha256(key_outer || sha256(key_inner || n.name)) for 16), 'hex')::bytea,
+            '\x2f'::bytea order by length(n.folder)),
+        ''::bytea)
+    from names_on_way(path) n;
+end;
+comment on function coded_path is 'A path with the code of each name; the same as SiteNames.of.';
+
+-- PostgreSQL puts this expression itself into the query, so a path that stays as it is costs no call.
 create function path_at_site(an_experiment experiment, path bytea) returns bytea
     language sql stable parallel safe
 begin atomic
     select case
         when (an_experiment).name_key is null or (an_experiment).names_lost then path
-        else coalesce((
-            select string_agg(
-                encode(substring(sha256((an_experiment).name_key_outer || sha256((an_experiment).name_key_inner || n.name)) for 16),
-                       'hex')::bytea,
-                '\x2f'::bytea order by length(n.folder))
-            from names_on_way(path) n), ''::bytea)
+        else coded_path((an_experiment).name_key_inner, (an_experiment).name_key_outer, path)
     end;
 end;
 comment on function path_at_site is 'The path of an entry below the data folder of the bag: with codes instead of names if the experiment has a key.';

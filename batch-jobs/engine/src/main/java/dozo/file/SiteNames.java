@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The code of a name is the HMAC-SHA-256 (RFC 2104) of its bytes, cut to 128 bits, in 32 lower-case hexadecimal digits: valid
  * on every file system, also where upper and lower case are the same. Equal names of one experiment have equal codes. The
- * function {@code path_at_site} in the database does the same.
+ * function {@code coded_path} in the database does the same.
  *
  * <p>Of a catalogue that was rebuilt from the bags at a site, without records, the key may be lost: then the codes are the only
  * names there are.

@@ -54,12 +54,16 @@ public final class OtherPlaces {
 
     /**
      * Returns every file and link that may be the copy that is not at its place: first the one in the bag, then those among the
-     * versions, the latest manifest first. Sends requests for each folder on the way, so use it only for missing files.
+     * versions, the latest manifest first; none for a place of another experiment. Sends requests for each folder on the way, so use it only for missing files.
      *
      * @param place in the bag or among the versions, below the site's root
      */
     public List<FilePath> of(Lane lane, FilePath place) throws RemoteException, InterruptedException {
-        FilePath name = folders.below(place);
+        Optional<FilePath> below = folders.below(place);
+        if (below.isEmpty()) {
+            return List.of();
+        }
+        FilePath name = below.get();
         List<FilePath> found = new ArrayList<>();
         for (FilePath folder : ways(lane, List.of(folders.data()), name.parent(), 1)) {
             addNumbered(lane, folder, name.name(), 1, false, found);

@@ -1,6 +1,7 @@
 package dozo.send;
 
 import dozo.file.FilePath;
+import java.util.Optional;
 
 /**
  * The folders of one experiment at a site, below the site's root (design, section 6).
@@ -35,19 +36,19 @@ public record SiteFolders(FilePath bag, FilePath versions, FilePath incoming) {
     }
 
     /**
-     * Returns the part of a copy's place below its data folder: in the bag, or in that of a manifest's versions.
-     *
-     * @throws IllegalArgumentException if it is in neither
+     * Returns the part of a copy's place below its data folder: in the bag, or in that of a manifest's versions; empty if it is in
+     * neither.
      */
-    public FilePath below(FilePath place) {
-        if (place.startsWith(data())) {
-            return place.below(data());
+    Optional<FilePath> below(FilePath place) {
+        FilePath data = data();
+        if (place.startsWith(versions) && !place.equals(versions)) {
+            FilePath version = place.below(versions);
+            while (!version.parent().isRoot()) {
+                version = version.parent();
+            }
+            data = versions.resolve(version).resolve(DATA);
         }
-        FilePath version = place.below(versions);
-        while (!version.parent().isRoot()) {
-            version = version.parent();
-        }
-        return place.below(versions.resolve(version).resolve(DATA));
+        return place.startsWith(data) ? Optional.of(place.below(data)) : Optional.empty();
     }
 
     /** Returns the folder of what it replaced of the source's tree. */

@@ -54,6 +54,12 @@ class OtherPlacesIT {
             assertThat(places.of(lane, FilePath.of("p/E1/data/" + longest)))
                     .extracting(FilePath::toString)
                     .containsExactly("p/E1/data/" + longest);
+            for (String outside :
+                    List.of("p/E2/data/a/f", "p/E1/a/f", ".dozo/versions/p/E1", ".dozo/versions/p/E1/2/a/f", "a")) {
+                assertThat(places.of(lane, FilePath.of(outside))).as(outside).isEmpty();
+            }
+            assertThat(places.of(lane, FilePath.of(".dozo/versions/p/E1/2/data/a/f")))
+                    .hasSize(5);
             assertThat(OtherPlaces.at(lane, SiteFolders.of("p/E3")).of(lane, FilePath.of("p/E3/data/a/f")))
                     .isEmpty();
         }

@@ -12,8 +12,10 @@ import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -55,6 +57,8 @@ public class Alerts {
             return new Condition.Key(kind, site, project);
         }
     }
+
+    private record Heard(long alertId, int recipientId) {}
 
     /** What an evaluation changed. */
     public record Changed(int raised, int cleared) {}
@@ -116,6 +120,7 @@ public class Alerts {
         Map<Condition.Key, Alert> stood = new HashMap<>();
         page(Sight.EVERYTHING, true, Long.MAX_VALUE, Integer.MAX_VALUE).forEach(alert -> stood.put(alert.key(), alert));
         List<Kept> told = recipients.active();
+        Set<Heard> heard = heard();
         int raised = 0;
         for (Condition condition : now) {
             Alert before = stood.remove(condition.key());
@@ -123,7 +128,7 @@ public class Alerts {
             raised += before == null ? 1 : 0;
             // Also those who became recipients, or of the project, since it was raised.
             told.stream()
-                    .filter(each -> each.recipient().isTold(condition))
+                    .filter(each -> each.recipient().isTold(condition) && !heard.contains(new Heard(alert, each.id())))
                     .forEach(each -> tell(each, alert, "RAISED", 0, condition, at));
             if (before != null) {
                 see(before, condition, at);
@@ -132,6 +137,14 @@ public class Alerts {
         }
         stood.values().forEach(alert -> clear(alert, at));
         return new Changed(raised, stood.size());
+    }
+
+    /** Returns who has a message about which alert that stands. */
+    private Set<Heard> heard() {
+        return new HashSet<>(jdbc.sql("""
+                        select distinct m.alert_id, m.recipient_id
+                        from alert a join alert_message m using (alert_id) where a.cleared_at is null
+                        """).query(Rows.of(Heard.class)).list());
     }
 
     private long raise(Condition condition, Instant at) {

@@ -44,6 +44,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.context.config.ConfigDataEnvironmentPostProcessor;
 import org.springframework.boot.context.event.ApplicationContextInitializedEvent;
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
@@ -53,6 +54,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import picocli.CommandLine;
 
@@ -174,6 +176,13 @@ public class Application {
      */
     public static ConfigurableApplicationContext start(Map<String, ?> properties) {
         return start(new SpringApplication(Application.class), properties);
+    }
+
+    /** Returns the settings that a service would have here, from files and environment; starts nothing. */
+    static Given settings() {
+        StandardEnvironment environment = new StandardEnvironment();
+        ConfigDataEnvironmentPostProcessor.applyTo(environment);
+        return new Given(environment, SETTINGS);
     }
 
     /** Starts what an application has, with the settings of the service. */

@@ -17,8 +17,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.context.config.ConfigDataEnvironmentPostProcessor;
-import org.springframework.core.env.StandardEnvironment;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -73,9 +71,7 @@ final class DoctorCommand implements Callable<Integer> {
                     requireNonNull(spec).commandLine(),
                     "--timeout %d: expected 1 to %d".formatted(seconds, SECONDS_MAX));
         }
-        StandardEnvironment environment = new StandardEnvironment();
-        ConfigDataEnvironmentPostProcessor.applyTo(environment);
-        Given given = new Given(environment, Application.SETTINGS);
+        Given given = Application.settings();
         List<Result> results =
                 Doctor.examine(new Installation(given, InstantSource.system(), Duration.ofSeconds(seconds)));
         State worst = results.stream().map(Result::state).max(State::compareTo).orElse(State.OK);

@@ -14,15 +14,15 @@ import dozo.identity.Wanted;
 import dozo.ledger.Ledger;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import dozo.remote.RemoteException;
 import dozo.start.DatabaseLogin;
-import dozo.start.Given;
 import dozo.start.Schema;
 import dozo.start.Schema.Standing;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.InstantSource;
@@ -31,8 +31,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.context.config.ConfigDataEnvironmentPostProcessor;
-import org.springframework.core.env.StandardEnvironment;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -105,26 +103,27 @@ final class IdentityCommand {
             return say(Exit.USAGE, "--names: " + e.getMessage());
         } catch (StartFailure e) {
             return say(e.exitCode(), e.message());
-        } catch (RemoteException e) {
-            return say(Exit.UNAVAILABLE, "not everything could be read: " + e.getMessage());
+        } catch (NoSuchFileException e) {
+            return say(Exit.UNAVAILABLE, "not everything could be read: %s does not exist".formatted(e.getMessage()));
+        } catch (AccessDeniedException e) {
+            return say(Exit.UNAVAILABLE, "not everything could be read: no permission for " + e.getMessage());
         } catch (IOException | SQLException e) {
-            return say(Exit.UNAVAILABLE, "not everything could be read: " + e);
+            return say(Exit.UNAVAILABLE, "not everything could be read: " + e.getMessage());
         }
         print(places, json);
         return places.found().isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
     }
 
     private static DatabaseLogin catalogue() throws IOException {
-        StandardEnvironment environment = new StandardEnvironment();
-        ConfigDataEnvironmentPostProcessor.applyTo(environment);
-        Settings settings = new Given(environment, Application.SETTINGS).of(Settings.class);
+        Settings settings = Application.settings().of(Settings.class);
         DatabaseLogin login = DatabaseLogin.beside(settings)
                 .orElseThrow(() -> new StartFailure(
                         StartFailure.UNAVAILABLE,
                         "the embedded database does not run, because the service does not: start it first"));
         if (new Schema(login).standing() != Standing.CURRENT) {
             throw new StartFailure(
-                    StartFailure.UNAVAILABLE, "the database is not one of this version of Dozo: see dozo doctor");
+                    StartFailure.UNAVAILABLE,
+                    "the database cannot be read, or belongs to another version of Dozo: run dozo doctor");
         }
         return login;
     }

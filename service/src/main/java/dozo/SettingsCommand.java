@@ -9,8 +9,6 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.context.config.ConfigDataEnvironmentPostProcessor;
-import org.springframework.core.env.StandardEnvironment;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -45,9 +43,7 @@ final class SettingsCommand implements Callable<Integer> {
             out.flush();
             return Exit.WELL;
         }
-        StandardEnvironment environment = new StandardEnvironment();
-        ConfigDataEnvironmentPostProcessor.applyTo(environment);
-        Given given = new Given(environment, Application.SETTINGS);
+        Given given = Application.settings();
         given.inForce().forEach(each -> print(out, each));
         out.flush();
         try {

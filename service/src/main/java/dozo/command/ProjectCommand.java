@@ -28,7 +28,8 @@ final class ProjectCommand {
                             names = "--site-names",
                             defaultValue = "kept",
                             paramLabel = "codes|kept",
-                            description = "What folders and files are called at the sites: ${DEFAULT-VALUE}.")
+                            description =
+                                    "The names of folders and files at the sites: codes, or kept as at the source. Default: kept.")
                     String siteNames) {
         Answer<ShownProject> project = service.post(
                 "/api/v1/projects", Map.of("code", code, "title", title, "siteNames", siteNames), ShownProject.class);
@@ -141,8 +142,7 @@ final class ProjectCommand {
     @Command(
             name = "site-names",
             mixinStandardHelpOptions = true,
-            description =
-                    "Sets what folders and files of experiments that are registered from now on are called at the sites.")
+            description = "Sets the names that folders and files of new experiments have at the sites.")
     int siteNames(
             @Mixin Connection service,
             @Parameters(index = "0", paramLabel = "CODE", description = "The project's code.") String code,

@@ -19,6 +19,7 @@ import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.source.dicom.Dataset;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -154,8 +156,14 @@ class IdentityScanIT {
         night();
         Path log = Files.writeString(folder.resolve("some.log"), "cannot read 脳山3花子");
 
+        Path packed = folder.resolve("old.log.gz");
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(packed))) {
+            out.write("脳山4花子".getBytes(CONSOLE));
+        }
+
         Places places = new Places();
         scanAll(places, Set.of(), log);
+        new FileScan(Wanted.of(list), places).run(packed);
 
         assertThat(places.found())
                 .extracting(Found::where)
@@ -164,7 +172,8 @@ class IdentityScanIT {
                         "database: ledger.subject",
                         "site dr: KEPT/E2",
                         "site dr: KEPT/KHB00007",
-                        "file: " + log)
+                        "file: " + log,
+                        "file: " + packed)
                 .noneMatch(where -> where.contains("CODED"))
                 .allMatch(where -> NAMES.stream().noneMatch(where::contains) || where.contains("KHB00007"));
         Found paths = places.found().stream()
@@ -184,7 +193,9 @@ class IdentityScanIT {
     void whatCannotBeReadIsNeverNothingFound() throws Exception {
         Ended nobody = scan("--names", folder.resolve("nowhere").toString());
         assertThat(nobody.exitCode()).isEqualTo(Exit.UNAVAILABLE);
-        assertThat(nobody.output()).contains("not everything could be read").doesNotContain("\tat ");
+        assertThat(nobody.output())
+                .contains("not everything could be read", "nowhere does not exist")
+                .doesNotContain("\tat ", "Exception");
 
         Ended unknown = scan("--names", list.toString(), "--site", "nix");
         assertThat(unknown.exitCode()).isEqualTo(Exit.REFUSED);

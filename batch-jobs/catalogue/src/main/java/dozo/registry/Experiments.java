@@ -19,11 +19,13 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
@@ -578,6 +580,29 @@ public class Experiments {
                     known.registeredBy(),
                     known.registeredAt());
         });
+        if (!erased(jdbc, List.of(project + "/" + code)).isEmpty()) {
+            throw erased(project + "/" + code);
+        }
+    }
+
+    /** Returns the refusal of the code of an experiment that was erased. */
+    static Refusal erased(String name) {
+        return Refusal.conflict("code", "experiment %s was erased; its code is not given again", name);
+    }
+
+    /** Returns those of these experiments, by {@code PROJECT/EXPERIMENT}, that were erased. */
+    public Set<String> erased(Collection<String> names) {
+        return erased(jdbc, names);
+    }
+
+    static Set<String> erased(JdbcClient jdbc, Collection<String> names) {
+        return Set.copyOf(jdbc.sql("""
+                        select p.code || '/' || x.code from erasure x join project p using (project_id)
+                        where x.begun_at is not null and p.code || '/' || x.code = any(:names)
+                        """)
+                .param("names", names.toArray(String[]::new))
+                .query((row, n) -> row.getString(1))
+                .list());
     }
 
     static String shown(Path path) {

@@ -37,6 +37,7 @@ final class TakenExperiments {
 
     private final Sight sight;
     private final Set<String> projects = new HashSet<>();
+    private final Set<String> erased;
     private final Map<String, Taken> byName = new HashMap<>();
     private final Map<Path, Taken> bySource = new HashMap<>();
 
@@ -49,7 +50,7 @@ final class TakenExperiments {
     }
 
     /**
-     * Reads all of them with three queries, whatever their number. Must run in a transaction, so that results are
+     * Reads all of them with four queries, whatever their number. Must run in a transaction, so that results are
      * streamed.
      */
     TakenExperiments(JdbcClient jdbc, Sight sight, List<Wish> wishes) {
@@ -59,6 +60,7 @@ final class TakenExperiments {
                 .param("codes", wishes.stream().map(Wish::project).distinct().toArray(String[]::new))
                 .query((row, n) -> row.getString(1))
                 .list());
+        erased = Experiments.erased(jdbc, wishes.stream().map(Wish::name).toList());
         addAll(jdbc.sql(TAKEN_SELECT + """
                         from unnest(:projects::text[], :codes::text[]) as w (project, code)
                         join project p on p.code = w.project
@@ -105,6 +107,9 @@ final class TakenExperiments {
                     wish.name(),
                     same.where,
                     Experiments.shown(same.source)));
+        }
+        if (erased.contains(wish.name())) {
+            refusals.add(Experiments.erased(wish.name()));
         }
         // NB: who may not register everything learns nothing about a folder without a project of theirs.
         if (wish.folder() != null && (known || sight.ofEverything())) {

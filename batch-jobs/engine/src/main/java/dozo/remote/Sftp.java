@@ -376,7 +376,8 @@ public final class Sftp {
      *
      * @return whether none of these names exists now
      */
-    boolean removeAll(List<FilePath> files, List<FilePath> folders) throws RemoteException, InterruptedException {
+    public boolean removeAll(List<FilePath> files, List<FilePath> folders)
+            throws RemoteException, InterruptedException {
         List<CompletableFuture<Reply>> answers = new ArrayList<>();
         for (FilePath file : files) {
             answers.add(pipeline.send(at(Packet.REMOVE, file)));

@@ -403,6 +403,32 @@ public final class Sender implements AutoCloseable {
         return lanes.over(lane -> new Leftovers(lane).sweepAll(SiteFolders.INCOMING, keep, probesBefore));
     }
 
+    /**
+     * Removes a folder at the site with everything in it: for an erasure, and for nothing else. Does nothing if it does not exist.
+     * A link is removed and never followed. Safe to repeat after a crash at any point.
+     *
+     * @param folder of at least two names
+     * @throws RemoteException if something of it could not be removed
+     */
+    public void erase(FilePath folder) throws RemoteException, InterruptedException {
+        tree.forget(folder);
+        new SiteRemoval(lanes, workers).remove(folder);
+    }
+
+    /** Removes files at the site, as far as they exist: for an erasure, and for nothing else. */
+    public void erase(List<FilePath> files) throws RemoteException, InterruptedException {
+        new SiteRemoval(lanes, workers).removeFiles(files);
+    }
+
+    /**
+     * Returns whether there is such a folder at the site.
+     *
+     * @throws RemoteException REFUSED if it, or something on the way to it, is no folder
+     */
+    public boolean isFolder(FilePath folder) throws RemoteException, InterruptedException {
+        return new SiteRemoval(lanes, workers).isFolder(folder);
+    }
+
     @Override
     public void close() {
         workers.close();

@@ -114,6 +114,15 @@ class FoundBags {
                     Reason.REFUSED,
                     "the site's root contains no experiment: is this the right root, and is its file system mounted?");
         }
+        // A site may still have what was erased elsewhere.
+        for (String erased : experiments.erased(found)) {
+            found.remove(erased);
+            foreign.add(new Finding(
+                    null,
+                    Problem.UNERASED,
+                    null,
+                    "experiment %s was erased and is left out; the next night removes its folder".formatted(erased)));
+        }
         findings.add(run, foreign);
         return found;
     }

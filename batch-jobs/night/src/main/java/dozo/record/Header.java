@@ -54,11 +54,13 @@ record Header(
 
     /** Returns the highest number of these files; empty if none is a record. */
     static Optional<Long> highest(List<FilePath> files) {
-        return files.stream()
-                .map(file -> NAME.matcher(new String(file.name(), StandardCharsets.ISO_8859_1)))
-                .filter(Matcher::matches)
-                .map(name -> Long.parseLong(name.group(1)))
-                .max(Comparator.naturalOrder());
+        return files.stream().flatMap(file -> number(file).stream()).max(Comparator.naturalOrder());
+    }
+
+    /** Returns the number of a record by the name of its file; empty if that is not one of a record. */
+    static Optional<Long> number(FilePath file) {
+        Matcher name = NAME.matcher(new String(file.name(), StandardCharsets.ISO_8859_1));
+        return name.matches() ? Optional.of(Long.parseLong(name.group(1))) : Optional.empty();
     }
 
     FilePath file() {

@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.Base64;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +43,9 @@ import tools.jackson.databind.json.JsonMapper;
  */
 @Component
 public class Records {
+
+    /** The folder with the base records at a site, and with a folder for each project. */
+    public static final FilePath FOLDER = Header.folder(null);
 
     private final JdbcTemplate template;
     private final JdbcClient jdbc;
@@ -70,7 +74,19 @@ public class Records {
 
     private record LastSegment(Link link, Reached reached) {}
 
-    private record LastBase(Link link, String database, String since, Map<String, Long> counts) {}
+    /**
+     * The last base record.
+     *
+     * @param first the number of the record that it continues in the end; null: not known
+     * @param renewed whether the next one continues none, because what was erased is in those before
+     */
+    private record LastBase(
+            Link link,
+            @Nullable Long first,
+            boolean renewed,
+            String database,
+            String since,
+            Map<String, Long> counts) {}
 
     private interface Tables {
         void write(RecordWriter to, Connection from) throws SQLException, IOException;
@@ -123,6 +139,38 @@ public class Records {
         return made(() -> segmentOf(experiment, siteId));
     }
 
+    /** Makes the next base record of every site continue none: those before have what has been erased since. */
+    public void renew() {
+        jdbc.sql("update catalogue_base set renew = true").update();
+    }
+
+    /**
+     * Returns which files at a site are base records that no base record there continues any more; empty if not known.
+     *
+     * @param files of the folder {@link #FOLDER}
+     */
+    public List<FilePath> superseded(int siteId, Collection<FilePath> files) {
+        return jdbc.sql(
+                        "select first_number from catalogue_base where site_id = :site and not renew and first_number is not null")
+                .param("site", siteId)
+                .query(Long.class)
+                .optional()
+                .map(first -> files.stream()
+                        .filter(file -> Header.number(file)
+                                .filter(number -> number < first)
+                                .isPresent())
+                        .toList())
+                .orElse(List.of());
+    }
+
+    /** Returns whether the base record at a site continues none that was written before the last {@link #renew}. */
+    public boolean isRenewed(int siteId) {
+        return jdbc.sql("select exists (select from catalogue_base where site_id = :site and not renew)")
+                .param("site", siteId)
+                .query(Boolean.class)
+                .single();
+    }
+
     /**
      * Makes the next base record.
      *
@@ -166,8 +214,9 @@ public class Records {
                 .optional();
         Reached from = last.map(LastSegment::reached).orElse(new Reached(0, 0, 0, 0));
         Reached to = reached(experiment.id, siteId);
+        Link continues = last.map(LastSegment::link).orElse(null);
         Header header =
-                header(siteId, experiment.name, last.map(LastSegment::link).orElse(null), Map.of());
+                header(siteId, experiment.name, continues, continues == null ? 0 : continues.number(), Map.of());
         Spool spool = new Spool();
         return written(
                 spool,
@@ -282,6 +331,8 @@ public class Records {
                         new Link(
                                 row.getLong("number"),
                                 Digest.of(row.getBytes("digest")).toString()),
+                        row.getObject("first_number", Long.class),
+                        row.getBoolean("renew"),
                         row.getString("database"),
                         row.getString("since_text"),
                         JsonMapper.shared()
@@ -294,22 +345,31 @@ public class Records {
         String since = jdbc.sql("select pg_snapshot_xmin(pg_current_snapshot())::text")
                 .query(String.class)
                 .single();
-        Optional<LastBase> known = last.filter(base -> base.database.equals(database));
+        Optional<LastBase> continued = last.filter(base -> !base.renewed);
+        Optional<LastBase> known = continued.filter(base -> base.database.equals(database));
         Map<String, Long> counts = new TreeMap<>();
-        Header header = header(siteId, null, last.map(LastBase::link).orElse(null), sequences());
+        Header header = header(
+                siteId,
+                null,
+                continued.map(LastBase::link).orElse(null),
+                last.map(base -> base.link.number()).orElse(0L),
+                sequences());
+        Long first = continued.isPresent() ? continued.get().first : Long.valueOf(header.number());
         Spool spool = new Spool();
         return written(
                 spool, header, (out, connection) -> writeBase(out, connection, siteId, known, counts), digest -> {
                     jdbc.sql("""
-                            insert into catalogue_base (site_id, number, digest, database, since, counts, bytes, written_at)
-                            values (:site, :number, :digest, :database, :since::xid8, :counts::jsonb, :bytes, :at)
+                            insert into catalogue_base (site_id, number, first_number, digest, database, since, counts, bytes,
+                                                        written_at)
+                            values (:site, :number, :first::bigint, :digest, :database, :since::xid8, :counts::jsonb, :bytes, :at)
                             on conflict (site_id) do update
-                            set number = excluded.number, digest = excluded.digest, database = excluded.database,
+                            set number = excluded.number, first_number = excluded.first_number, renew = false, digest = excluded.digest, database = excluded.database,
                                 since = excluded.since, counts = excluded.counts, bytes = excluded.bytes,
                                 written_at = excluded.written_at
                             """)
                             .param("site", siteId)
                             .param("number", header.number())
+                            .param("first", first)
                             .param("digest", digest.bytes())
                             .param("database", database)
                             .param("since", since)
@@ -366,10 +426,14 @@ public class Records {
     }
 
     private Header header(
-            int siteId, @Nullable String experiment, @Nullable Link continues, Map<String, Long> sequences) {
+            int siteId,
+            @Nullable String experiment,
+            @Nullable Link continues,
+            long after,
+            Map<String, Long> sequences) {
         Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
         // Of the time: a catalogue that was restored from a backup must not give a number a second time.
-        long number = Math.max(now.toEpochMilli(), continues == null ? 1 : continues.number() + 1);
+        long number = Math.max(now.toEpochMilli(), after + 1);
         return new Header(
                 schema(jdbc),
                 siteId,

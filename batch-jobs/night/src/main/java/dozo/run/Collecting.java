@@ -19,4 +19,12 @@ public interface Collecting {
 
     /** Reports for all origins that a run has not finished that the time limit was over. */
     void timeIsOver(long runId);
+
+    /**
+     * Removes what was collected of an experiment from Dozo's own folders on this machine, for an erasure. Nothing outside of them is
+     * touched: not the origin, and not a folder that an origin only found. Safe to repeat.
+     *
+     * @throws java.io.UncheckedIOException if something could not be removed
+     */
+    void erase(int experiment);
 }

@@ -27,7 +27,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * The job {@code nightlyBackup}: check the site, collect; then read sources, send in partitions and settle,
+ * The job {@code nightlyBackup}: check the site, erase, collect; then read sources, send in partitions and settle,
  * concurrently; compare, sweep, anchor, record, prune. A job instance is a run; the run's number is the only identifying
  * parameter. Spring Batch manages the steps and which of them a restart repeats. Their progress is in Dozo's own
  * tables, and no reader's state is stored (ADR 0054).
@@ -55,6 +55,7 @@ class NightlyBackupJob {
     private final Settling settling;
     private final NightSteps steps;
     private final Anchors anchors;
+    private final Erasing erasing;
     private final Recording recording;
     private final Retention retention;
     private final Senders senders;
@@ -72,6 +73,7 @@ class NightlyBackupJob {
             Settling settling,
             NightSteps steps,
             Anchors anchors,
+            Erasing erasing,
             Recording recording,
             Retention retention,
             Senders senders,
@@ -87,6 +89,7 @@ class NightlyBackupJob {
         this.settling = settling;
         this.steps = steps;
         this.anchors = anchors;
+        this.erasing = erasing;
         this.recording = recording;
         this.retention = retention;
         this.senders = senders;
@@ -103,6 +106,9 @@ class NightlyBackupJob {
                 .listener(pace)
                 .start(new FlowBuilder<Flow>("prepare")
                         .start(checkSite())
+                        // First, when nothing reads or sends yet: no experiment is erased while it is copied.
+                        .next(flowing("erase", (flow, step) -> erasing.erase(flow))
+                                .build())
                         .next(collect())
                         .build())
                 .next(shared())
@@ -111,7 +117,12 @@ class NightlyBackupJob {
                 .next(tasklet("anchor", anchors::write))
                 // Last, so that the record has the row of the anchor: a rebuilt ledger then contains every anchored
                 // row.
-                .next(flowing("record", (flow, step) -> recording.record(flow)).build())
+                .next(flowing("record", (flow, step) -> {
+                            int written = recording.record(flow);
+                            erasing.conclude(flow);
+                            return written;
+                        })
+                        .build())
                 .next(prune())
                 .end()
                 .build();

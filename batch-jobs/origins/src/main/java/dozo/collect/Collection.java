@@ -1,11 +1,18 @@
 package dozo.collect;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Reconciliations.State;
+import dozo.file.FilePath;
 import dozo.registry.Refusal;
 import dozo.run.Collecting;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Duration;
@@ -19,6 +26,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.util.FileSystemUtils;
 
 /**
  * Collects from all origins in pieces: a look at an origin, then one item after the other. No transaction is open
@@ -44,6 +52,9 @@ public class Collection implements Collecting {
 
     /** The result of a look, and the free space for it in bytes. */
     private record Looked(long room, Look look) {}
+
+    /** What was delivered of an experiment, and the spool that it is in. */
+    private record Delivered(Path tree, Path spool) {}
 
     private interface Asked<T> {
         T of(Collector collector) throws IOException, InterruptedException;
@@ -99,6 +110,41 @@ public class Collection implements Collecting {
                 next = reconciliations.nextOrigin(runId);
             }
         });
+    }
+
+    @Override
+    public void erase(int experiment) {
+        jdbc.sql("""
+                        select e.source_root, o.spool from experiment e join arrival a using (experiment_id) join origin o using (origin_id)
+                        where e.experiment_id = :experiment and e.source_kind in ('flywheel', 'dicom')
+                        """)
+                .param("experiment", experiment)
+                .query((row, n) -> new Delivered(
+                        FilePath.pathOf(row.getBytes("source_root")), FilePath.pathOf(row.getBytes("spool"))))
+                .list()
+                .forEach(Collection::erase);
+    }
+
+    /** Removes the folder of an item, which is directly in the spool, with its tree, records and temporary files. */
+    private static void erase(Delivered delivered) {
+        Path item = requireNonNull(delivered.tree.getParent());
+        try {
+            if (!delivered.spool.equals(item.getParent())) {
+                throw new IOException("%s is no folder of the spool %s".formatted(item, delivered.spool));
+            }
+            // NB: walks without following links.
+            if (!FileSystemUtils.deleteRecursively(item) && isEmpty(delivered.spool)) {
+                throw new IOException("the spool %s is empty: is its disk mounted?".formatted(delivered.spool));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isEmpty(Path folder) throws IOException {
+        try (DirectoryStream<Path> names = Files.newDirectoryStream(folder)) {
+            return !names.iterator().hasNext();
+        }
     }
 
     private void late(long runId, Origin origin) {

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -25,6 +26,7 @@ import org.springframework.transaction.annotation.Transactional;
  * removes anything (ADR 0093).
  */
 @Component
+@EnableConfigurationProperties(ErasureSettings.class)
 public class Erasures {
 
     private static final int REASON_LENGTH_MAX = 500;

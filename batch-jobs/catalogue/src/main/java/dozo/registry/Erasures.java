@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -146,24 +145,23 @@ public class Erasures {
         String why = checked(reason);
         int id = lock(sight, project, experiment);
         holds.refuseIfHeld(id);
-        long erasure;
-        try {
-            erasure = jdbc.sql("""
-                            insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at)
-                            select project_id, code, experiment_id, registered_at, :reason, :actor, :now
-                            from experiment where experiment_id = :experiment
-                            returning erasure_id
-                            """)
-                    .param("experiment", id)
-                    .param("reason", why)
-                    .param("actor", actor)
-                    .param("now", now())
-                    .query(Long.class)
-                    .single();
-        } catch (DuplicateKeyException e) {
+        // The project is locked, so nobody else requests one meanwhile.
+        if (of(project, experiment).isPresent()) {
             throw Refusal.conflict(
                     "experiment", "an erasure of experiment %s/%s is requested already", project, experiment);
         }
+        long erasure = jdbc.sql("""
+                        insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at)
+                        select project_id, code, experiment_id, registered_at, :reason, :actor, :now
+                        from experiment where experiment_id = :experiment
+                        returning erasure_id
+                        """)
+                .param("experiment", id)
+                .param("reason", why)
+                .param("actor", actor)
+                .param("now", now())
+                .query(Long.class)
+                .single();
         return told(erasure, actor, "erasure.requested", Map.of("reason_sha256", sha256(why)));
     }
 
@@ -181,7 +179,10 @@ public class Erasures {
         }
         if (found.get().requestedBy().equalsIgnoreCase(actor)) {
             throw Refusal.conflict(
-                    "approvedBy", "erasure %d was requested by %s; another person has to approve it", id, actor);
+                    "approvedBy",
+                    "erasure %d was requested by %s; another person has to approve it",
+                    id,
+                    found.get().requestedBy());
         }
         holds.refuseIfHeld(
                 lock(Sight.EVERYTHING, found.get().project(), found.get().experiment()));

@@ -19,6 +19,7 @@ import dozo.registry.Erasures.State;
 import dozo.registry.Holds;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
+import dozo.remote.ChildProcess;
 import dozo.remote.GuardedSite;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
@@ -28,6 +29,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -37,6 +39,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
@@ -48,6 +51,8 @@ import org.springframework.util.FileSystemUtils;
 /** An erased experiment is gone from the catalogue and from every site, and nothing else is. */
 class ErasingIT extends NightAtSite {
 
+    private static final String[] SETTINGS = {"dozo.erasure.waiting=0s"};
+    private static final int FILES = 6_000;
     private static final String NAME = "YAMADA_Hanako";
 
     /** The source of experiment {@code p/E2}, which stays. */
@@ -56,7 +61,7 @@ class ErasingIT extends NightAtSite {
     private Erasures erasures;
 
     ErasingIT() {
-        super("dozo.erasure.waiting=0s");
+        super(SETTINGS);
     }
 
     @BeforeEach
@@ -379,6 +384,51 @@ class ErasingIT extends NightAtSite {
         assertThat(bag).doesNotExist();
         assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
                 .isEqualTo(State.ERASED);
+    }
+
+    @Test
+    void aProcessThatIsKilledWhileItErasesIsContinuedByTheNext() throws Exception {
+        for (int i = 0; i < FILES; i++) {
+            Path file = source.resolve("series" + i % 60).resolve("image" + i);
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, "image " + i);
+        }
+        night.complete();
+        Erasure asked = erase();
+        night.close();
+        long all = filesInBag();
+
+        try (ChildProcess child =
+                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(5))
+                    .pollInterval(Duration.ofMillis(2))
+                    .until(() -> filesInBag() < all || !child.isAlive());
+            child.assertAlive();
+        }
+        assertThat(bag).as("killed in the middle, not after the end").exists();
+
+        night = new Night(database, site.address(), SETTINGS);
+        erasures = night.get(Erasures.class);
+        night.get(Operations.class).recover();
+        Run run = night.await(2);
+        assertThat(night.findings(run)).isEmpty();
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(pathsAtSite()).noneMatch(path -> path.contains("p/E1"));
+        assertThat(root.resolve("p/E2/data/a/b")).hasContent("stays");
+        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
+                .isEqualTo(State.ERASED);
+        assertThat(ledgerOf("p/E1").stream().filter("erasure.begun"::equals)).hasSize(1);
+    }
+
+    private long filesInBag() throws IOException {
+        String[] folders = bag.resolve("data").toFile().list();
+        long files = 0;
+        for (String each : folders == null ? new String[0] : folders) {
+            String[] names = bag.resolve("data").resolve(each).toFile().list();
+            files += names == null ? 0 : names.length;
+        }
+        return files;
     }
 
     private Erasure erase() {

@@ -13,6 +13,7 @@ import dozo.manifest.IngestSettings;
 import dozo.message.MailSettings;
 import dozo.message.WebhookSettings;
 import dozo.record.RecoverySettings;
+import dozo.registry.ErasureSettings;
 import dozo.registry.RiskSettings;
 import dozo.run.RetentionSettings;
 import dozo.run.ScrubSettings;
@@ -85,6 +86,7 @@ public class Application {
             ScrubSettings.class,
             DrillSettings.class,
             RetentionSettings.class,
+            ErasureSettings.class,
             RecoverySettings.class,
             RiskSettings.class);
 

@@ -67,6 +67,17 @@ class MigrationTest {
     void ledgerReceiptsAndManifestsRefuseChange() {
         JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
         appendTo(jdbc, "first");
+        jdbc.sql("""
+                insert into project (code, created_at) values ('p', now());
+                insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                values (1, 'E1', 'filesystem', '/data', now(), 'test');
+                insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
+                values ('dr', 'dr.example', 22, 'dozo', '/dr', 'ssh-ed25519 AAAA', '/key', now());
+                insert into run (kind, site_id, state, requested_by, started_at) values ('nightlyBackup', 1, 'RUNNING', 'test', now());
+                insert into manifest values (1, 1, now(), 0, 0, 0, 0, 0, 0, 0, 0);
+                insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+                values (1, 1, 1, 1, '{1}', sha256('a'), 'm', 'w', now());
+                """).update();
 
         for (String change : List.of(
                 "update ledger set actor = 'x'",

@@ -72,6 +72,7 @@ public final class Dozo {
             CoverageCommand.class,
             AuditCommand.class,
             HoldCommand.class,
+            ErasureCommand.class,
             ManifestCommand.class,
             ProveCommand.class,
             CertificateCommand.class,

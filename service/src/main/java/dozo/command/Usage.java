@@ -53,6 +53,7 @@ public final class Usage {
                         "coverage",
                         "audit",
                         "hold",
+                        "erasure",
                         "prove",
                         "manifest",
                         "certificate",

@@ -589,11 +589,80 @@ class LedgerCompleteTest {
                         () -> ask("DELETE", "/users/boss/tokens/" + latestToken(), null),
                         false,
                         List.of(token("token.revoked", "boss/weekly"))),
+                new Change(
+                        "POST /api/v1/erasures",
+                        () -> toErase("G1", ""),
+                        () -> post(
+                                "/erasures",
+                                "{\"project\": \"P1\", \"experiment\": \"G1\", \"reason\": \"of %s\"}"
+                                        .formatted(PATIENT)),
+                        false,
+                        List.of(row("erasure.requested", "P1/G1", "erasure", ANY, "reason_sha256", ANY))),
+                new Change(
+                        "POST /api/v1/erasures/{id}/approve",
+                        () -> toErase("G2", "requested_by = requested_by"),
+                        () -> post("/erasures/%d/approve".formatted(erasure("G2")), "{}"),
+                        false,
+                        List.of(row("erasure.approved", "P1/G2", "erasure", ANY, "not_before", ANY))),
+                new Change(
+                        "POST /api/v1/erasures/{id}/withdraw",
+                        () -> toErase("G3", "requested_by = requested_by"),
+                        () -> post("/erasures/%d/withdraw".formatted(erasure("G3")), "{}"),
+                        false,
+                        List.of(row("erasure.withdrawn", "P1/G3", "erasure", ANY))),
+                new Change(
+                        "POST /api/v1/erasures/{id}/sites/{site}/statement",
+                        () -> toErase("G4", """
+                                approved_by = 'third', approved_at = now(), not_before = now(), begun_at = now(), manifests = 1,
+                                files = 1, bytes = 1, receipts = 1
+                                """),
+                        () -> post(
+                                "/erasures/%d/sites/dr/statement".formatted(erasure("G4")),
+                                "{\"reason\": \"says %s\"}".formatted(PATIENT)),
+                        false,
+                        List.of(
+                                row("erasure.stated", "P1/G4", "erasure", ANY, "site", "dr", "reason_sha256", ANY),
+                                row("erasure.completed", "P1/G4", "erasure", ANY))),
                 change(
                         "PUT /api/v1/me/password",
                         () -> put(
                                 "/me/password", "{\"present\": \"%s\", \"password\": \"%s\"}".formatted(FIRST, SECOND)),
                         row("password.changed", ACTOR)));
+    }
+
+    /**
+     * Makes an experiment of P1, and an erasure of it that another person requested.
+     *
+     * @param set how far the erasure is, as SQL; empty: there is none
+     */
+    private static void toErase(String code, String set) {
+        jdbc.sql("""
+                        insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                        select project_id, :code, 'none', convert_to('/gone/' || :code, 'UTF8'), now(), 'test'
+                        from project where code = 'P1'
+                        """).param("code", code).update();
+        if (!set.isEmpty()) {
+            jdbc.sql("""
+                            insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at)
+                            select project_id, code, experiment_id, registered_at, 'wish', 'other', now()
+                            from experiment where code = :code
+                            """).param("code", code).update();
+            jdbc.sql("update erasure set %s where code = :code".formatted(set))
+                    .param("code", code)
+                    .update();
+            jdbc.sql("""
+                            insert into erasure_site (erasure_id, site_id, files, bytes)
+                            select erasure_id, site_id, 1, 1 from erasure, site
+                            where erasure.code = :code and begun_at is not null and site.name = 'dr'
+                            """).param("code", code).update();
+        }
+    }
+
+    private static long erasure(String code) {
+        return jdbc.sql("select erasure_id from erasure where code = :code")
+                .param("code", code)
+                .query(Long.class)
+                .single();
     }
 
     private static Change change(String endpoint, Supplier<Answer> ask, Row... rows) {

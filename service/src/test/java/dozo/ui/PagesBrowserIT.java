@@ -1068,6 +1068,7 @@ class PagesBrowserIT {
         pages.put("audit-report-before", "/audit/report?at=2020-01-01&project=P001");
         pages.put("audit-report-wrong", "/audit/report?at=2099-01-01");
         pages.put("holds", "/holds");
+        pages.put("erasures", "/erasures");
         pages.put("ledger-wrong", "/audit/ledger?from=2026-11-02&until=2026-11-01");
         pages.put("experiments-sorted", "/experiments?sort=-size");
         pages.put("experiments-wrong", "/experiments?from=yesterday");

@@ -8,6 +8,7 @@ import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Erasures;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Experiments;
@@ -54,6 +55,7 @@ class ExperimentPage {
     private final Manifests manifests;
     private final RestoreQueue restores;
     private final Holds holds;
+    private final Erasures erasures;
 
     /** The state of the experiment at a site. */
     record AtSite(Site site, State state, @Nullable ExperimentCoverage coverage, List<Step> way) {}
@@ -71,7 +73,8 @@ class ExperimentPage {
             Findings findings,
             Manifests manifests,
             RestoreQueue restores,
-            Holds holds) {
+            Holds holds,
+            Erasures erasures) {
         this.experiments = experiments;
         this.search = search;
         this.sites = sites;
@@ -82,6 +85,7 @@ class ExperimentPage {
         this.manifests = manifests;
         this.restores = restores;
         this.holds = holds;
+        this.erasures = erasures;
     }
 
     @GetMapping
@@ -91,6 +95,8 @@ class ExperimentPage {
         model.addAttribute("experiment", experiment);
         model.addAttribute("source", FilePath.render(FilePath.rawBytes(experiment.source())));
         model.addAttribute("hold", holds.on(experiment.id()).orElse(null));
+        model.addAttribute(
+                "erasure", erasures.of(experiment.project(), experiment.code()).orElse(null));
         model.addAttribute("freeze", frozen(experiment).orElse(null));
         model.addAttribute(
                 "atSites",

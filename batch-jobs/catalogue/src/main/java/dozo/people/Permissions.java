@@ -109,6 +109,11 @@ public final class Permissions {
             GET    /holds                                                           own         all      all     all   -
             POST   /holds                                                           -           all      -       all   -
             POST   /holds/{id}/end                                                  -           -        -       all   -
+            GET    /erasures                                                        own         all      all     all   -
+            POST   /erasures                                                       own         all      -       all   -
+            POST   /erasures/{id}/approve                                          -           -        -       all   -
+            POST   /erasures/{id}/withdraw                                         own         all      -       all   -
+            POST   /erasures/{id}/sites/{site}/statement                           -           -        -       all   -
             GET    /sites                                                           -           all      all     all   -
             GET    /sites/new                                                       -           -        -       all   -
             POST   /sites/new                                                       -           -        -       all   -
@@ -183,6 +188,12 @@ public final class Permissions {
             GET    /api/v1/drills/{id}                                             own         all      all     all   read
             GET    /api/v1/drills/{id}/findings                                    own         all      all     all   read
             POST   /api/v1/drills/{id}/stop                                        -           all      -       all   write
+            GET    /api/v1/erasures                                                own         all      all     all   read
+            POST   /api/v1/erasures                                                own         all      -       all   write
+            GET    /api/v1/erasures/{id}                                           own         all      all     all   read
+            POST   /api/v1/erasures/{id}/approve                                   -           -        -       all   write
+            POST   /api/v1/erasures/{id}/withdraw                                  own         all      -       all   write
+            POST   /api/v1/erasures/{id}/sites/{site}/statement                    -           -        -       all   write
             GET    /api/v1/experiments                                             own         all      all     all   read
             POST   /api/v1/experiments                                             own         all      -       all   write
             POST   /api/v1/experiments/bulk                                        own         all      -       all   write

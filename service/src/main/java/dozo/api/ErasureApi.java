@@ -1,0 +1,110 @@
+package dozo.api;
+
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
+import dozo.ledger.Sight;
+import dozo.registry.Erasures;
+import dozo.registry.Erasures.Erasure;
+import dozo.registry.Erasures.ErasureAtSite;
+import java.security.Principal;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Erasures: one person requests that an experiment is removed everywhere, another approves it, and after a waiting time nights do it. */
+@RestController
+@RequestMapping("/api/v1/erasures")
+public class ErasureApi {
+
+    private final Erasures erasures;
+
+    /**
+     * An erasure to request.
+     *
+     * @param project required
+     * @param experiment its code in the project, required
+     * @param reason why, in one line, required
+     */
+    record NewErasure(
+            @Nullable String project,
+            @Nullable String experiment,
+            @Nullable String reason) {}
+
+    /** That nothing is left at a site. {@code reason}, how a person knows it, is required. */
+    record Statement(@Nullable String reason) {}
+
+    /**
+     * An erasure and how far it is.
+     *
+     * @param sites by name; none before it has begun
+     */
+    public record ErasureDetail(Erasure erasure, List<ErasureAtSite> sites) {}
+
+    ErasureApi(Erasures erasures) {
+        this.erasures = erasures;
+    }
+
+    /**
+     * Lists erasures, the latest first.
+     *
+     * @param after only earlier ones than this
+     */
+    @GetMapping
+    Page<Erasure> list(
+            @RequestParam(required = false) @Nullable Long after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        long before = after == null ? Long.MAX_VALUE : after;
+        return Page.of(limit, most -> erasures.page(sight, before, most), Erasure::id);
+    }
+
+    /** Returns an erasure, with how far it is at each site. */
+    @GetMapping("/{id}")
+    ErasureDetail show(@PathVariable long id, Sight sight) {
+        return detail(erasures.find(sight, id).orElseThrow(Missing.thing("erasure", id)));
+    }
+
+    /** Requests the erasure of an experiment. Another person has to approve it. */
+    @PostMapping
+    @ResponseStatus(HttpStatus.CREATED)
+    Erasure request(@RequestBody NewErasure asked, Sight sight, Principal actor) {
+        return erasures.request(
+                sight, text(asked.project), text(asked.experiment), text(asked.reason), actor.getName());
+    }
+
+    /** Approves an erasure that another person requested. Its waiting time begins. */
+    @PostMapping("/{id}/approve")
+    Erasure approve(@PathVariable long id, Principal actor) {
+        return erasures.approve(id, actor.getName()).orElseThrow(Missing.thing("erasure", id));
+    }
+
+    /** Withdraws an erasure that has not begun. */
+    @PostMapping("/{id}/withdraw")
+    Erasure withdraw(@PathVariable long id, Sight sight, Principal actor) {
+        return erasures.withdraw(sight, id, actor.getName()).orElseThrow(Missing.thing("erasure", id));
+    }
+
+    /** Records a person's statement that nothing is left at a site: it was removed by hand, or the site is destroyed. */
+    @PostMapping("/{id}/sites/{site}/statement")
+    ErasureDetail state(
+            @PathVariable long id, @PathVariable String site, @RequestBody Statement asked, Principal actor) {
+        return detail(erasures.state(id, site, text(asked.reason), actor.getName())
+                .orElseThrow(Missing.thing("erasure", id)));
+    }
+
+    private ErasureDetail detail(Erasure erasure) {
+        return new ErasureDetail(erasure, erasures.sites(erasure.id()));
+    }
+
+    private static String text(@Nullable String given) {
+        return given == null ? "" : given;
+    }
+}

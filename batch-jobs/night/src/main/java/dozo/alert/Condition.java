@@ -41,6 +41,10 @@ public record Condition(
         LATE_SOON(false),
         /** The site will be full within 90 days. */
         SITE_FILLING(false),
+        /** An erasure waits for the approval of a second person. */
+        ERASURE_REQUESTED(false),
+        /** An erasure could not begin, or something could not be removed from a site. */
+        NOT_ERASED(false),
         /** The service's own TLS certificate expires within 14 days, or has expired. */
         CERTIFICATE_EXPIRING(false),
         /** Another service stood by within a week, and none does now. */

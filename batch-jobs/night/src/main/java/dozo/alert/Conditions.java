@@ -81,6 +81,7 @@ public class Conditions {
         all.forEach(headline -> now.addAll(at(headline)));
         watches.forEach(watch -> now.addAll(watch.now()));
         now.addAll(lost());
+        now.addAll(erasures());
         now.addAll(drills(all.getFirst().drills()));
         ledger.lastVerification()
                 .filter(check -> check.verdict().equals(Verification.BROKEN))
@@ -146,6 +147,29 @@ public class Conditions {
                 .query((row, n) -> new Condition(
                         Kind.LOST,
                         null,
+                        row.getString("project"),
+                        row.getLong("count"),
+                        named(row.getString("first"), row.getString("last"))))
+                .list();
+    }
+
+    private List<Condition> erasures() {
+        return jdbc.sql("""
+                        select kind, site, project, count(*) as count, min(subject) as first, max(subject) as last
+                        from (select 'ERASURE_REQUESTED' as kind, null as site, p.code as project, p.code || '/' || x.code as subject
+                              from erasure x join project p using (project_id)
+                              where x.approved_at is null and x.withdrawn_at is null
+                              union all
+                              select 'NOT_ERASED', s.name, p.code, p.code || '/' || x.code
+                              from erasure x join project p using (project_id)
+                              left join erasure_site a on a.erasure_id = x.erasure_id and a.done_at is null
+                              left join site s using (site_id)
+                              where x.message <> '' or a.message <> '') open
+                        group by kind, site, project
+                        """)
+                .query((row, n) -> new Condition(
+                        Kind.valueOf(row.getString("kind")),
+                        row.getString("site"),
                         row.getString("project"),
                         row.getLong("count"),
                         named(row.getString("first"), row.getString("last"))))

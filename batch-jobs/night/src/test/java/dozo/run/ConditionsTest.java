@@ -79,6 +79,21 @@ class ConditionsTest {
                     "insert into site_space (site_id, day, seen_at, total_bytes, free_bytes) values (1, current_date, now(), 1000000, 0)",
                     "delete from site_space"),
             new Seed(
+                    Kind.ERASURE_REQUESTED,
+                    "p",
+                    "p/E1",
+                    """
+                    insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at)
+                    values (1, 'E1', 1, now(), 'wish', 'lab', now())
+                    """,
+                    "update erasure set approved_by = 'admin', approved_at = now(), not_before = now()"),
+            new Seed(
+                    Kind.NOT_ERASED,
+                    "p",
+                    "p/E1",
+                    "update erasure set message = 'hold 1 stands on p'",
+                    "update erasure set message = ''"),
+            new Seed(
                     Kind.LEDGER_BROKEN,
                     null,
                     "",

@@ -66,6 +66,8 @@ class AuditViewsTest {
                 insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, ended_at)
                 select e, 1, 1, convert_to('/scratch/' || e, 'UTF8'), 'COMPLETE', 'dozo', now(), now() from generate_series(1, 2) e;
                 insert into drill (restore_id) values (1), (2);
+                insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at)
+                select e, 'E' || e, e, now(), 'x', 'lab', now() from generate_series(1, 2) e;
                 insert into hold (project_id, reason, placed_by, placed_at) values (1, 'x', 'admin', now()), (2, 'x', 'admin', now());
                 insert into ledger (at, actor, action, subject)
                 values (now(), 'lab', 'experiment.registered', 'P1/A'), (now(), 'lab', 'experiment.registered', 'P2/B'),

@@ -8,6 +8,7 @@ import dozo.collect.Reconciliations.State;
 import dozo.file.FilePath;
 import dozo.registry.Refusal;
 import dozo.run.Collecting;
+import dozo.source.delivery.ItemFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
@@ -129,7 +130,8 @@ public class Collection implements Collecting {
     private static void erase(Delivered delivered) {
         Path item = requireNonNull(delivered.tree.getParent());
         try {
-            if (!delivered.spool.equals(item.getParent())) {
+            if (!delivered.spool.equals(item.getParent())
+                    || !ItemFolder.tree(item).equals(delivered.tree)) {
                 throw new IOException("%s is no folder of the spool %s".formatted(item, delivered.spool));
             }
             // NB: walks without following links.

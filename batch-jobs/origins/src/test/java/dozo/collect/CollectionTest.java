@@ -1,14 +1,17 @@
 package dozo.collect;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.collect.Origins.Terms;
 import dozo.collect.Reconciliations.Report;
 import dozo.db.TestDatabase;
+import dozo.file.FilePath;
 import dozo.ledger.Findings;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
+import dozo.record.Forgetting;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
@@ -17,6 +20,7 @@ import dozo.remote.Tmpfs;
 import dozo.source.flywheel.Emulator;
 import dozo.source.flywheel.Faults.Fault;
 import dozo.source.flywheel.Hierarchy;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,6 +53,8 @@ class CollectionTest {
     private final Projects projects = new Projects(jdbc, ledger, CLOCK);
     private final Findings findings = new Findings(new JdbcTemplate(database), CLOCK);
     private final Reconciliations reconciliations = new Reconciliations(new JdbcTemplate(database), findings, CLOCK);
+
+    private final TransactionTemplate transactions = new TransactionTemplate(new JdbcTransactionManager(database));
 
     private Hierarchy hierarchy = Hierarchy.small();
     private Emulator emulator;
@@ -208,6 +214,64 @@ class CollectionTest {
         assertThat(night().itemsComplete()).isEqualTo(2);
     }
 
+    @Test
+    void whatAnErasedExperimentWasCollectedFromDoesNotComeBack() throws Exception {
+        begin(DataSize.ofBytes(0));
+        night();
+        Path item = jdbc.sql("select source_root from experiment where experiment_id = 1")
+                .query((row, n) -> FilePath.pathOf(row.getBytes(1)).getParent())
+                .single();
+        assertThat(item.resolve("tree")).isNotEmptyDirectory();
+        Path outside = Files.createDirectory(folder.resolve("outside"));
+        Files.writeString(outside.resolve("precious"), "keep");
+        Files.createSymbolicLink(item.resolve("tree/link"), outside);
+        jdbc.sql("""
+                insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at, approved_by,
+                                     approved_at, not_before, begun_at, manifests, files, bytes, receipts)
+                select project_id, code, 1, registered_at, 'wish', 'lab', now(), 'admin', now(), now(), now(), 0, 0, 0, 0
+                from experiment where experiment_id = 1
+                """).update();
+
+        transactions.executeWithoutResult(_ -> {
+            collection.erase(1);
+            // As if the process had died before it could commit.
+            collection.erase(1);
+            new Forgetting(jdbc).forget(1);
+        });
+
+        assertThat(item).doesNotExist();
+        assertThat(outside.resolve("precious")).hasContent("keep");
+        assertThat(Files.list(spool)).hasSize(7);
+        Report report = night();
+        assertThat(item).doesNotExist();
+        assertThat(report.itemsDismissed()).isEqualTo(1);
+        assertThat(jdbc.sql("select count(*) from experiment").query(Long.class).single())
+                .isEqualTo(7);
+    }
+
+    @Test
+    void anEmptySpoolIsNotTakenForAnErasedItem() throws Exception {
+        begin(DataSize.ofBytes(0));
+        night();
+        Files.move(spool, folder.resolve("unmounted"));
+        Files.createDirectory(spool);
+
+        assertThatThrownBy(() -> collection.erase(1))
+                .isInstanceOf(UncheckedIOException.class)
+                .hasMessageContaining("is empty: is its disk mounted?");
+        for (String elsewhere :
+                List.of("/", folder.resolve("unmounted/item/tree").toString(), spool + "/item", spool + "/tree")) {
+            jdbc.sql("update experiment set source_root = convert_to(:root, 'UTF8') where experiment_id = 1")
+                    .param("root", elsewhere)
+                    .update();
+            assertThatThrownBy(() -> collection.erase(1))
+                    .as(elsewhere)
+                    .isInstanceOf(UncheckedIOException.class)
+                    .hasMessageContaining("is no folder of the spool");
+        }
+        assertThat(Files.list(folder.resolve("unmounted"))).hasSize(8);
+    }
+
     private void begin(DataSize roomLeft) throws Exception {
         CollectSettings settings =
                 new CollectSettings(Duration.ofHours(1), 3, Duration.ofMillis(1), Duration.ofSeconds(5), roomLeft);
@@ -220,7 +284,7 @@ class CollectionTest {
                 reconciliations,
                 new Room(jdbc, settings, CLOCK),
                 settings,
-                new TransactionTemplate(new JdbcTransactionManager(database)),
+                transactions,
                 CLOCK);
         Path key = Files.writeString(folder.resolve("key"), emulator.key());
         URI address = URI.create("http://localhost:" + emulator.port());

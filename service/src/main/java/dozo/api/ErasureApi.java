@@ -93,10 +93,10 @@ public class ErasureApi {
     }
 
     /** Records a person's statement that nothing is left at a site: it was removed by hand, or the site is destroyed. */
-    @PostMapping("/{id}/sites/{site}/statement")
+    @PostMapping("/{id}/sites/{name}/statement")
     ErasureDetail state(
-            @PathVariable long id, @PathVariable String site, @RequestBody Statement asked, Principal actor) {
-        return detail(erasures.state(id, site, text(asked.reason), actor.getName())
+            @PathVariable long id, @PathVariable String name, @RequestBody Statement asked, Principal actor) {
+        return detail(erasures.state(id, name, text(asked.reason), actor.getName())
                 .orElseThrow(Missing.thing("erasure", id)));
     }
 

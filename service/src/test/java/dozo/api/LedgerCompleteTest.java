@@ -611,7 +611,7 @@ class LedgerCompleteTest {
                         false,
                         List.of(row("erasure.withdrawn", "P1/G3", "erasure", ANY))),
                 new Change(
-                        "POST /api/v1/erasures/{id}/sites/{site}/statement",
+                        "POST /api/v1/erasures/{id}/sites/{name}/statement",
                         () -> toErase("G4", """
                                 approved_by = 'third', approved_at = now(), not_before = now(), begun_at = now(), manifests = 1,
                                 files = 1, bytes = 1, receipts = 1

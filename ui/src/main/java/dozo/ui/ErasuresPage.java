@@ -86,16 +86,16 @@ class ErasuresPage {
         return done(id, sight, model, () -> erasures.withdraw(sight, id, actor.getName()));
     }
 
-    @PostMapping("/{id}/sites/{site}/statement")
+    @PostMapping("/{id}/sites/{name}/statement")
     String state(
             @PathVariable long id,
-            @PathVariable String site,
+            @PathVariable String name,
             @RequestParam Map<String, String> typed,
             Principal actor,
             Sight sight,
             Model model) {
         String reason = new Form(typed, Map.of()).value("how");
-        return done(id, sight, model, () -> erasures.state(id, site, reason, actor.getName()));
+        return done(id, sight, model, () -> erasures.state(id, name, reason, actor.getName()));
     }
 
     private String done(long id, Sight sight, Model model, Supplier<Optional<Erasure>> change) {

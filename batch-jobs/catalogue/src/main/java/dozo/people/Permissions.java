@@ -113,7 +113,7 @@ public final class Permissions {
             POST   /erasures                                                       own         all      -       all   -
             POST   /erasures/{id}/approve                                          -           -        -       all   -
             POST   /erasures/{id}/withdraw                                         own         all      -       all   -
-            POST   /erasures/{id}/sites/{site}/statement                           -           -        -       all   -
+            POST   /erasures/{id}/sites/{name}/statement                           -           -        -       all   -
             GET    /sites                                                           -           all      all     all   -
             GET    /sites/new                                                       -           -        -       all   -
             POST   /sites/new                                                       -           -        -       all   -
@@ -193,7 +193,7 @@ public final class Permissions {
             GET    /api/v1/erasures/{id}                                           own         all      all     all   read
             POST   /api/v1/erasures/{id}/approve                                   -           -        -       all   write
             POST   /api/v1/erasures/{id}/withdraw                                  own         all      -       all   write
-            POST   /api/v1/erasures/{id}/sites/{site}/statement                    -           -        -       all   write
+            POST   /api/v1/erasures/{id}/sites/{name}/statement                    -           -        -       all   write
             GET    /api/v1/experiments                                             own         all      all     all   read
             POST   /api/v1/experiments                                             own         all      -       all   write
             POST   /api/v1/experiments/bulk                                        own         all      -       all   write

@@ -2,7 +2,6 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
-import java.io.IOException;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -57,7 +56,7 @@ class NightlyBackupJob {
     private final Anchors anchors;
     private final Recording recording;
     private final Retention retention;
-    private final Senders senders;
+    private final AtSite site;
     private final Replications replications;
     private final SendingWatch watch;
     private final TransferSettings settings;
@@ -74,7 +73,7 @@ class NightlyBackupJob {
             Anchors anchors,
             Recording recording,
             Retention retention,
-            Senders senders,
+            AtSite site,
             Replications replications,
             SendingWatch watch,
             TransferSettings settings) {
@@ -89,7 +88,7 @@ class NightlyBackupJob {
         this.anchors = anchors;
         this.recording = recording;
         this.retention = retention;
-        this.senders = senders;
+        this.site = site;
         this.replications = replications;
         this.watch = watch;
         this.settings = settings;
@@ -106,9 +105,13 @@ class NightlyBackupJob {
                         .next(collect())
                         .build())
                 .next(shared())
-                .next(tasklet("compare", steps::compare))
-                .next(tasklet("sweep", steps::sweep))
-                .next(tasklet("anchor", anchors::write))
+                .next(compare())
+                .next(flowing("sweep", (flow, step) -> steps.sweep(flow))
+                        .allowStartIfComplete(false)
+                        .build())
+                .next(flowing("anchor", (flow, step) -> anchors.write(flow))
+                        .allowStartIfComplete(false)
+                        .build())
                 // Last, so that the record has the row of the anchor: a rebuilt ledger then contains every anchored
                 // row.
                 .next(flowing("record", (flow, step) -> recording.record(flow)).build())
@@ -153,8 +156,11 @@ class NightlyBackupJob {
         return new StepBuilder("checkSite", repository)
                 .tasklet(
                         (contribution, chunk) -> {
-                            senders.of(run(contribution.getStepExecution()), site(contribution.getStepExecution()));
-                            replications.connect(run(contribution.getStepExecution()));
+                            StepExecution step = contribution.getStepExecution();
+                            site.first(flows.early(run(step), site(step)), _ -> {
+                                replications.connect(run(step));
+                                return null;
+                            });
                             return RepeatStatus.FINISHED;
                         },
                         new ResourcelessTransactionManager())
@@ -207,15 +213,12 @@ class NightlyBackupJob {
                 .build();
     }
 
-    private interface Once {
-        void of(long run, int site) throws IOException, InterruptedException;
-    }
-
-    private Step tasklet(String name, Once work) {
-        return new StepBuilder(name, repository)
+    private Step compare() {
+        return new StepBuilder("compare", repository)
                 .tasklet(
                         (contribution, chunk) -> {
-                            work.of(run(contribution.getStepExecution()), site(contribution.getStepExecution()));
+                            StepExecution step = contribution.getStepExecution();
+                            steps.compare(run(step), site(step));
                             return RepeatStatus.FINISHED;
                         },
                         transactions)

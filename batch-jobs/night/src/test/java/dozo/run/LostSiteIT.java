@@ -110,11 +110,7 @@ class LostSiteIT extends NightAtSite {
                     when (new.step_name = '%s') execute function hold_up()
                     """.formatted(step));
             run = night.get(Operations.class).start("dr", "test");
-            Awaitility.await()
-                    .atMost(LIMIT)
-                    .until(() ->
-                            night.count("select count(*) from pg_locks where locktype = 'advisory' and not granted")
-                                    > 0);
+            night.awaitHeldUp("locktype = 'advisory' and (classid, objid, objsubid) = (0, 1, 1)");
             site.close();
             statement.execute("select pg_advisory_unlock(1)");
         }

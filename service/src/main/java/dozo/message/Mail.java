@@ -17,6 +17,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Date;
 import org.eclipse.angus.mail.smtp.SMTPAddressFailedException;
 import org.eclipse.angus.mail.smtp.SMTPSendFailedException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.stereotype.Component;
 
@@ -24,6 +26,8 @@ import org.springframework.stereotype.Component;
 @Component
 @EnableConfigurationProperties(MailSettings.class)
 class Mail {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Mail.class);
 
     private final MailSettings settings;
     private final String machine;
@@ -43,13 +47,25 @@ class Mail {
             throw new NotDelivered("no mail server is set: DOZO_MAIL_HOST", false, null);
         }
         Session session = MailServer.session(settings, machine);
-        try (Transport transport = MailServer.connected(session, settings)) {
+        Transport transport = MailServer.connected(session, settings);
+        try {
             MimeMessage mail = mail(session, message, written);
             transport.sendMessage(mail, mail.getAllRecipients());
         } catch (SendFailedException e) {
             throw new NotDelivered("the mail server refuses the message: " + MailServer.answer(e), isFinal(e), e);
         } catch (MessagingException e) {
             throw MailServer.unusable(settings, e);
+        } finally {
+            end(transport);
+        }
+    }
+
+    /** NB: a message that the server has accepted is sent, however the connection ends. */
+    private static void end(Transport transport) {
+        try {
+            transport.close();
+        } catch (MessagingException e) {
+            LOG.debug("the connection to the mail server did not end well", e);
         }
     }
 

@@ -32,6 +32,7 @@ import java.util.function.IntSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.scheduling.annotation.ScheduledAnnotationBeanPostProcessor;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -82,6 +83,8 @@ class CourierTest {
             assertThat(english.getHeader("Auto-Submitted")).containsExactly("auto-generated");
             assertThat(english.getFrom()[0]).hasToString("dozo@example.org");
 
+            // NB: a message that the server has accepted, and of which the database does not know that, is sent again.
+            await().atMost(LIMIT).until(() -> sent() == 3);
             mail.stop();
             service.bean(Alerts.class).evaluate(List.of());
             await().atMost(LIMIT)
@@ -122,6 +125,18 @@ class CourierTest {
             await().atMost(LIMIT).until(() -> givenUp() == 1);
             assertThat(error()).contains("refuses the message", "550 5.1.1 no such user");
             assertThat(service.get("/api/v1/alerts/recipients").text()).contains("no such user");
+        }
+    }
+
+    @Test
+    void whatAServerHasAcceptedIsSentAlsoIfItThenResetsTheConnection() throws Exception {
+        try (SmtpScript script = new SmtpScript(Map.of(".", SmtpScript.RESET));
+                RunningService service = start(mail(script.port(), "none"))) {
+            save(service, "it", "{\"mail\": \"it@example.org\"}");
+            service.post("/api/v1/alerts/recipients/it/test", "");
+            await().atMost(LIMIT).until(() -> sent() == 1 || !error().isEmpty());
+            assertThat(error()).isEmpty();
+            assertThat(script.connections()).isEqualTo(1);
         }
     }
 
@@ -231,7 +246,14 @@ class CourierTest {
         Map<String, String> settings = new HashMap<>(more);
         settings.put("dozo.service.name", "one");
         settings.put("dozo.service.url", "https://dozo.example.org");
-        return RunningService.start(folder.resolve("work"), database, settings);
+        RunningService service = RunningService.start(folder.resolve("work"), database, settings);
+        // Only the tests say which conditions stand: by its own look, the service would end those that they invent.
+        service.bean(ScheduledAnnotationBeanPostProcessor.class).getScheduledTasks().stream()
+                .filter(task -> task.toString().endsWith("Courier.look"))
+                .findFirst()
+                .orElseThrow()
+                .cancel();
+        return service;
     }
 
     private static Map<String, String> mail(int port, String tls) {

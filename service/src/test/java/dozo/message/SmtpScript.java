@@ -17,6 +17,9 @@ final class SmtpScript implements AutoCloseable {
     /** Ends the connection instead of an answer. */
     static final String DROP = "";
 
+    /** Accepts, and resets the connection. */
+    static final String RESET = "250 ok, reset";
+
     private final ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
     private final Map<String, String> answers;
     private final AtomicInteger connections = new AtomicInteger();
@@ -61,6 +64,10 @@ final class SmtpScript implements AutoCloseable {
                 return;
             }
             say(client, answer);
+            if (answer.equals(RESET)) {
+                client.setSoLinger(true, 0);
+                return;
+            }
         }
     }
 

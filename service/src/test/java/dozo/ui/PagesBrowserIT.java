@@ -35,6 +35,7 @@ import dozo.people.Users;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Holds;
 import dozo.registry.Projects;
 import dozo.registry.RestorePlaces;
 import dozo.registry.Scanners;
@@ -169,6 +170,7 @@ class PagesBrowserIT {
         drill();
         past();
         plan();
+        hold();
     }
 
     private static void restore() throws Exception {
@@ -263,6 +265,20 @@ class PagesBrowserIT {
                         from experiment, site, generate_series(10, 300, 10) n;
                         update experiment set registered_at = now() - interval '310 days' where code = 'S0001';
                         """).update();
+    }
+
+    /** Adds holds: one that was ended, one on a project, and one on an experiment that ends by itself. */
+    private static void hold() {
+        Holds holds = service.bean(Holds.class);
+        int experiment = service.bean(Experiments.class)
+                .find("P001", "S0001")
+                .orElseThrow()
+                .id();
+        long ended = holds.place("P001", experiment, "査読中の論文のデータ（受付 2026-114）", null, "mori")
+                .id();
+        holds.end(ended, "論文が受理された", "admin");
+        holds.place("P001", null, "Inquiry 2026-07 of the research ethics committee", null, "mori");
+        holds.place("P001", experiment, "監査 2026 の対象", Instant.now().plus(Duration.ofDays(90)), "mori");
     }
 
     /** Adds booked visits, with one gap of each kind. */

@@ -6,6 +6,7 @@ import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.people.Users;
 import dozo.people.Users.User;
+import dozo.registry.Holds;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
 import dozo.registry.Projects.Threshold;
@@ -30,26 +31,35 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Projects: their members, source roots and restore folders, the tripwire's threshold, the time between drills, the time that data may wait, the priority, and the names at the sites. */
+/** Projects: their members, source roots and restore folders, the tripwire's threshold, the time between drills, the time that data may wait, the priority, and the names at the sites; the holds that stand. */
 @Controller
 @RequestMapping("/administration/projects")
 class ProjectsPage {
 
     private static final int SHOWN = 100;
     private static final int MEMBERS_SHOWN = 500;
+    private static final int HOLDS_SHOWN = 20;
 
     private final Projects projects;
     private final RestorePlaces restorePlaces;
     private final DrillSettings drills;
     private final RiskSettings risk;
     private final Users users;
+    private final Holds holds;
 
-    ProjectsPage(Projects projects, RestorePlaces restorePlaces, DrillSettings drills, RiskSettings risk, Users users) {
+    ProjectsPage(
+            Projects projects,
+            RestorePlaces restorePlaces,
+            DrillSettings drills,
+            RiskSettings risk,
+            Users users,
+            Holds holds) {
         this.projects = projects;
         this.restorePlaces = restorePlaces;
         this.drills = drills;
         this.risk = risk;
         this.users = users;
+        this.holds = holds;
     }
 
     @GetMapping
@@ -249,6 +259,8 @@ class ProjectsPage {
         model.addAttribute("members", users.members(project.code(), "", MEMBERS_SHOWN));
         model.addAttribute(
                 "names", users.page("", MEMBERS_SHOWN).stream().map(User::name).toList());
+        model.addAttribute(
+                "holds", Cut.of(HOLDS_SHOWN, most -> holds.standing(project.code(), most), hold -> "" + hold.id()));
         model.addAttribute("form", new Form(values, errors));
         return "project";
     }

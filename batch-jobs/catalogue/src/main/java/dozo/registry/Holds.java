@@ -27,11 +27,13 @@ public class Holds {
 
     private static final int REASON_LENGTH_MAX = 500;
 
+    private static final String STANDS = "(h.ended_at is null and (h.until is null or h.until > :now))";
+
     private static final String SELECT = """
             select h.hold_id as id, p.code as project, e.code as experiment, h.reason, h.placed_by, h.placed_at, h.until,
-                   h.ended_at, h.ended_by, h.end_reason, h.ended_at is null and (h.until is null or h.until > :now) as stands
+                   h.ended_at, h.ended_by, h.end_reason, %s as stands
             from hold h join project p using (project_id) left join experiment e on e.experiment_id = h.experiment_id
-            """;
+            """.formatted(STANDS);
 
     private static final RowMapper<Hold> HOLD = Rows.of(Hold.class);
 
@@ -94,8 +96,7 @@ public class Holds {
 
     /** Refuses if a site has copies of a held experiment: they would no longer count. */
     void refuseIfHeldAt(int siteId) {
-        jdbc.sql(SELECT + """
-                        where h.ended_at is null and (h.until is null or h.until > :now)
+        jdbc.sql(SELECT + "where " + STANDS + """
                           and exists (select from stored s join experiment x on x.experiment_id = s.experiment_id
                                       where s.site_id = :site and x.project_id = h.project_id
                                         and (h.experiment_id is null or h.experiment_id = x.experiment_id))
@@ -201,14 +202,23 @@ public class Holds {
      */
     public List<Hold> page(Sight sight, boolean all, long before, int limit) {
         return jdbc.sql(SELECT + """
-                        where h.hold_id < :before and in_sight(:seen, p.code)
-                          and (:all or h.ended_at is null and (h.until is null or h.until > :now))
+                        where h.hold_id < :before and in_sight(:seen, p.code) and (:all or %s)
                         order by h.hold_id desc limit :limit
-                        """)
+                        """.formatted(STANDS))
                 .param("now", now())
                 .param("before", before)
                 .param("seen", sight.seen())
                 .param("all", all)
+                .param("limit", limit)
+                .query(HOLD)
+                .list();
+    }
+
+    /** Returns at most {@code limit} holds that stand on a project or one of its experiments, the latest first. */
+    public List<Hold> standing(String project, int limit) {
+        return jdbc.sql(SELECT + "where p.code = :project and " + STANDS + " order by h.hold_id desc limit :limit")
+                .param("now", now())
+                .param("project", project)
                 .param("limit", limit)
                 .query(HOLD)
                 .list();

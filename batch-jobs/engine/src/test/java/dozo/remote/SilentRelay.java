@@ -3,12 +3,14 @@ package dozo.remote;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Relays bytes between a client and a site on this machine, until it falls silent: then it passes on no byte and no
@@ -23,6 +25,8 @@ public final class SilentRelay implements AutoCloseable {
     private volatile boolean silent;
     private volatile boolean frozen;
     private volatile int silentBelow;
+    private final AtomicLong cutAfter = new AtomicLong(Long.MAX_VALUE);
+    private volatile Runnable beforeCut = () -> {};
 
     public SilentRelay(SiteAddress site) throws IOException {
         this.site = site;
@@ -30,13 +34,7 @@ public final class SilentRelay implements AutoCloseable {
         Thread.ofVirtual().start(() -> {
             try {
                 while (true) {
-                    Socket client = listening.accept();
-                    Socket server = new Socket(InetAddress.ofLiteral("127.0.0.1"), site.port());
-                    int number = sockets.size();
-                    sockets.add(client);
-                    sockets.add(server);
-                    Thread.ofVirtual().start(() -> pass(client, server, number));
-                    Thread.ofVirtual().start(() -> pass(server, client, number));
+                    connect(listening.accept());
                 }
             } catch (IOException closed) {
                 // The test has ended.
@@ -44,10 +42,35 @@ public final class SilentRelay implements AutoCloseable {
         });
     }
 
+    private void connect(Socket client) throws IOException {
+        Socket server;
+        try {
+            server = new Socket(InetAddress.ofLiteral("127.0.0.1"), site.port());
+        } catch (ConnectException away) {
+            client.close();
+            return;
+        }
+        int number = sockets.size();
+        sockets.add(client);
+        sockets.add(server);
+        Thread.ofVirtual().start(() -> pass(client, server, number));
+        Thread.ofVirtual().start(() -> pass(server, client, number));
+    }
+
     /** Returns the address of the site behind the relay. */
     public SiteAddress address() {
         return new SiteAddress(
                 site.host(), listening.getLocalPort(), site.user(), site.root(), site.identity(), site.hostKey());
+    }
+
+    /**
+     * Cuts a connection, once, when a client has sent this many bytes over it.
+     *
+     * @param before done before
+     */
+    public void cutAfter(long bytes, Runnable before) {
+        beforeCut = before;
+        cutAfter.set(bytes);
     }
 
     void fallSilent() {
@@ -85,14 +108,34 @@ public final class SilentRelay implements AutoCloseable {
         }
     }
 
+    private boolean isFromClient(int number, Socket from) {
+        return sockets.get(number) == from;
+    }
+
+    private boolean isToBeCut(long passed) {
+        long after = cutAfter.get();
+        if (passed < after || !cutAfter.compareAndSet(after, Long.MAX_VALUE)) {
+            return false;
+        }
+        beforeCut.run();
+        return true;
+    }
+
     private void pass(Socket from, Socket to, int number) {
         try {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
             byte[] bytes = new byte[64 << 10];
+            long passed = 0;
             for (int n = in.read(bytes); n >= 0; n = in.read(bytes)) {
                 if (frozen) {
                     over.await();
+                }
+                passed += n;
+                if (isFromClient(number, from) && isToBeCut(passed)) {
+                    from.close();
+                    to.close();
+                    return;
                 }
                 if (!silent && number >= silentBelow) {
                     out.write(bytes, 0, n);

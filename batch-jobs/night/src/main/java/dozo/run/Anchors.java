@@ -7,16 +7,17 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.registry.Sites;
+import dozo.remote.RemoteException;
 import dozo.send.Route;
 import dozo.send.Sender;
 import dozo.send.Sender.Placing;
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Writes the ledger's last row to the site at the end of a run, where the owner of the database cannot change it. */
 @Component
@@ -25,41 +26,47 @@ class Anchors {
     private final Ledger ledger;
     private final Findings findings;
     private final Sites sites;
-    private final Senders senders;
+    private final AtSite site;
+    private final TransactionTemplate transaction;
 
-    Anchors(Ledger ledger, Findings findings, Sites sites, Senders senders) {
+    Anchors(Ledger ledger, Findings findings, Sites sites, AtSite site, TransactionTemplate transaction) {
         this.ledger = ledger;
         this.findings = findings;
         this.sites = sites;
-        this.senders = senders;
+        this.site = site;
+        this.transaction = transaction;
     }
 
     /**
      * Writes the anchor of the ledger's last row, as a file that is verified before it gets its name and that never
-     * replaces another. A failure is a finding. A repetition for the same row leaves the existing file unchanged.
+     * replaces another. A failure is a finding. A repetition for the same row leaves the existing file unchanged. No
+     * transaction is open during requests to the site. Returns the number of anchors.
      */
-    @Transactional
-    void write(long runId, int siteId) throws InterruptedException {
+    int write(NightFlow flow) throws JobInterruptedException, InterruptedException {
         Optional<Anchor> head = ledger.head();
         if (head.isEmpty()) {
-            failed(runId, "the ledger has no valid last row to anchor; check it with `dozo ledger verify`");
-            return;
+            failed(flow.run(), "the ledger has no valid last row to anchor; check it with `dozo ledger verify`");
+            return 0;
         }
         Anchor anchor = head.get();
         try {
-            place(senders.of(runId, siteId), anchor);
-        } catch (IOException e) {
+            site.of(flow, sender -> {
+                place(sender, anchor);
+                return null;
+            });
+        } catch (RemoteException e) {
             failed(
-                    runId,
+                    flow.run(),
                     "row %d of the ledger could not be anchored at the site: %s; the next run anchors a later one"
                             .formatted(anchor.seq(), e.getMessage()));
-            return;
+            return 0;
         }
-        // NB: last, because appending blocks all others who append until the end of the transaction.
-        ledger.anchored(anchor, sites.find(siteId).orElseThrow().name());
+        transaction.executeWithoutResult(_ ->
+                ledger.anchored(anchor, sites.find(flow.site()).orElseThrow().name()));
+        return 1;
     }
 
-    private static void place(Sender sender, Anchor anchor) throws IOException, InterruptedException {
+    private static void place(Sender sender, Anchor anchor) throws RemoteException, InterruptedException {
         Route route = Route.alone(Anchor.file(anchor.seq()));
         sender.place(List.of(new Placing(route, FilePath.ROOT, () -> new ByteArrayInputStream(anchor.line()))));
         sender.sweep(route, Set.of());

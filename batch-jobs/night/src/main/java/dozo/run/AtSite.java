@@ -74,6 +74,21 @@ class AtSite {
      */
     <T extends @Nullable Object> T of(NightFlow flow, Deed<T> deed)
             throws RemoteException, JobInterruptedException, InterruptedException {
+        return of(flow, deed, true);
+    }
+
+    /**
+     * Executes the first work of a run in the same way, but does not wait for a site that has not answered yet: its address
+     * may be wrong. One that is lost after a login has answered.
+     */
+    <T extends @Nullable Object> T first(NightFlow flow, Deed<T> deed)
+            throws RemoteException, JobInterruptedException, InterruptedException {
+        return of(flow, deed, false);
+    }
+
+    private <T extends @Nullable Object> T of(NightFlow flow, Deed<T> deed, boolean known)
+            throws RemoteException, JobInterruptedException, InterruptedException {
+        boolean answered = known;
         while (true) {
             Sender sender = null;
             try {
@@ -82,8 +97,10 @@ class AtSite {
                 isBack(flow);
                 return done;
             } catch (RemoteException e) {
+                answered |= e.reason() == Reason.LOST;
                 boolean away = e.reason() == Reason.LOST || e.reason() == Reason.UNREACHABLE;
-                if (!away
+                if (!answered
+                        || !away
                         || !mayWait(flow, sites.find(flow.site()).orElseThrow().name(), e)) {
                     throw e;
                 }
@@ -91,6 +108,7 @@ class AtSite {
                     senders.drop(flow.run(), sender);
                 }
             } catch (SourceAway e) {
+                answered = true;
                 if (!mayWait(flow, e.site, e)) {
                     throw new RemoteException(Reason.LOST, String.valueOf(e.getMessage()), e);
                 }

@@ -39,6 +39,8 @@ class NightFlows implements StepExecutionListener, Share {
     /** How long the current work of a worker may take when its run is paused; then the lanes are closed. */
     private static final Duration STOP_LIMIT = Duration.ofSeconds(60);
 
+    private static final long NO_WORKER = 0;
+
     private static final Logger LOG = LoggerFactory.getLogger(NightFlows.class);
 
     private final Runs runs;
@@ -53,6 +55,7 @@ class NightFlows implements StepExecutionListener, Share {
     private final TransferSettings settings;
     private final String host = ActiveService.machine();
     private final Map<Long, Open> open = new ConcurrentHashMap<>();
+    private final Map<Long, NightFlow> early = new ConcurrentHashMap<>();
 
     private record Open(NightFlow flow, ScheduledExecutorService ticks) {}
 
@@ -94,6 +97,14 @@ class NightFlows implements StepExecutionListener, Share {
         return open.computeIfAbsent(run, _ -> begin(run, site)).flow();
     }
 
+    /**
+     * Returns the flow of a run before {@link #of}: it has no lease yet, so that no worker joins before the site is checked and
+     * everything is collected.
+     */
+    NightFlow early(long run, int site) {
+        return early.computeIfAbsent(run, _ -> new NightFlow(run, site, NO_WORKER, false, planner(site), () -> {}));
+    }
+
     /** Returns what a run waits for if no units are under way; null: for nothing of its own. */
     @Nullable
     Limit waitsFor(long run) {
@@ -103,6 +114,10 @@ class NightFlows implements StepExecutionListener, Share {
 
     /** Asks the flows of a run in this process to begin nothing more. */
     void stop(long run) {
+        NightFlow first = early.get(run);
+        if (first != null) {
+            first.stop();
+        }
         Open stopped = open.get(run);
         if (stopped != null) {
             stopped.flow().stop();
@@ -116,6 +131,7 @@ class NightFlows implements StepExecutionListener, Share {
 
     /** Asks all flows in this process to begin nothing more. */
     void stopAll() {
+        early.values().forEach(NightFlow::stop);
         open.values().forEach(working -> working.flow().stop());
     }
 
@@ -144,14 +160,23 @@ class NightFlows implements StepExecutionListener, Share {
 
     /** Forgets a run that has ended in this process. */
     void close(long run) {
+        NightFlow first = early.remove(run);
+        if (first != null) {
+            endWaiting(first);
+        }
         Open ended = open.remove(run);
         if (ended != null) {
             ended.ticks().shutdownNow();
             leave(ended.flow());
             hours.share(ended.flow().site(), 1);
-            if (!ended.flow().joined() && ended.flow().isBack()) {
-                runs.say(run, "");
-            }
+            endWaiting(ended.flow());
+        }
+    }
+
+    /** Removes the message of a run that was still waiting for its site. */
+    private void endWaiting(NightFlow flow) {
+        if (!flow.joined() && flow.isBack()) {
+            runs.say(flow.run(), "");
         }
     }
 
@@ -226,8 +251,7 @@ class NightFlows implements StepExecutionListener, Share {
         }
         workers.freeOfEnded(run);
         long worker = workers.enlist(run, host, joined);
-        Planner planner = new Planner(settings.partitions(), settings.limits(), costModels.of(site));
-        NightFlow flow = new NightFlow(run, site, worker, joined, planner, () -> notices.tell(run));
+        NightFlow flow = new NightFlow(run, site, worker, joined, planner(site), () -> notices.tell(run));
         var _ = renewed(flow);
         flow.others(workers.others(run, worker));
         hours.share(site, 1 + flow.others().alive());
@@ -239,6 +263,10 @@ class NightFlows implements StepExecutionListener, Share {
             var _ = ticks.scheduleWithFixedDelay(() -> cutOff(flow), 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
         }
         return new Open(flow, ticks);
+    }
+
+    private Planner planner(int site) {
+        return new Planner(settings.partitions(), settings.limits(), costModels.of(site));
     }
 
     /** Closes the lanes when others may have taken over: what the kernel still holds must not be sent later. */

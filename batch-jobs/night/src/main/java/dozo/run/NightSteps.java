@@ -6,14 +6,15 @@ import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.registry.Experiments;
+import dozo.remote.RemoteException;
 import dozo.transfer.TransferUnits;
-import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -31,7 +32,7 @@ class NightSteps {
     private final TransferUnits units;
     private final Coverage coverage;
     private final Findings findings;
-    private final Senders senders;
+    private final AtSite site;
     private final InstantSource clock;
 
     NightSteps(
@@ -40,14 +41,14 @@ class NightSteps {
             TransferUnits units,
             Coverage coverage,
             Findings findings,
-            Senders senders,
+            AtSite site,
             InstantSource clock) {
         this.experiments = experiments;
         this.retries = retries;
         this.units = units;
         this.coverage = coverage;
         this.findings = findings;
-        this.senders = senders;
+        this.site = site;
         this.clock = clock;
     }
 
@@ -67,17 +68,20 @@ class NightSteps {
 
     /**
      * Removes the temporary names that this run and earlier ones left, also those of frozen or unsettled experiments,
-     * but not those that the next run continues. If the site refuses a removal, that is a finding.
+     * but not those that the next run continues. If the site refuses a removal, that is a finding. No transaction is
+     * open during requests to the site. Returns the number of findings.
      */
-    @Transactional(rollbackFor = Exception.class)
-    void sweep(long runId, int siteId) throws IOException, InterruptedException {
-        List<String> left = senders.of(runId, siteId)
-                .sweepAll(name -> underWay(name, siteId), clock.instant().minus(PROBE_AGE_MAX));
+    int sweep(NightFlow flow) throws RemoteException, JobInterruptedException, InterruptedException {
+        List<String> left = site.of(
+                flow,
+                sender -> sender.sweepAll(
+                        name -> underWay(name, flow.site()), clock.instant().minus(PROBE_AGE_MAX)));
         findings.add(
-                runId,
+                flow.run(),
                 left.stream()
                         .map(why -> new Finding(null, Problem.SITE_REFUSED, null, why))
                         .toList());
+        return left.size();
     }
 
     private Optional<Set<Integer>> underWay(String name, int siteId) {

@@ -2,7 +2,6 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
-import java.io.IOException;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -58,7 +57,7 @@ class NightlyBackupJob {
     private final Erasing erasing;
     private final Recording recording;
     private final Retention retention;
-    private final Senders senders;
+    private final AtSite site;
     private final Replications replications;
     private final SendingWatch watch;
     private final TransferSettings settings;
@@ -76,7 +75,7 @@ class NightlyBackupJob {
             Erasing erasing,
             Recording recording,
             Retention retention,
-            Senders senders,
+            AtSite site,
             Replications replications,
             SendingWatch watch,
             TransferSettings settings) {
@@ -92,7 +91,7 @@ class NightlyBackupJob {
         this.erasing = erasing;
         this.recording = recording;
         this.retention = retention;
-        this.senders = senders;
+        this.site = site;
         this.replications = replications;
         this.watch = watch;
         this.settings = settings;
@@ -112,9 +111,13 @@ class NightlyBackupJob {
                         .next(collect())
                         .build())
                 .next(shared())
-                .next(tasklet("compare", steps::compare))
-                .next(tasklet("sweep", steps::sweep))
-                .next(tasklet("anchor", anchors::write))
+                .next(compare())
+                .next(flowing("sweep", (flow, step) -> steps.sweep(flow))
+                        .allowStartIfComplete(false)
+                        .build())
+                .next(flowing("anchor", (flow, step) -> anchors.write(flow))
+                        .allowStartIfComplete(false)
+                        .build())
                 // Last, so that the record has the row of the anchor: a rebuilt ledger then contains every anchored
                 // row.
                 .next(flowing("record", (flow, step) -> {
@@ -164,12 +167,28 @@ class NightlyBackupJob {
         return new StepBuilder("checkSite", repository)
                 .tasklet(
                         (contribution, chunk) -> {
-                            senders.of(run(contribution.getStepExecution()), site(contribution.getStepExecution()));
-                            replications.connect(run(contribution.getStepExecution()));
+                            StepExecution step = contribution.getStepExecution();
+                            site.first(flows.early(run(step), site(step)), _ -> {
+                                replications.connect(run(step));
+                                return null;
+                            });
                             return RepeatStatus.FINISHED;
                         },
                         new ResourcelessTransactionManager())
                 .allowStartIfComplete(true)
+                .build();
+    }
+
+    /** Not repeated by a restart, because then the run may have begun to copy what is due by now. */
+    private Step erase() {
+        return new StepBuilder("erase", repository)
+                .tasklet(
+                        (contribution, chunk) -> {
+                            StepExecution step = contribution.getStepExecution();
+                            contribution.incrementWriteCount(erasing.erase(flows.early(run(step), site(step))));
+                            return RepeatStatus.FINISHED;
+                        },
+                        new ResourcelessTransactionManager())
                 .build();
     }
 
@@ -218,15 +237,12 @@ class NightlyBackupJob {
                 .build();
     }
 
-    private interface Once {
-        void of(long run, int site) throws IOException, InterruptedException;
-    }
-
-    private Step tasklet(String name, Once work) {
-        return new StepBuilder(name, repository)
+    private Step compare() {
+        return new StepBuilder("compare", repository)
                 .tasklet(
                         (contribution, chunk) -> {
-                            work.of(run(contribution.getStepExecution()), site(contribution.getStepExecution()));
+                            StepExecution step = contribution.getStepExecution();
+                            steps.compare(run(step), site(step));
                             return RepeatStatus.FINISHED;
                         },
                         transactions)

@@ -11,7 +11,9 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
 import dozo.remote.TuningStart;
+import dozo.run.AtSite.SourceAway;
 import dozo.send.CopiesAtSite;
 import dozo.send.CopiesAtSite.Place;
 import dozo.send.Outcome.Verified;
@@ -186,9 +188,10 @@ public class Replications {
     /**
      * Connects to the site that a replication reads; does nothing for other runs.
      *
+     * @throws SourceAway if the site was lost after it had answered
      * @throws RemoteException if the site cannot be used
      */
-    void connect(long runId) throws RemoteException, InterruptedException {
+    void connect(long runId) throws RemoteException, SourceAway, InterruptedException {
         Optional<Site> from = source(runId);
         if (from.isEmpty()) {
             return;
@@ -196,10 +199,11 @@ public class Replications {
         try {
             var _ = lanes(runId, from.get()).next();
         } catch (RemoteException e) {
-            throw new RemoteException(
-                    e.reason(),
-                    "site %s cannot be read: %s".formatted(from.get().name(), e.getMessage()),
-                    e);
+            String words = "site %s cannot be read: %s".formatted(from.get().name(), e.getMessage());
+            if (e.reason() == Reason.LOST) {
+                throw new SourceAway(from.get().name(), words);
+            }
+            throw new RemoteException(e.reason(), words, e);
         }
     }
 

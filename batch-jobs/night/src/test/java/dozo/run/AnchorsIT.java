@@ -144,15 +144,16 @@ class AnchorsIT {
             night.register("E1", source);
             Run run = night.run();
             Path written = only(anchors);
-            // As if the process had died after the file got its name and before the end of the transaction.
+            // As if the process had died after the file got its name and before the transaction.
             new TamperedLedger(night.get(DataSource.class))
                     .tamper("delete from ledger where seq > "
                             + Anchor.of(Files.readAllBytes(written))
                                     .orElseThrow()
                                     .seq());
 
-            night.get(Anchors.class).write(run.id(), run.siteId());
+            night.get(Anchors.class).write(night.get(NightFlows.class).of(run.id(), run.siteId()));
             night.get(Senders.class).close(run.id());
+            night.get(NightFlows.class).close(run.id());
 
             assertThat(only(anchors)).isEqualTo(written);
             assertThat(night.findings(run)).isEmpty();

@@ -219,6 +219,19 @@ final class Night implements AutoCloseable {
         return jdbc().sql(sql).query((row, n) -> row.getLong(1)).single();
     }
 
+    /**
+     * Waits until somebody waits for a lock.
+     *
+     * @param lock which one: a condition for {@code pg_locks}
+     */
+    void awaitHeldUp(String lock) {
+        Awaitility.await().atMost(LIMIT).pollInterval(POLL).until(() -> count("""
+                        select count(*) from pg_locks
+                        where not granted and database = (select oid from pg_database where datname = current_database())
+                          and %s
+                        """.formatted(lock)) > 0);
+    }
+
     @Override
     public void close() {
         context.close();

@@ -207,9 +207,7 @@ class PauseIT extends NightAtSite {
 
     /** Waits until the run is blocked by a lock, so that it cannot end in the meantime. */
     private void awaitHeld() {
-        Awaitility.await()
-                .atMost(LIMIT)
-                .until(() -> night.count("select count(*) from pg_locks where not granted") > 0);
+        night.awaitHeldUp("relation = 'manifest'::regclass");
     }
 
     @Test

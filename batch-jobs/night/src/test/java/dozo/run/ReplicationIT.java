@@ -217,22 +217,22 @@ class ReplicationIT extends NightAtSite {
         int port = site.address().port();
         try (Connection lock = database.getConnection();
                 Statement statement = lock.createStatement()) {
-            // The first receipts wait, so there is more to read.
+            // The first receipts wait, and nothing more is read meanwhile. NB: other locks are waited for before the
+            // site is connected to.
             lock.setAutoCommit(false);
-            statement.execute("lock table entry_receipt in share mode");
+            statement.execute("lock table receipt in share mode");
             started = start("dr", "second", null, "p/E1", false);
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(1))
-                    .until(() -> night.count("select count(*) from pg_locks where not granted") > 0);
+            night.awaitHeldUp("relation = 'receipt'::regclass");
             site.close();
             lock.rollback();
         }
-        Awaitility.await()
+        Run waiting = Awaitility.await()
                 .atMost(Duration.ofMinutes(2))
                 .until(
                         () -> night.get(Runs.class).find(started.id()).orElseThrow(),
                         run -> !run.goesOn() || run.message().startsWith("waiting for site dr since "));
-        assertThat(night.get(Runs.class).find(started.id()).orElseThrow().goesOn())
+        assertThat(waiting.goesOn())
+                .as("%s %s %s", waiting.state(), waiting.message(), night.findings(waiting))
                 .isTrue();
 
         site = LoopbackSite.openSsh(folder.resolve("sshd"), root, port);

@@ -1,0 +1,148 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.file.Problem;
+import dozo.loopback.LoopbackSite;
+import dozo.registry.Sites;
+import dozo.remote.SilentRelay;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A site that is lost in a step before or after the sending is waited for, too. */
+class LostSiteIT extends NightAtSite {
+
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    /** More than a login takes, and less than the check of a site. */
+    private static final long WITHIN_CHECK_BYTES = 64 << 10;
+
+    LostSiteIT() {
+        super("dozo.transfer.outage=1h");
+    }
+
+    @BeforeEach
+    void register() throws Exception {
+        Night.write(source, Map.of("a", "1", "sub/b", "2"));
+        night.register("E1", source);
+    }
+
+    @Test
+    void aConnectionThatIsCutDuringTheCheckFailsNoNight() throws Exception {
+        try (SilentRelay relay = new SilentRelay(site.address())) {
+            night.get(Sites.class).save("dr", relay.address(), "test");
+            boolean[] cut = {false};
+            relay.cutAfter(WITHIN_CHECK_BYTES, () -> cut[0] = true);
+
+            night.complete();
+
+            assertThat(cut[0]).isTrue();
+            assertThat(night.get(Runs.class).latest().orElseThrow().message()).isEmpty();
+            NightlyBackupIT.assertChecks(bag);
+        }
+    }
+
+    @Test
+    void aSiteThatIsLostDuringTheCheckAndStaysAwayIsWaitedFor() throws Exception {
+        try (SilentRelay relay = new SilentRelay(site.address())) {
+            night.get(Sites.class).save("dr", relay.address(), "test");
+            relay.cutAfter(WITHIN_CHECK_BYTES, site::close);
+            Run run = night.get(Operations.class).start("dr", "test");
+            awaitWaiting(run);
+
+            comesBack();
+
+            assertComplete(run);
+        }
+    }
+
+    @Test
+    void aRunThatWaitsDuringTheCheckCanBeStopped() throws Exception {
+        try (SilentRelay relay = new SilentRelay(site.address())) {
+            night.get(Sites.class).save("dr", relay.address(), "test");
+            relay.cutAfter(WITHIN_CHECK_BYTES, site::close);
+            Run run = night.get(Operations.class).start("dr", "test");
+            awaitWaiting(run);
+
+            night.get(Operations.class).stop(run.id(), "test");
+
+            assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+        }
+    }
+
+    @Test
+    void aSiteThatDoesNotAnswerAtTheBeginningFailsTheRunAtOnce() {
+        site.close();
+
+        Run run = night.run();
+
+        assertThat(run.state()).isEqualTo(RunState.FAILED);
+        assertThat(night.findings(run))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNREACHABLE));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sweep", "anchor", "record"})
+    void aSiteThatIsLostAfterEverythingIsSentIsWaitedForWithoutAnOpenTransaction(String step) throws Exception {
+        Run run;
+        try (Connection held = database.getConnection();
+                Statement statement = held.createStatement()) {
+            statement.execute("select pg_advisory_lock(1)");
+            statement.execute("""
+                    create function hold_up() returns trigger language plpgsql as $$
+                    begin
+                        perform pg_advisory_xact_lock(1);
+                        return new;
+                    end $$
+                    """);
+            statement.execute("""
+                    create trigger hold_up before insert on batch_step_execution for each row
+                    when (new.step_name = '%s') execute function hold_up()
+                    """.formatted(step));
+            run = night.get(Operations.class).start("dr", "test");
+            night.awaitHeldUp("locktype = 'advisory' and (classid, objid, objsubid) = (0, 1, 1)");
+            site.close();
+            statement.execute("select pg_advisory_unlock(1)");
+        }
+        awaitWaiting(run);
+        assertThat(night.count("""
+                select count(*) from pg_stat_activity
+                where datname = current_database() and state like 'idle in transaction%'
+                """)).isZero();
+
+        comesBack();
+
+        assertComplete(run);
+    }
+
+    private void awaitWaiting(Run run) {
+        Run waiting = Awaitility.await()
+                .atMost(LIMIT)
+                .until(
+                        () -> night.get(Runs.class).find(run.id()).orElseThrow(),
+                        now -> !now.goesOn() || now.message().startsWith("waiting for site dr since "));
+        assertThat(waiting.goesOn()).as(waiting.message()).isTrue();
+    }
+
+    private void comesBack() throws Exception {
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, site.address().port());
+    }
+
+    private void assertComplete(Run run) throws Exception {
+        Run end = night.await(run.id());
+        assertThat(night.findings(end)).isEmpty();
+        assertThat(end.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(end.message()).isEmpty();
+        NightlyBackupIT.assertChecks(bag);
+    }
+}

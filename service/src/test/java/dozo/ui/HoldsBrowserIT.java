@@ -1,0 +1,102 @@
+package dozo.ui;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+
+import com.microsoft.playwright.Browser.NewContextOptions;
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import dozo.RunningService;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A hold is placed and ended on the pages, without a script; the pages of its project and experiment show it while it stands. */
+class HoldsBrowserIT {
+
+    private static final String REASON = "Inquiry of 鈴木 <2026-07>";
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+    private Chromium chromium;
+    private Page page;
+
+    @BeforeEach
+    void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"));
+        service.bean(Projects.class).create("P1", "", "test");
+        Path source = Files.createDirectory(folder.resolve("visit"));
+        service.bean(Experiments.class).register("P1", "E1", "", source, "test");
+        chromium = Chromium.start();
+        page = chromium.browser()
+                .newContext(new NewContextOptions().setJavaScriptEnabled(false).setLocale("en"))
+                .newPage();
+        page.navigate(service.url() + "/");
+        page.getByLabel("Name").fill("admin");
+        page.getByLabel("Password").fill(service.password());
+        click("Log in");
+    }
+
+    @AfterEach
+    void stop() {
+        chromium.close();
+        service.close();
+    }
+
+    @Test
+    void aHoldIsPlacedShownAndEnded() {
+        showsNoHold("/administration/projects/P1");
+        place("P1/E9");
+        assertThat(page.locator(".wrong")).containsText("experiment \"P1/E9\" does not exist");
+        assertThat(page.locator("#reason")).hasValue(REASON);
+
+        place("P1/E1");
+
+        Locator row = page.locator("tbody tr");
+        assertThat(row).hasCount(1);
+        assertThat(row).containsText("P1/E1");
+        assertThat(row).containsText("stands");
+        assertThat(row).containsText(REASON);
+        for (String shown : new String[] {"/administration/projects/P1", "/experiments/P1/E1"}) {
+            page.navigate(service.url() + shown);
+            assertThat(page.locator("article")).containsText("Hold 1 stands on P1/E1: " + REASON);
+        }
+
+        page.navigate(service.url() + "/administration/projects/P1");
+        click("All holds");
+        page.getByLabel("Why hold 1 ends").fill("answered");
+        page.getByLabel("End hold 1").click();
+
+        assertThat(row).containsText("over");
+        assertThat(row).containsText("answered");
+        assertThat(row.locator("button")).hasCount(0);
+        showsNoHold("/administration/projects/P1");
+        showsNoHold("/experiments/P1/E1");
+    }
+
+    private void place(String subject) {
+        page.navigate(service.url() + "/holds");
+        page.locator("#subject").fill(subject);
+        page.locator("#reason").fill(REASON);
+        page.locator("article button.main").click();
+    }
+
+    private void showsNoHold(String address) {
+        page.navigate(service.url() + address);
+        assertThat(page.locator("h1")).isVisible();
+        assertThat(page.locator("article")).not().containsText("Hold 1");
+    }
+
+    private void click(String text) {
+        page.locator("button, a")
+                .filter(new Locator.FilterOptions().setHasText(text))
+                .first()
+                .click();
+    }
+}

@@ -112,7 +112,9 @@ final class CoverageCalls {
 
     /** Makes each query so many times, on an existing catalogue. */
     void ask(PrintWriter plans) throws SQLException {
-        try (Connection connection = database.getConnection()) {
+        try (Connection connection = database.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("set plan_cache_mode = force_custom_plan"); // as the service does
             Map<String, Supplier<List<?>>> timed = queries(new SingleConnectionDataSource(connection, true));
             Explained explained = new Explained(connection);
             Map<String, Supplier<List<?>>> shown = queries(new SingleConnectionDataSource(explained.connection(), true));

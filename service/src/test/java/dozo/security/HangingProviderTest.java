@@ -128,10 +128,9 @@ class HangingProviderTest {
                 .mapToObj(_ -> get(browser(), ProviderLogins.START))
                 .toList();
 
-        Awaitility.await().atMost(LIMIT).until(() -> begun.stream()
-                        .filter(CompletableFuture::isDone)
-                        .count()
-                >= 260);
+        Awaitility.await()
+                .atMost(LIMIT)
+                .until(() -> begun.stream().filter(CompletableFuture::isDone).count() >= 260);
         assertThat(begun).as("some wait for the provider").anyMatch(each -> !each.isDone());
         assertThat(look("/login").statusCode()).isEqualTo(200);
         assertThat(service.look(service.browser(), "/sites", "en").statusCode()).isEqualTo(200);

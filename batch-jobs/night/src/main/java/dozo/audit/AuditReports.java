@@ -141,12 +141,13 @@ public class AuditReports {
 
     private Optional<Instant> registeredSince(Sight seen) {
         return jdbc.sql("""
-                        select min(registered_at) as since from experiment
-                        where project_id in (select project_id from project where in_sight(:seen, code))
+                        select e.registered_at from experiment e join project p using (project_id)
+                        where in_sight(:seen, p.code)
+                        order by e.registered_at limit 1
                         """)
                 .param("seen", seen.seen())
-                .query((row, n) -> Optional.ofNullable(Rows.instant(row, "since")))
-                .single();
+                .query((row, n) -> row.getTimestamp(1).toInstant())
+                .optional();
     }
 
     /** Returns the evidence by project; that of null has only the findings of whole runs. */

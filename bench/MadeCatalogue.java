@@ -104,7 +104,7 @@ record MadeCatalogue(int experiments, long entries) {
             insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
             values ('dr', 'dr.example', 22, 'dozo', '/dr', 'ssh-ed25519 AAAA', '/key', :begin);
             insert into run (kind, site_id, state, requested_by, started_at, ended_at)
-            select 'nightlyBackup', 1, 'COMPLETE', 'dozo', :begin + n * interval '1 day', :begin + n * interval '1 day 5 hours'
+            select 'nightlyBackup', 1, 'COMPLETE', 'dozo', :begin + n * interval '1 day', :begin + n * interval '1 day' + interval '5 hours'
             from generate_series(1, :days) n;
             insert into experiment (project_id, code, title, source_kind, source_root, registered_at, registered_by, modality,
                                     scanner, acquired_on)
@@ -150,7 +150,7 @@ record MadeCatalogue(int experiments, long entries) {
             order by e, k / 800, k % 4;
             insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
             select experiment_id, 1, unit_id, run_id, entry_nos, decode(repeat('5a', 32 * cardinality(entry_nos)), 'hex'),
-                   'exec sha256sum', 'worker', :begin + run_id * interval '1 day 3 hours'
+                   'exec sha256sum', 'worker', :begin + run_id * interval '1 day' + interval '3 hours'
             from transfer_unit where experiment_id between :first and :last order by unit_id;
             """;
 
@@ -185,7 +185,8 @@ record MadeCatalogue(int experiments, long entries) {
     private static final String FINDINGS = """
             insert into finding (run_id, experiment_id, reason, path, message, found_at, superseded_by)
             select 1 + n % :days, 1 + n % :experiments, 'UNREADABLE', 'path', 'cannot be read',
-                   :begin + n % :days * interval '1 day 1 second', case when n % 50 > 0 then :days end
+                   :begin + (1 + n % :days) * interval '1 day' + interval '1 hour',
+                   case when n % 50 > 0 then least(2 + n % :days, :days) end
             from generate_series(1, 5 * :experiments) n;
             """;
 }

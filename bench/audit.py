@@ -23,7 +23,8 @@ def measure(options):
     print(
         f'{made["experiments"]:,} experiments, {made["entries"]:,} entries, {made["receipts"]:,} receipts;'
         f' {size.calls:,} calls each, one at a time\n\n{questions(queries)}\n'
-        f'export: {export["export_lines"]:,} lines in {export["seconds"]:.1f} s, {rate:,.0f} lines/s',
+        f'export: {export["export_lines"]:,} lines in {export["seconds"]:.1f} s, {rate:,.0f} lines/s;'
+        f' {export["busy_seconds"]:.1f} s of processors',
         flush=True,
     )
     return shortfalls(made, queries, export, rate, judge_times=not options.short), 'short' if options.short else ''

@@ -5,6 +5,7 @@ import dozo.security.ProviderFault.Kind;
 import dozo.start.Settings;
 import java.io.IOException;
 import java.net.http.HttpClient;
+import java.net.http.HttpTimeoutException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,7 +45,6 @@ import org.springframework.security.oauth2.jwt.NimbusJwtDecoder;
 import org.springframework.stereotype.Component;
 import org.springframework.util.LinkedMultiValueMap;
 import org.springframework.util.MultiValueMap;
-import org.springframework.web.client.ResourceAccessException;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestClientException;
 import org.springframework.web.client.RestClientResponseException;
@@ -53,7 +53,8 @@ import org.springframework.web.util.UriComponentsBuilder;
 
 /**
  * The provider of single sign-on. This is the only class that sends requests to it. It is first asked when somebody
- * logs in, so the service starts without it. Every response has a time limit, and at most eight requests run at once.
+ * logs in, so the service starts without it. Every response has a time limit for all of it, at most eight requests run
+ * at once, and few wait for their turn.
  * No redirect is followed, and addresses in its description must be as safe as its own.
  */
 @Component
@@ -70,11 +71,21 @@ class Provider implements ClientRegistrationRepository {
             "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "end_session_endpoint");
 
     private static final int AT_ONCE_MAX = 8;
+
+    /** Further requests fail at once, so that a provider that hangs holds few of the service's threads. */
+    private static final int WAITING_MAX = 32;
+
     private static final Duration DESCRIPTION_KEPT = Duration.ofHours(1);
     private static final int UNAUTHORIZED = 401;
 
+    private static final String TOO_MANY = "too many requests are waiting for the provider";
+
+    /** What Java says when a response is closed while it is read: when the time is over. */
+    private static final String CLOSED = "closed";
+
     private final OidcSettings settings;
     private final String serviceUrl;
+    private final Semaphore places = new Semaphore(AT_ONCE_MAX + WAITING_MAX);
     private final Semaphore turns = new Semaphore(AT_ONCE_MAX, true);
 
     private @Nullable JdkClientHttpRequestFactory connections;
@@ -297,11 +308,9 @@ class Provider implements ClientRegistrationRepository {
                 return new Unusable(Kind.TLS, String.valueOf(each.getMessage()));
             }
         }
-        Throwable last = causes(e).getLast();
-        return e instanceof ResourceAccessException
-                ? new Unusable(
-                        Kind.AWAY, last.getMessage() == null ? last.getClass().getSimpleName() : last.getMessage())
-                : new Unusable(Kind.ISSUER, "it does not answer with JSON");
+        return cutOff(e)
+                .map(why -> new Unusable(Kind.AWAY, why))
+                .orElseGet(() -> new Unusable(Kind.ISSUER, "it does not answer with JSON"));
     }
 
     /**
@@ -312,7 +321,7 @@ class Provider implements ClientRegistrationRepository {
     static boolean isAway(Throwable failure) {
         return causes(failure).stream()
                 .anyMatch(each -> each instanceof NotNow
-                        || each instanceof ResourceAccessException
+                        || each instanceof IOException
                         || (each instanceof RestClientResponseException said
                                 && said.getStatusCode().is5xxServerError()));
     }
@@ -320,6 +329,7 @@ class Provider implements ClientRegistrationRepository {
     /** Returns a reason for the log. Contains only what cannot be a code or a token. */
     static String reason(Throwable failure) {
         List<Throwable> causes = causes(failure);
+        Optional<String> cutOff = cutOff(failure);
         for (Throwable each : causes) {
             if (each instanceof Unusable unusable) {
                 return unusable.fault.message();
@@ -328,17 +338,27 @@ class Provider implements ClientRegistrationRepository {
                 return "it answers HTTP %d; is the client secret right?"
                         .formatted(said.getStatusCode().value());
             }
-            if (each instanceof IOException) {
-                return each.getMessage() == null ? each.getClass().getSimpleName() : each.getMessage();
-            }
-            if (each instanceof JOSEException) {
+            if (each instanceof JOSEException && cutOff.isEmpty()) {
                 return "its keys cannot be used";
             }
+        }
+        if (cutOff.isPresent()) {
+            return cutOff.get();
         }
         return causes.getFirst()
                         instanceof org.springframework.security.oauth2.core.OAuth2AuthenticationException refused
                 ? refused.getError().getErrorCode().replaceAll("[^a-z_]", "?")
                 : causes.getFirst().getClass().getSimpleName();
+    }
+
+    /** Returns why there is no connection or no complete response; empty: there is one. */
+    private static Optional<String> cutOff(Throwable failure) {
+        return causes(failure).stream()
+                .filter(IOException.class::isInstance)
+                .reduce((_, last) -> last)
+                .map(last -> last instanceof HttpTimeoutException || CLOSED.equals(last.getMessage())
+                        ? "no complete response within DOZO_OIDC_TIMEOUT"
+                        : last.getMessage() == null ? last.getClass().getSimpleName() : last.getMessage());
     }
 
     private static List<Throwable> causes(Throwable failure) {
@@ -357,11 +377,14 @@ class Provider implements ClientRegistrationRepository {
 
     private ClientHttpResponse inTurn(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
             throws IOException {
+        if (!places.tryAcquire()) {
+            throw new IOException(TOO_MANY);
+        }
         boolean turn = false;
         try {
             turn = turns.tryAcquire(settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
             if (!turn) {
-                throw new IOException("too many requests are waiting for the provider");
+                throw new IOException(TOO_MANY);
             }
             return execution.execute(request, body);
         } catch (InterruptedException e) {
@@ -371,6 +394,7 @@ class Provider implements ClientRegistrationRepository {
             if (turn) {
                 turns.release();
             }
+            places.release();
         }
     }
 

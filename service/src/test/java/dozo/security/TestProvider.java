@@ -104,7 +104,7 @@ public final class TestProvider implements AutoCloseable {
         clients.save(client(CLIENT, serviceUrl));
     }
 
-    void sits(String subject, String name, String... groups) {
+    public void sits(String subject, String name, String... groups) {
         person = new Person(subject, Map.of("preferred_username", name, "groups", List.of(groups)));
     }
 

@@ -55,7 +55,6 @@ import dozo.worklist.Studies;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -126,7 +125,6 @@ class PagesBrowserIT {
     private static Chromium chromium;
     private static Browser browser;
     private static String login = "";
-    private static String axe = "";
 
     /** A logged-in browser of the administrator for each language, which keeps loaded files for all tests. */
     private static final Map<String, BrowserContext> USUAL = new HashMap<>();
@@ -146,9 +144,6 @@ class PagesBrowserIT {
             });
             chromium = Chromium.start();
             browser = chromium.browser();
-            try (InputStream script = PagesBrowserIT.class.getResourceAsStream("/axe.min.js")) {
-                axe = new String(Objects.requireNonNull(script).readAllBytes(), StandardCharsets.UTF_8);
-            }
             served.get();
         }
         login = loggedIn();
@@ -1557,21 +1552,11 @@ class PagesBrowserIT {
 
     /** Asserts that axe-core finds no violation of WCAG 2.2 AA. */
     private static void accessible(Page page, String name, String language) {
-        accessible(page, name, language, "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']");
+        accessible(page, name, language, Axe.WCAG);
     }
 
     private static void accessible(Page page, String name, String language, String rules) {
-        String what = name + "-" + language;
-        if (!Boolean.TRUE.equals(page.evaluate("!!window.axe"))) {
-            page.evaluate(axe);
-        }
-        Object violations = page.evaluate("""
-                async () => {
-                    const found = await axe.run({ runOnly: %s, resultTypes: ["violations"] });
-                    return found.violations.map(each => each.id + ": " + each.nodes.map(node => node.html).join(" "));
-                }
-                """.formatted(rules));
-        assertThat((List<?>) Objects.requireNonNull(violations)).as(what).isEmpty();
+        Axe.check(page, name + "-" + language, rules);
     }
 
     /** Asserts that nothing is broken, wider than the window, or untranslated. */

@@ -42,6 +42,34 @@ public class AuditReports {
     private static final RowMapper<ChainRow> ROW = Rows.of(ChainRow.class);
     private static final RowMapper<Evidence> EVIDENCE = Rows.of(Evidence.class);
 
+    /** The receipts of what may be seen, with their readings. For everything both tables are read once, by their indexes. */
+    private static final String RECEIPTS_OF_ALL = """
+            with seen as materialized (
+                select experiment_id, project_id from experiment where registered_at <= :at
+            ), known as (
+                select s.project_id, r.method, r.verified_at, d.readings, d.read_at
+                from receipt r
+                left join (select receipt_id, count(*) as readings, max(read_at) as read_at from reading
+                           where read_at <= :at group by receipt_id) d using (receipt_id)
+                join seen s using (experiment_id)
+                where r.site_id = :site and r.verified_at <= :at
+            )
+            """;
+
+    private static final String RECEIPTS_OF_SOME = """
+            with seen as materialized (
+                select e.experiment_id, e.project_id from experiment e join project p using (project_id)
+                where e.registered_at <= :at and in_sight(:seen, p.code)
+            ), known as (
+                select s.project_id, r.method, r.verified_at, d.readings, d.read_at
+                from receipt r
+                join seen s using (experiment_id)
+                cross join lateral (select count(*) as readings, max(read_at) as read_at from reading
+                                    where receipt_id = r.receipt_id and read_at <= :at) d
+                where r.site_id = :site and r.verified_at <= :at
+            )
+            """;
+
     private final JdbcClient jdbc;
     private final Coverage coverage;
     private final Ledger ledger;
@@ -71,10 +99,8 @@ public class AuditReports {
         Instant now = clock.instant();
         Instant then = at == null ? now : at;
         Sight seen = project == null ? sight : Sight.of(List.of(project));
-        Map<String, ChainRow> anchors = anchors(then);
-        List<AtSite> sites = sitesAt(then).stream()
-                .map(site -> atSite(seen, site, at, then, anchors.get(site.name)))
-                .toList();
+        List<AtSite> sites =
+                sitesAt(then).stream().map(site -> atSite(seen, site, at, then)).toList();
         return new AuditReport(
                 then,
                 now,
@@ -87,14 +113,14 @@ public class AuditReports {
                 sites);
     }
 
-    private AtSite atSite(Sight seen, Place site, @Nullable Instant at, Instant then, @Nullable ChainRow anchor) {
+    private AtSite atSite(Sight seen, Place site, @Nullable Instant at, Instant then) {
         List<Totals> projects = coverage.projects(seen, site.siteId, at);
         Map<@Nullable String, Evidence> evidence = evidence(seen, site.siteId, then);
         return new AtSite(
                 site.name,
                 coverage.recordedSince(site.siteId).orElse(null),
                 Totals.together(projects),
-                anchor,
+                lastAnchor(site.name, then).orElse(null),
                 evidence.getOrDefault(null, Evidence.NONE).findings(),
                 projects.stream()
                         .map(totals -> new InProject(
@@ -115,51 +141,41 @@ public class AuditReports {
 
     private Optional<Instant> registeredSince(Sight seen) {
         return jdbc.sql("""
-                        select min(e.registered_at) as since from experiment e join project p using (project_id)
+                        select e.registered_at from experiment e join project p using (project_id)
                         where in_sight(:seen, p.code)
+                        order by e.registered_at limit 1
                         """)
                 .param("seen", seen.seen())
-                .query((row, n) -> Optional.ofNullable(Rows.instant(row, "since")))
-                .single();
+                .query((row, n) -> row.getTimestamp(1).toInstant())
+                .optional();
     }
 
     /** Returns the evidence by project; that of null has only the findings of whole runs. */
     private Map<@Nullable String, Evidence> evidence(Sight seen, int siteId, Instant then) {
         Map<@Nullable String, Evidence> found = new HashMap<>();
-        jdbc.sql("""
-                        with seen as materialized (
-                            select e.experiment_id, p.code as project from experiment e join project p using (project_id)
-                            where e.registered_at <= :at and in_sight(:seen, p.code)
-                        ), known as materialized (
-                            select s.project, r.receipt_id, r.method, r.verified_at
-                            from receipt r join seen s using (experiment_id)
-                            where r.site_id = :site and r.verified_at <= :at
-                        ), last_reading as (
-                            select receipt_id, count(*) as readings, max(d.read_at) as read_at
-                            from reading d join known using (receipt_id)
-                            where d.read_at <= :at group by receipt_id
-                        ), by_method as (
-                            select k.project, k.method, count(*) as receipts, min(k.verified_at) as first_verified_at,
-                                   max(k.verified_at) as last_verified_at, sum(l.readings) as readings,
-                                   max(l.read_at) as last_read_at, min(greatest(l.read_at, k.verified_at)) as least_recently_read_at
-                            from known k left join last_reading l using (receipt_id)
-                            group by k.project, k.method
+        jdbc.sql((seen.ofEverything() ? RECEIPTS_OF_ALL : RECEIPTS_OF_SOME) + """
+                        , by_method as (
+                            select project_id, method, count(*) as receipts, min(verified_at) as first_verified_at,
+                                   max(verified_at) as last_verified_at, sum(readings) as readings, max(read_at) as last_read_at,
+                                   min(greatest(read_at, verified_at)) as least_recently_read_at
+                            from known
+                            group by project_id, method
                         ), proven as (
-                            select project, sum(receipts) as receipts, min(first_verified_at) as first_verified_at,
+                            select project_id, sum(receipts) as receipts, min(first_verified_at) as first_verified_at,
                                    max(last_verified_at) as last_verified_at, array_agg(method order by method) as methods,
                                    sum(readings) as readings, max(last_read_at) as last_read_at,
                                    min(least_recently_read_at) as least_recently_read_at
                             from by_method
-                            group by project
+                            group by project_id
                         ), rehearsed as (
-                            select s.project, count(*) as drills, count(*) filter (where r.state = 'COMPLETE') as drills_complete,
+                            select s.project_id, count(*) as drills, count(*) filter (where r.state = 'COMPLETE') as drills_complete,
                                    max(r.ended_at) as last_drill_at,
                                    (array_agg(r.state order by r.ended_at desc, r.restore_id desc))[1] as last_drill_state
                             from drill d join restore r using (restore_id) join seen s using (experiment_id)
                             where r.site_id = :site and r.ended_at <= :at and r.state in ('COMPLETE', 'FINDINGS', 'FAILED')
-                            group by s.project
+                            group by s.project_id
                         ), damaged as (
-                            select s.project, count(*) filter (where d.kind = 'MISSING') as copies_missing,
+                            select s.project_id, count(*) filter (where d.kind = 'MISSING') as copies_missing,
                                    count(*) filter (where d.kind <> 'MISSING') as copies_damaged
                             from damage d join seen s using (experiment_id)
                             where d.site_id = :site and d.found_at <= :at
@@ -168,27 +184,34 @@ public class AuditReports {
                                                 and r.receipt_id > d.receipt_id and r.verified_at <= :at
                                                 and lowest_of(r.entry_nos) <= d.entry_no and highest_of(r.entry_nos) >= d.entry_no
                                                 and d.entry_no = any(r.entry_nos))
-                            group by s.project
+                            group by s.project_id
+                        ), standing as (
+                            -- Those that no run has superseded, and those that a run superseded which ended later.
+                            select finding_id, run_id, experiment_id from finding where superseded_by is null and found_at <= :at
+                            union all
+                            select f.finding_id, f.run_id, f.experiment_id
+                            from finding f join run later on later.run_id = f.superseded_by
+                            where f.found_at <= :at and (later.ended_at is null or later.ended_at > :at)
+                        ), of_experiment as (
+                            select experiment_id, count(*) as findings
+                            from standing
+                            where run_id in (select run_id from run where site_id = :site)
+                              and finding_id not in (select finding_id from acknowledgement where acknowledged_at <= :at)
+                            group by experiment_id
                         ), open_finding as (
-                            select p.code as project, count(*) as findings
-                            from finding f join run r on r.run_id = f.run_id
-                            left join experiment e using (experiment_id) left join project p using (project_id)
-                            left join acknowledgement a on a.finding_id = f.finding_id and a.acknowledged_at <= :at
-                            left join run later on later.run_id = f.superseded_by and later.ended_at <= :at
-                            where r.site_id = :site and f.found_at <= :at and in_sight(:seen, p.code)
-                              and a.finding_id is null and later.run_id is null
-                            group by p.code
-                        ), project as (
-                            select project from seen union select project from open_finding
+                            select p.project_id, sum(findings) as findings
+                            from of_experiment left join experiment e using (experiment_id) left join project p using (project_id)
+                            where in_sight(:seen, p.code)
+                            group by p.project_id
                         )
-                        select p.project, coalesce(receipts, 0) as receipts, first_verified_at, last_verified_at,
+                        select p.code as project, coalesce(receipts, 0) as receipts, first_verified_at, last_verified_at,
                                coalesce(methods, '{}') as methods, coalesce(readings, 0) as readings, last_read_at,
                                least_recently_read_at, coalesce(drills, 0) as drills, coalesce(drills_complete, 0) as drills_complete,
                                last_drill_at, last_drill_state, coalesce(copies_missing, 0) as copies_missing,
                                coalesce(copies_damaged, 0) as copies_damaged, coalesce(findings, 0) as findings
-                        from project p
-                        left join proven using (project) left join rehearsed using (project) left join damaged using (project)
-                        left join open_finding f on f.project is not distinct from p.project
+                        from (select project_id, code from project where in_sight(:seen, code) union all select null, null) p
+                        left join proven using (project_id) left join rehearsed using (project_id) left join damaged using (project_id)
+                        left join open_finding f on f.project_id is not distinct from p.project_id
                         """)
                 .param("seen", seen.seen())
                 .param("site", siteId)
@@ -221,10 +244,10 @@ public class AuditReports {
         return new LedgerThen(head.orElse(null), head.isPresent() && clockChanged(head.get(), then), verification);
     }
 
+    /** NB: counted, so that the planner takes the index of the ledger's order: it reads only rows about that moment. */
     private boolean clockChanged(ChainRow head, Instant then) {
         return jdbc.sql("""
-                        select exists (select from ledger where seq < :head and at > :at)
-                            or exists (select from ledger where seq > :head and at <= :at)
+                        select count(*) > 0 from ledger where (seq < :head and at > :at) or (seq > :head and at <= :at)
                         """)
                 .param("head", head.seq())
                 .param("at", Timestamp.from(then))
@@ -232,17 +255,17 @@ public class AuditReports {
                 .single();
     }
 
-    /** Returns the last anchor at each site. */
-    private Map<String, ChainRow> anchors(Instant then) {
-        Map<String, ChainRow> last = new HashMap<>();
-        jdbc.sql("""
-                        select distinct on (subject) subject as site, (detail ->> 'seq')::bigint as seq, detail ->> 'hash' as hash, at
-                        from ledger where action = 'ledger.anchored' and at <= :at and detail ->> 'seq' ~ '^[0-9]{1,18}$'
-                        order by subject, ledger.seq desc
-                        """).param("at", Timestamp.from(then)).query(row -> {
-            last.put(row.getString("site"), ROW.mapRow(row, 0));
-        });
-        return last;
+    private Optional<ChainRow> lastAnchor(String site, Instant then) {
+        return jdbc.sql("""
+                        select (detail ->> 'seq')::bigint as seq, detail ->> 'hash' as hash, at
+                        from ledger
+                        where subject = :site and action = 'ledger.anchored' and at <= :at and detail ->> 'seq' ~ '^[0-9]{1,18}$'
+                        order by ledger.seq desc limit 1
+                        """)
+                .param("site", site)
+                .param("at", Timestamp.from(then))
+                .query(ROW)
+                .optional();
     }
 
     private Certified certified(Sight seen, Instant then) {

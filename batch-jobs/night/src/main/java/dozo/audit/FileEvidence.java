@@ -93,6 +93,8 @@ public class FileEvidence {
     }
 
     private void each(Then experiment, int siteId, Instant at, Consumer<FileLine> line) {
+        // NB: the planner expects one entry in a flat folder, and would look through all receipts again for each entry.
+        jdbc.sql("set local enable_nestloop = off").update();
         jdbc.sql("""
                         with known as materialized (
                             select r.receipt_id, r.method, r.verified_at,

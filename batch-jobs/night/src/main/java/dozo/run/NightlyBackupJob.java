@@ -106,8 +106,7 @@ class NightlyBackupJob {
                 .start(new FlowBuilder<Flow>("prepare")
                         .start(checkSite())
                         // First, when nothing reads or sends yet: no experiment is erased while it is copied.
-                        .next(flowing("erase", (flow, step) -> erasing.erase(flow))
-                                .build())
+                        .next(erase())
                         .next(collect())
                         .build())
                 .next(shared())

@@ -77,6 +77,10 @@ final class AuditCommand {
                             : "Nothing was registered then; the first experiment was registered at %s."
                                     .formatted(Times.text(report.registeredSince())));
         }
+        if (report.erasedSince() > 0) {
+            out.println("%,d experiments that were registered then have been erased since and are not counted."
+                    .formatted(report.erasedSince()));
+        }
         report.sites().forEach(site -> print(out, report, site));
         if (report.sites().isEmpty()) {
             out.println("There was no site.");

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param registeredSince when the first of its experiments was registered; missing: none is. Before it, nothing can be safe
  * @param findingsComplete whether all findings that were open then are still kept; false: those of before the retention that
  *     a later run has superseded are gone, so there may have been more
+ * @param erasedSince experiments that were registered then and have been erased since: nothing here counts them
  * @param lost files and links that are lost for good, as far as found then
  * @param ledger the ledger at that moment
  * @param sites each site
@@ -25,6 +26,7 @@ public record AuditReport(
         @Nullable String project,
         @Nullable Instant registeredSince,
         boolean findingsComplete,
+        long erasedSince,
         long lost,
         LedgerThen ledger,
         Certified certificates,

@@ -107,6 +107,7 @@ public class AuditReports {
                 project,
                 registeredSince(seen).orElse(null),
                 !then.isBefore(now.minus(retention.runs())),
+                erasedSince(seen, then),
                 lost(seen, then),
                 ledger(then),
                 certified(seen, then),
@@ -128,6 +129,17 @@ public class AuditReports {
                                 totals,
                                 evidence.getOrDefault(totals.project(), Evidence.NONE)))
                         .toList());
+    }
+
+    private long erasedSince(Sight seen, Instant then) {
+        return jdbc.sql("""
+                        select count(*) from erasure x join project p using (project_id)
+                        where x.registered_at <= :at and x.begun_at > :at and in_sight(:seen, p.code)
+                        """)
+                .param("at", Timestamp.from(then))
+                .param("seen", seen.seen())
+                .query(Long.class)
+                .single();
     }
 
     /** Returns the sites that were not removed yet. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dozo.audit.AuditReports;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.file.Problem;
@@ -30,6 +31,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -90,6 +92,7 @@ class ErasingIT extends NightAtSite {
         versions();
         Map<String, String> stays = everythingOf("E2");
         List<Path> records = records();
+        Instant before = Instant.now();
         assertThat(records).hasSizeGreaterThan(1);
 
         Erasure asked = erasures.request(Sight.EVERYTHING, "p", "E1", "a subject's wish", "lab");
@@ -129,6 +132,11 @@ class ErasingIT extends NightAtSite {
                 .as("rows of the ledger that do not fit the chain")
                 .isZero();
         assertThat(night.coverage().experiments()).isEqualTo(1);
+        AuditReports reports = night.get(AuditReports.class);
+        assertThat(reports.of(Sight.EVERYTHING, null, before).erasedSince()).isEqualTo(1);
+        assertThat(reports.of(Sight.of(List.of("q")), null, before).erasedSince())
+                .isZero();
+        assertThat(reports.of(Sight.EVERYTHING, null, null).erasedSince()).isZero();
         assertThat(night.coverage().safe()).isTrue();
         assertThat(bagsAreValid()).isTrue();
         night.complete();

@@ -1,7 +1,5 @@
 package dozo.collect;
 
-import static java.util.Objects.requireNonNull;
-
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Reconciliations.State;
@@ -128,11 +126,12 @@ public class Collection implements Collecting {
 
     /** Removes the folder of an item, which is directly in the spool, with its tree, records and temporary files. */
     private static void erase(Delivered delivered) {
-        Path item = requireNonNull(delivered.tree.getParent());
+        Path item = delivered.tree.getParent();
         try {
-            if (!delivered.spool.equals(item.getParent())
+            if (item == null
+                    || !delivered.spool.equals(item.getParent())
                     || !ItemFolder.tree(item).equals(delivered.tree)) {
-                throw new IOException("%s is no folder of the spool %s".formatted(item, delivered.spool));
+                throw new IOException("%s is no folder of the spool %s".formatted(delivered.tree, delivered.spool));
             }
             // NB: walks without following links.
             if (!FileSystemUtils.deleteRecursively(item) && isEmpty(delivered.spool)) {

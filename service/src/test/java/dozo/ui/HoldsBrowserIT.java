@@ -6,6 +6,7 @@ import com.microsoft.playwright.Browser.NewContextOptions;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import dozo.RunningService;
+import dozo.registry.Erasures;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import java.nio.file.Files;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A hold is placed and ended on the pages, without a script; the pages of its project and experiment show it while it stands. */
+/** Holds and erasures on the pages. A hold is placed and ended on the pages, without a script; the pages of its project and experiment show it while it stands. */
 class HoldsBrowserIT {
 
     private static final String REASON = "Inquiry of 鈴木 <2026-07>";
@@ -80,8 +81,43 @@ class HoldsBrowserIT {
         showsNoHold("/experiments/P1/E1");
     }
 
+    /** The same pages and people as for holds. */
+    @Test
+    void anErasureIsRequestedNotApprovedByTheSamePersonAndWithdrawn() {
+        request("/erasures", "P1/E9");
+        assertThat(page.locator(".wrong")).containsText("experiment \"P1/E9\" does not exist");
+        assertThat(page.locator("#reason")).hasValue(REASON);
+
+        request("/erasures", "P1/E1");
+
+        Locator row = page.locator("tbody tr");
+        assertThat(row).hasCount(1);
+        assertThat(row).containsText("to be approved");
+        assertThat(row).containsText(REASON);
+        page.navigate(service.url() + "/experiments/P1/E1");
+        assertThat(page.locator("article"))
+                .containsText(
+                        "An erasure of this experiment is requested (erasure 1). Another person has to approve it.");
+        page.navigate(service.url() + "/erasures");
+        page.getByLabel("Approve erasure 1").click();
+        assertThat(page.locator("article"))
+                .containsText("erasure 1 was requested by admin; another person has to approve it");
+
+        service.bean(Erasures.class).approve(1, "boss");
+        page.navigate(service.url() + "/erasures");
+        assertThat(row).containsText("boss");
+        assertThat(row).containsText("The first night after this time begins it:");
+        page.getByLabel("Withdraw erasure 1").click();
+        assertThat(row).containsText("withdrawn");
+        assertThat(row.locator("button")).hasCount(0);
+    }
+
     private void place(String subject) {
-        page.navigate(service.url() + "/holds");
+        request("/holds", subject);
+    }
+
+    private void request(String address, String subject) {
+        page.navigate(service.url() + address);
         page.locator("#subject").fill(subject);
         page.locator("#reason").fill(REASON);
         page.locator("article button.main").click();

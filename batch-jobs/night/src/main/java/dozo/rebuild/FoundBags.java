@@ -121,7 +121,8 @@ class FoundBags {
                     null,
                     Problem.UNERASED,
                     null,
-                    "experiment %s was erased and is left out; the next night removes its folder".formatted(erased)));
+                    "experiment %s was erased and is left out; its folder is still, or again, at the site"
+                            .formatted(erased)));
         }
         findings.add(run, foreign);
         return found;

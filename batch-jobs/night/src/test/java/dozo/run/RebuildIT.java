@@ -268,6 +268,41 @@ class RebuildIT extends NightAtSite {
     }
 
     @Test
+    void aBagOfAnErasedExperimentIsLeftOut() throws Exception {
+        for (String code : List.of("E1", "E2")) {
+            Path one = Files.createDirectory(folder.resolve(code));
+            Night.write(one, Map.of("x", code));
+            night.register(code, one);
+        }
+        night.complete();
+        Path kept = folder.resolve("snapshot");
+        try (Stream<Path> all = Files.walk(root.resolve("p/E1"))) {
+            for (Path each : all.toList()) {
+                Files.copy(each, kept.resolve(root.resolve("p/E1").relativize(each)));
+            }
+        }
+        night.jdbc().sql("""
+                insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at, approved_by,
+                                     approved_at, not_before)
+                select project_id, code, experiment_id, registered_at, 'wish', 'lab', now(), 'admin', now(), now()
+                from experiment where code = 'E1'
+                """).update();
+        night.complete();
+        assertThat(root.resolve("p/E1")).doesNotExist();
+        Files.move(kept, root.resolve("p/E1"));
+
+        rebuilt = Night.without(other);
+        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
+        Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+
+        assertThat(rebuilt.findings(run))
+                .extracting(KeptFinding::message)
+                .containsExactly(
+                        "experiment p/E1 was erased and is left out; its folder is still, or again, at the site");
+        assertThat(rebuilt.count("select count(*) from experiment")).isEqualTo(1);
+    }
+
+    @Test
     void anExperimentWhoseRecordsAreDamagedOrCannotBeReadIsRebuiltFromItsBag() throws Exception {
         for (String code : List.of("E1", "E2", "E3")) {
             Path one = Files.createDirectory(folder.resolve(code));

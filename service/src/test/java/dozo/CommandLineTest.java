@@ -528,7 +528,9 @@ class CommandLineTest {
                 .isZero();
         assertThat(dozo("project", "list").out()).containsPattern("CODED .*entries +10 +codes\\n");
         assertThat(dozo("project", "site-names", "CODED", "kept"))
-                .isEqualTo(new Ended(0, "new experiments of CODED: names at sites: kept\n", ""));
+                .isEqualTo(new Ended(0, "new experiments of CODED keep their names at the sites\n", ""));
+        assertThat(dozo("project", "site-names", "CODED", "codes").out())
+                .isEqualTo("new experiments of CODED have codes instead of names at the sites\n");
         Ended wrong = dozo("project", "site-names", "CODED", "secret");
         assertThat(wrong.code()).isEqualTo(Exit.REFUSED);
         assertThat(wrong.err()).startsWith("dozo: siteNames: \"secret\": expected codes or kept");

@@ -154,8 +154,9 @@ final class ProjectCommand {
         Answer<ShownProject> project = set(service, code, "site-names", Map.of("siteNames", siteNames));
         service.confirm(
                 project,
-                "new experiments of %s: names at sites: %s"
-                        .formatted(code, project.value().siteNames()));
+                project.value().siteNames().equals("codes")
+                        ? "new experiments of %s have codes instead of names at the sites".formatted(code)
+                        : "new experiments of %s keep their names at the sites".formatted(code));
         return Exit.WELL;
     }
 

@@ -122,6 +122,22 @@ class MetricsTest {
     }
 
     @Test
+    void theMetricsOfSpringBootAreDocumented() throws Exception {
+        Set<String> families = Pattern.compile("(?m)^\\| `([a-z_]+)…?` \\| [^|]+ \\|$")
+                .matcher(Files.readString(Path.of("..", "docs", "reference", "metrics.md")))
+                .results()
+                .map(row -> row.group(1))
+                .collect(Collectors.toSet());
+        Set<String> shown = text.lines()
+                .filter(line -> line.startsWith("# TYPE ") && !line.startsWith("# TYPE dozo_"))
+                .map(line -> line.split(" ")[2])
+                .collect(Collectors.toCollection(TreeSet::new));
+
+        assertThat(shown).allMatch(name -> families.stream().anyMatch(name::startsWith));
+        assertThat(families).allMatch(family -> shown.stream().anyMatch(name -> name.startsWith(family)));
+    }
+
+    @Test
     void theValuesAreThoseOfTheCatalogue() {
         assertThat(text.lines())
                 .contains(

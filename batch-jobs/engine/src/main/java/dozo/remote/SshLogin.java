@@ -22,7 +22,6 @@ import org.apache.sshd.client.SshClient;
 import org.apache.sshd.client.auth.pubkey.UserAuthPublicKeyFactory;
 import org.apache.sshd.client.config.hosts.HostConfigEntryResolver;
 import org.apache.sshd.client.keyverifier.ServerKeyVerifier;
-import org.apache.sshd.client.session.ClientConnectionServiceFactory;
 import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.client.session.ClientSession.ClientSessionEvent;
 import org.apache.sshd.common.AttributeRepository;
@@ -133,7 +132,7 @@ final class SshLogin implements AutoCloseable {
         client.setFilePasswordProvider(FilePasswordProvider.EMPTY);
         client.setKeyIdentityProvider(keys);
         client.setUserAuthFactories(List.of(UserAuthPublicKeyFactory.INSTANCE));
-        client.setServiceFactories(List.of(FirstTry.FACTORY, ClientConnectionServiceFactory.INSTANCE));
+        client.setServiceFactories(List.of(FirstTry.FACTORY, Heartbeat.FACTORY));
         client.setServerKeyVerifier(verifier);
         setAlgorithms(client, hostKeyKinds);
         client.setIoServiceFactoryFactory(new BlockingIo(dscp, check));

@@ -66,6 +66,11 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
+    /** Sends it a signal such as {@code STOP} or {@code CONT}. */
+    void signal(String name) throws IOException, InterruptedException {
+        signal(process.toHandle(), name);
+    }
+
     public boolean isAlive() {
         return process.isAlive();
     }

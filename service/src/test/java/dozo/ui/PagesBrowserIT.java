@@ -166,6 +166,7 @@ class PagesBrowserIT {
         past();
         plan();
         hold();
+        erase();
     }
 
     private static void restore() throws Exception {
@@ -260,6 +261,40 @@ class PagesBrowserIT {
                         from experiment, site, generate_series(10, 300, 10) n;
                         update experiment set registered_at = now() - interval '310 days' where code = 'S0001';
                         """).update();
+    }
+
+    /** Adds erasures: one in each state. */
+    private static void erase() {
+        service.bean(JdbcClient.class).sql("""
+                insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at, approved_by,
+                                     approved_at, not_before, withdrawn_by, withdrawn_at, begun_at, manifests, files, bytes, receipts,
+                                     completed_at)
+                select p.project_id, v.code, v.number, now() - interval '200 days', v.reason, 'mori', now() - v.asked, v.approved,
+                       case when v.approved is not null then now() - v.asked end,
+                       case when v.approved is not null then now() - v.asked end,
+                       case when v.withdrawn then 'mori' end, case when v.withdrawn then now() end,
+                       case when v.begun then now() - interval '1 day' end, case when v.begun then 2 end,
+                       case when v.begun then 1200 end, case when v.begun then 45000000 end, case when v.begun then 9 end,
+                       case when v.completed then now() end
+                from project p, (values
+                    ('X0001', 900001, '参加者からの申し出（受付 2026-88）', interval '20 days', 'admin', false, true, true),
+                    ('X0002', 900002, 'Letter of 2 November 2026', interval '10 days', 'admin', false, true, false),
+                    ('X0003', 900003, 'Letter of 5 November 2026', interval '5 days', null, true, false, false),
+                    ('X0004', 900004, 'Consent was withdrawn, file 31', interval '2 hours', 'admin', false, false, false),
+                    ('X0005', 900005, 'Consent was withdrawn, file 32', interval '1 hour', null, false, false, false))
+                    v (code, number, reason, asked, approved, withdrawn, begun, completed)
+                where p.code = 'P001'
+                order by v.number;
+                insert into erasure_site (erasure_id, site_id, files, bytes, tried_at, message, removed_at, stated_by, stated_reason, done_at)
+                select x.erasure_id, s.site_id, 1300, 46000000, now(),
+                       case when x.completed_at is null and s.site_id <> (select min(site_id) from site)
+                            then 'cannot remove P001/X0002/data: permission denied' else '' end,
+                       case when s.site_id = (select min(site_id) from site) then now() - interval '1 day' end,
+                       case when x.completed_at is not null and s.site_id <> (select min(site_id) from site) then 'admin' end,
+                       case when x.completed_at is not null and s.site_id <> (select min(site_id) from site) then 'removed by the site, ticket 17' end,
+                       case when x.completed_at is not null or s.site_id = (select min(site_id) from site) then now() - interval '1 hour' end
+                from erasure x, site s where x.begun_at is not null and s.removed_at is null
+                """).update();
     }
 
     /** Adds holds: one that was ended, one on a project, and one on an experiment that ends by itself. */

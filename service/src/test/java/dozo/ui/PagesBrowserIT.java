@@ -287,12 +287,9 @@ class PagesBrowserIT {
                 order by v.number;
                 insert into erasure_site (erasure_id, site_id, files, bytes, tried_at, message, removed_at, stated_by, stated_reason, done_at)
                 select x.erasure_id, s.site_id, 1300, 46000000, now(),
-                       case when x.completed_at is null and s.site_id <> (select min(site_id) from site)
-                            then 'cannot remove P001/X0002/data: permission denied' else '' end,
-                       case when s.site_id = (select min(site_id) from site) then now() - interval '1 day' end,
-                       case when x.completed_at is not null and s.site_id <> (select min(site_id) from site) then 'admin' end,
-                       case when x.completed_at is not null and s.site_id <> (select min(site_id) from site) then 'removed by the site, ticket 17' end,
-                       case when x.completed_at is not null or s.site_id = (select min(site_id) from site) then now() - interval '1 hour' end
+                       case when x.completed_at is null then 'cannot remove P001/X0002/data: permission denied' else '' end, null,
+                       case when x.completed_at is not null then 'admin' end,
+                       case when x.completed_at is not null then 'removed by the site, ticket 17' end, x.completed_at
                 from erasure x, site s where x.begun_at is not null and s.removed_at is null
                 """).update();
     }

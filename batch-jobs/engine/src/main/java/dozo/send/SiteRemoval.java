@@ -52,7 +52,7 @@ final class SiteRemoval {
                 levels.add(level);
             }
             for (List<FilePath> level : levels.reversed()) {
-                removeFolders(level, i == PASSES);
+                removeFolders(level, i >= PASSES);
             }
         }
     }
@@ -90,9 +90,11 @@ final class SiteRemoval {
     }
 
     private static List<FilePath> emptied(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
-        makeWritable(lane, folder);
         List<FilePath> folders = new ArrayList<>();
         List<FilePath> names = new ArrayList<>();
+        if (!makeWritable(lane, folder)) {
+            return folders;
+        }
         lane.sftp().<RemoteException>list(folder, (path, facts) -> {
             if (facts.kind() == Kind.DIRECTORY) {
                 folders.add(path);
@@ -108,14 +110,18 @@ final class SiteRemoval {
         return folders;
     }
 
-    /** Folders have the modes that they have at the source. */
-    private static void makeWritable(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
+    /** Folders have the modes that they have at the source. Returns whether the folder exists. */
+    private static boolean makeWritable(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
         Optional<RemoteFacts> facts = lane.sftp().lstat(folder);
-        if (facts.isPresent()
-                && facts.get().kind() == Kind.DIRECTORY
-                && (facts.get().mode() & OWNER_MODE) != OWNER_MODE) {
+        if (facts.isPresent() && facts.get().kind() != Kind.DIRECTORY) {
+            // NB: listing a link would list what it leads to.
+            throw new RemoteException(
+                    Reason.REFUSED, folder + " has just been replaced by something else than a folder");
+        }
+        if (facts.isPresent() && (facts.get().mode() & OWNER_MODE) != OWNER_MODE) {
             lane.sftp().setFacts(folder, OWNER_MODE, facts.get().modifiedSeconds());
         }
+        return facts.isPresent();
     }
 
     private static void removeNames(Lane lane, List<FilePath> names) throws RemoteException, InterruptedException {

@@ -63,8 +63,12 @@ class Erasing {
     /** An erasure that may begin. */
     private record Due(long id, int experiment, int project, String subject) {}
 
-    /** An erasure that is not complete at the site. */
-    private record Open(long id, String subject, long files) {}
+    /**
+     * An erasure that is not complete at the site.
+     *
+     * @param used whether the site must have {@link #USED}
+     */
+    private record Open(long id, String subject, boolean used) {}
 
     Erasing(
             JdbcClient jdbc,
@@ -223,14 +227,17 @@ class Erasing {
 
     private List<Open> open(int siteId, boolean removed) {
         return jdbc.sql("""
-                        select x.erasure_id as id, p.code || '/' || x.code as subject, a.files
+                        select x.erasure_id as id, p.code || '/' || x.code as subject,
+                               a.files > 0 or exists (select from ledger l
+                                                      where l.action = 'ledger.anchored' and l.subject = s.name) as used
                         from erasure_site a join erasure x using (erasure_id) join project p using (project_id)
+                        join site s using (site_id)
                         where a.site_id = :site and a.done_at is null and (a.removed_at is not null) = :removed
                         order by x.erasure_id
                         """)
                 .param("site", siteId)
                 .param("removed", removed)
-                .query((row, n) -> new Open(row.getLong("id"), row.getString("subject"), row.getLong("files")))
+                .query((row, n) -> new Open(row.getLong("id"), row.getString("subject"), row.getBoolean("used")))
                 .list();
     }
 
@@ -248,7 +255,7 @@ class Erasing {
     }
 
     private static void remove(Sender sender, Open open) throws RemoteException, InterruptedException {
-        if (open.files > 0 && !sender.isFolder(USED)) {
+        if (open.used && !sender.isFolder(USED)) {
             throw new RemoteException(
                     Reason.REFUSED, "the site has no folder %s: is its disk mounted?".formatted(USED));
         }

@@ -30,6 +30,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -277,6 +279,27 @@ class ErasingIT extends NightAtSite {
         night.complete();
         assertThat(bag).doesNotExist();
         assertThat(ledgerOf("p/E1")).endsWith("erasure.completed");
+    }
+
+    @Test
+    void whatIsBeingCopiedIsNotErasedBeforeTheNextNight() throws Exception {
+        Run copying;
+        try (Connection lock = database.getConnection();
+                Statement statement = lock.createStatement()) {
+            lock.setAutoCommit(false);
+            statement.execute("lock table receipt in share mode");
+            copying = night.get(Operations.class).start("dr", "test");
+            night.awaitHeldUp("relation = 'receipt'::regclass");
+            erase();
+            lock.rollback();
+        }
+        assertThat(night.await(copying.id()).state()).isEqualTo(RunState.COMPLETE);
+        Awaitility.await().until(night.get(Executions.class)::idle);
+        assertThat(bag).exists();
+        assertThat(night.coverage().experimentsSafe()).isEqualTo(2);
+
+        night.complete();
+        assertThat(bag).doesNotExist();
     }
 
     @Test

@@ -176,6 +176,34 @@ class CertificateIT {
     }
 
     @Test
+    void certificatesAndTheLedgerVerifyAfterTheirExperimentWasErased() throws Exception {
+        Files.writeString(source("ERASED").resolve("file"), "of a subject");
+        register("ERASED");
+        back();
+        Papers papers = papers("ERASED");
+        Path bag = folder.resolve("dr/P1/ERASED");
+        assertThat(bag).exists();
+        service.bean(JdbcClient.class).sql("""
+                insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at, approved_by,
+                                     approved_at, not_before)
+                select project_id, code, experiment_id, registered_at, 'wish', 'lab', now(), 'admin', now(), now()
+                from experiment where code = 'ERASED'
+                """).update();
+
+        back();
+
+        assertThat(bag).doesNotExist();
+        Checked checked = check(key(), papers, null);
+        assertThat(checked.code()).as(checked.text()).isZero();
+        assertThat(service.get("/api/v1/ledger/verification").at("/verdict").asString())
+                .isEqualTo("INTACT");
+        assertThat(service.get("/api/v1/ledger?subject=P1/ERASED").text())
+                .contains("certificate.issued", "erasure.begun", "erasure.removed", "erasure.completed");
+        Ended gone = order("ERASED");
+        assertThat(gone.code()).isEqualTo(Exit.REFUSED);
+    }
+
+    @Test
     void anEarlierManifestHasItsOwnCertificate() throws Exception {
         Path first = folder.resolve("first");
         execute("cp", "-a", source("CHANGES").toString(), first.toString());

@@ -1,11 +1,9 @@
 package dozo.registry;
 
-import dozo.file.Digest;
 import dozo.file.Message;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
-import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -27,8 +25,6 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 @EnableConfigurationProperties(ErasureSettings.class)
 public class Erasures {
-
-    private static final int REASON_LENGTH_MAX = 500;
 
     private static final String SELECT = """
             select x.erasure_id as id, p.code as project, x.code as experiment, x.reason, x.requested_by, x.requested_at, x.approved_by,
@@ -142,7 +138,7 @@ public class Erasures {
      */
     @Transactional
     public Erasure request(Sight sight, String project, String experiment, String reason, String actor) {
-        String why = checked(reason);
+        Reason why = Reason.of(reason);
         int id = lock(sight, project, experiment);
         holds.refuseIfHeld(id);
         // The project is locked, so nobody else requests one meanwhile.
@@ -157,12 +153,12 @@ public class Erasures {
                         returning erasure_id
                         """)
                 .param("experiment", id)
-                .param("reason", why)
+                .param("reason", why.text())
                 .param("actor", actor)
                 .param("now", now())
                 .query(Long.class)
                 .single();
-        return told(erasure, actor, "erasure.requested", Map.of("reason_sha256", sha256(why)));
+        return told(erasure, actor, "erasure.requested", Map.of("reason_sha256", why.sha256()));
     }
 
     /**
@@ -227,7 +223,7 @@ public class Erasures {
      */
     @Transactional
     public Optional<Erasure> state(long id, String site, String reason, String actor) {
-        String why = checked(reason);
+        Reason why = Reason.of(reason);
         Optional<Erasure> found = locked(id, State.ERASING, State.ERASED);
         if (found.isEmpty()) {
             return found;
@@ -239,13 +235,13 @@ public class Erasures {
                 .param("id", id)
                 .param("site", site)
                 .param("actor", actor)
-                .param("reason", why)
+                .param("reason", why.text())
                 .param("now", now())
                 .update();
         if (stated == 0) {
             throw Refusal.conflict("site", "erasure %d has nothing left to do at site \"%s\"", id, site);
         }
-        told(id, actor, "erasure.stated", Map.of("site", site, "reason_sha256", sha256(why)));
+        told(id, actor, "erasure.stated", Map.of("site", site, "reason_sha256", why.sha256()));
         completeIfDone(id, actor);
         return find(Sight.EVERYTHING, id);
     }
@@ -377,19 +373,6 @@ public class Erasures {
         detail.put("erasure", id);
         ledger.append(actor, action, erasure.subject(), detail);
         return erasure;
-    }
-
-    /** A person's words may contain names, so the ledger has only their digest. */
-    private static Digest sha256(String reason) {
-        return Digest.ofContent(reason.getBytes(StandardCharsets.UTF_8));
-    }
-
-    private static String checked(String reason) {
-        String text = reason.strip();
-        if (text.isEmpty() || text.length() > REASON_LENGTH_MAX || text.chars().anyMatch(Character::isISOControl)) {
-            throw new Refusal("reason", "expected a reason of 1 to %d characters in one line", REASON_LENGTH_MAX);
-        }
-        return text;
     }
 
     private Timestamp now() {

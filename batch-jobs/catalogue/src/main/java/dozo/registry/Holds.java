@@ -1,10 +1,8 @@
 package dozo.registry;
 
-import dozo.file.Digest;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
-import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -24,8 +22,6 @@ import org.springframework.transaction.annotation.Transactional;
  */
 @Component
 public class Holds {
-
-    private static final int REASON_LENGTH_MAX = 500;
 
     private static final String STANDS = "(h.ended_at is null and (h.until is null or h.until > :now))";
 
@@ -130,6 +126,7 @@ public class Holds {
     @Transactional
     public Hold place(
             String project, @Nullable Integer experimentId, String reason, @Nullable Instant until, String actor) {
+        Reason why = Reason.of(reason);
         Instant now = clock.instant();
         if (until != null && !until.isAfter(now)) {
             throw new Refusal("until", "expected a time in the future");
@@ -142,7 +139,7 @@ public class Holds {
                         """)
                 .param("project", project)
                 .param("experiment", experimentId)
-                .param("reason", checked(reason))
+                .param("reason", why.text())
                 .param("actor", actor)
                 .param("now", Timestamp.from(now))
                 .param("until", until == null ? null : Timestamp.from(until))
@@ -150,7 +147,7 @@ public class Holds {
                 .optional()
                 .orElseThrow(() -> new Refusal("project", "project \"%s\" does not exist", project));
         Hold placed = find(Sight.EVERYTHING, id).orElseThrow();
-        Map<String, Object> detail = detail(placed, reason);
+        Map<String, Object> detail = detail(placed, why);
         detail.put("until", until == null ? "" : until);
         ledger.append(actor, "hold.placed", placed.subject(), detail);
         return placed;
@@ -164,7 +161,7 @@ public class Holds {
      */
     @Transactional
     public Optional<Hold> end(long id, String reason, String actor) {
-        String why = checked(reason);
+        Reason why = Reason.of(reason);
         Optional<Hold> found = find(Sight.EVERYTHING, id);
         if (found.isEmpty()) {
             return found;
@@ -176,7 +173,7 @@ public class Holds {
                 .param("id", id)
                 .param("now", now())
                 .param("actor", actor)
-                .param("reason", why)
+                .param("reason", why.text())
                 .update();
         if (ended == 0) {
             throw Refusal.conflict("hold", "hold %d was ended before", id);
@@ -224,20 +221,12 @@ public class Holds {
                 .list();
     }
 
-    /** Returns the ledger's details. A person's words may contain names, so only their digest. */
-    private static Map<String, Object> detail(Hold hold, String reason) {
+    /** Returns the ledger's details. */
+    private static Map<String, Object> detail(Hold hold, Reason reason) {
         Map<String, Object> detail = new HashMap<>();
         detail.put("hold", hold.id);
-        detail.put("reason_sha256", Digest.ofContent(reason.strip().getBytes(StandardCharsets.UTF_8)));
+        detail.put("reason_sha256", reason.sha256());
         return detail;
-    }
-
-    private static String checked(String reason) {
-        String text = reason.strip();
-        if (text.isEmpty() || text.length() > REASON_LENGTH_MAX || text.chars().anyMatch(Character::isISOControl)) {
-            throw new Refusal("reason", "expected a reason of 1 to %d characters in one line", REASON_LENGTH_MAX);
-        }
-        return text;
     }
 
     private Timestamp now() {

@@ -1,0 +1,31 @@
+package dozo.registry;
+
+import dozo.file.Digest;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Why a person wants something, in their own words. The words may contain names, so the ledger gets only their digest.
+ *
+ * @param text one line of 1 to 500 characters
+ */
+record Reason(String text) {
+
+    private static final int LENGTH_MAX = 500;
+
+    /**
+     * Returns a reason as it was typed, without spaces around it.
+     *
+     * @throws Refusal if it is empty, too long, or not one line
+     */
+    static Reason of(String typed) {
+        String text = typed.strip();
+        if (text.isEmpty() || text.length() > LENGTH_MAX || text.chars().anyMatch(Character::isISOControl)) {
+            throw new Refusal("reason", "expected a reason of 1 to %d characters in one line", LENGTH_MAX);
+        }
+        return new Reason(text);
+    }
+
+    Digest sha256() {
+        return Digest.ofContent(text.getBytes(StandardCharsets.UTF_8));
+    }
+}

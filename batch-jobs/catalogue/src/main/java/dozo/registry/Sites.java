@@ -178,9 +178,11 @@ public class Sites {
         }
         // NB: coverage of experiments that were sealed before the site was added is counted without a run, and is
         // evidence.
-        if (holds(
-                "select exists (select from run where :site in (site_id, from_site_id)) or exists (select from coverage where site_id = :site)",
-                site)) {
+        if (holds("""
+                select exists (select from run where :site in (site_id, from_site_id))
+                    or exists (select from coverage where site_id = :site)
+                    or exists (select from erasure_site where site_id = :site)
+                """, site)) {
             retire(site, actor);
         } else {
             for (String table : List.of(

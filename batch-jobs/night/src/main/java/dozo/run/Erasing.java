@@ -141,7 +141,7 @@ class Erasing {
             LOG.info("run {}: erasure {} of {} has begun", flow.run(), due.id, due.subject);
             return true;
         }
-        jdbc.sql("update erasure set message = :why where erasure_id = :id")
+        jdbc.sql("update erasure set message = :why where erasure_id = :id and withdrawn_at is null")
                 .param("id", due.id)
                 .param("why", against.get())
                 .update();
@@ -198,9 +198,7 @@ class Erasing {
                 .param("experiment", due.experiment)
                 .query((row, n) -> row.getString(1))
                 .list();
-        // NB: within the transaction, so that a folder of Dozo's own is not removed if anything stands against it. What
-        // is removed and
-        // not committed is removed again.
+        // NB: within the transaction, when nothing stands against it any more. If it is not committed, it is repeated.
         collecting.ifPresent(origins -> origins.erase(due.experiment));
         forgetting.forget(due.experiment);
         records.renew();
@@ -317,10 +315,10 @@ class Erasing {
                         null, open.id, open.subject, "it could not be removed from the site: " + why.getMessage())));
     }
 
-    /** @param removedAt null: the folders are not gone */
+    /** @param removedAt null: the folders are not gone, or may be there again; the next night looks */
     private void tried(NightFlow flow, Open open, String message, @Nullable Timestamp removedAt) {
         jdbc.sql("""
-                        update erasure_site set tried_at = :now, message = :message, removed_at = coalesce(:removed, removed_at)
+                        update erasure_site set tried_at = :now, message = :message, removed_at = :removed
                         where erasure_id = :id and site_id = :site and done_at is null
                         """)
                 .param("id", open.id)

@@ -41,7 +41,6 @@ public enum Problem {
      * be lost.
      */
     UNRECORDED,
-
     /** An erasure could not begin, or something of it could not be removed at the site. */
     UNERASED,
     /** A file or folder that the service cannot or may not read. */

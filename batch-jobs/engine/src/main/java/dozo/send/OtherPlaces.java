@@ -54,7 +54,8 @@ public final class OtherPlaces {
 
     /**
      * Returns every file and link that may be the copy that is not at its place: first the one in the bag, then those among the
-     * versions, the latest manifest first; none for a place of another experiment. Sends requests for each folder on the way, so use it only for missing files.
+     * versions, the latest manifest first; none for a place of another experiment. Sends requests for each folder on the way, so
+     * use it only for missing files.
      *
      * @param place in the bag or among the versions, below the site's root
      */

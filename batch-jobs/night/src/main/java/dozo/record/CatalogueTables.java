@@ -120,8 +120,12 @@ final class CatalogueTables {
 
     /** Returns the tables of base records. Each comes after those that it refers to. */
     static List<Table> ofBase(JdbcClient jdbc) {
-        List<Table> left = new ArrayList<>(
-                all(jdbc).stream().filter(table -> isInBase(table.name)).toList());
+        return sorted(all(jdbc).stream().filter(table -> isInBase(table.name)).toList());
+    }
+
+    /** Returns these tables. Each comes after those of them that it refers to. */
+    static List<Table> sorted(List<Table> tables) {
+        List<Table> left = new ArrayList<>(tables);
         List<Table> sorted = new ArrayList<>();
         Set<String> waiting = new HashSet<>(left.stream().map(Table::name).toList());
         while (!left.isEmpty()) {

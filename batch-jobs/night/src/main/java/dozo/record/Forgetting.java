@@ -2,12 +2,11 @@ package dozo.record;
 
 import dozo.record.CatalogueTables.Reference;
 import dozo.record.CatalogueTables.Table;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -45,7 +44,7 @@ public class Forgetting {
                                      where t.experiment_id = :experiment)
                 """, experiment);
         for (Map.Entry<String, String> table :
-                conditions(CatalogueTables.all(jdbc)).entrySet()) {
+                conditions(CatalogueTables.all(jdbc)).reversed().entrySet()) {
             run("delete from %s where %s".formatted(table.getKey(), table.getValue()), experiment);
         }
         run("delete from experiment where experiment_id = :experiment", experiment);
@@ -98,40 +97,15 @@ public class Forgetting {
         jdbc.sql(sql).param("experiment", experiment).update();
     }
 
-    /** Returns which rows of which table are about the experiment. A table comes before those that it refers to. */
-    private static Map<String, String> conditions(List<Table> all) {
-        Map<String, String> known = new HashMap<>();
-        List<Table> order = new ArrayList<>();
-        List<Table> left = new ArrayList<>(
-                all.stream().filter(table -> !STAYING.contains(table.name())).toList());
-        boolean more = true;
-        while (more) {
-            more = false;
-            for (Table table : List.copyOf(left)) {
-                Optional<String> condition = condition(table, known);
-                if (condition.isPresent()) {
-                    known.put(table.name(), condition.get());
-                    order.add(table);
-                    left.remove(table);
-                    more = true;
-                }
+    /** Returns which rows of which table are about the experiment. A table comes after those that it refers to. */
+    private static SequencedMap<String, String> conditions(List<Table> all) {
+        SequencedMap<String, String> known = new LinkedHashMap<>();
+        for (Table table : CatalogueTables.sorted(all)) {
+            if (!STAYING.contains(table.name())) {
+                condition(table, known).ifPresent(rows -> known.put(table.name(), rows));
             }
         }
-        Map<String, String> sorted = new LinkedHashMap<>();
-        while (!order.isEmpty()) {
-            Table next = order.stream()
-                    .filter(table -> order.stream().noneMatch(other -> refersTo(other, table)))
-                    .findFirst()
-                    .orElseThrow(() -> new IllegalStateException("tables refer to each other: " + order));
-            order.remove(next);
-            sorted.put(next.name(), String.valueOf(known.get(next.name())));
-        }
-        return sorted;
-    }
-
-    private static boolean refersTo(Table other, Table table) {
-        return other.references().stream()
-                .anyMatch(reference -> reference.table().equals(table.name()));
+        return known;
     }
 
     private static Optional<String> condition(Table table, Map<String, String> known) {

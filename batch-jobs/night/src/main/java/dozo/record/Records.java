@@ -145,30 +145,22 @@ public class Records {
     }
 
     /**
-     * Returns which files at a site are base records that no base record there continues any more; empty if not known.
+     * Returns which files at a site are base records that no base record there continues any more.
      *
      * @param files of the folder {@link #FOLDER}
+     * @return empty if that is not known, or no base record was written there since the last {@link #renew}
      */
-    public List<FilePath> superseded(int siteId, Collection<FilePath> files) {
+    public Optional<List<FilePath>> superseded(int siteId, Collection<FilePath> files) {
         return jdbc.sql(
                         "select first_number from catalogue_base where site_id = :site and not renew and first_number is not null")
                 .param("site", siteId)
-                .query(Long.class)
+                .query((row, n) -> row.getLong(1))
                 .optional()
                 .map(first -> files.stream()
                         .filter(file -> Header.number(file)
                                 .filter(number -> number < first)
                                 .isPresent())
-                        .toList())
-                .orElse(List.of());
-    }
-
-    /** Returns whether the base record at a site continues none that was written before the last {@link #renew}. */
-    public boolean isRenewed(int siteId) {
-        return jdbc.sql("select exists (select from catalogue_base where site_id = :site and not renew)")
-                .param("site", siteId)
-                .query(Boolean.class)
-                .single();
+                        .toList());
     }
 
     /**
@@ -363,7 +355,8 @@ public class Records {
                                                         written_at)
                             values (:site, :number, :first::bigint, :digest, :database, :since::xid8, :counts::jsonb, :bytes, :at)
                             on conflict (site_id) do update
-                            set number = excluded.number, first_number = excluded.first_number, renew = false, digest = excluded.digest, database = excluded.database,
+                            set number = excluded.number, first_number = excluded.first_number, renew = false,
+                                digest = excluded.digest, database = excluded.database,
                                 since = excluded.since, counts = excluded.counts, bytes = excluded.bytes,
                                 written_at = excluded.written_at
                             """)

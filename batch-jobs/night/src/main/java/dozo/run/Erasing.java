@@ -290,12 +290,10 @@ class Erasing {
 
     private void conclude(int siteId, Sender sender, Open open) throws RemoteException, InterruptedException {
         Set<FilePath> there = sender.reader().names(Records.FOLDER).keySet();
-        if (!records.isRenewed(siteId)) {
-            throw new RemoteException(
-                    Reason.REFUSED,
-                    "the records of the catalogue at the site, which still have it, were not written anew");
-        }
-        sender.erase(records.superseded(siteId, there));
+        sender.erase(records.superseded(siteId, there)
+                .orElseThrow(() -> new RemoteException(
+                        Reason.REFUSED,
+                        "the records of the catalogue at the site, which still have it, were not written anew")));
         for (FilePath folder : folders(open.subject)) {
             if (sender.isFolder(folder)) {
                 throw new RemoteException(Reason.REFUSED, "the folder %s is there again".formatted(folder));

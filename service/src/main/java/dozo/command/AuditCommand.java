@@ -78,8 +78,7 @@ final class AuditCommand {
                                     .formatted(Times.text(report.registeredSince())));
         }
         if (report.erasedSince() > 0) {
-            out.println("%,d experiments that were registered then have been erased since and are not counted."
-                    .formatted(report.erasedSince()));
+            out.println("Erased since, and not counted: %,d".formatted(report.erasedSince()));
         }
         report.sites().forEach(site -> print(out, report, site));
         if (report.sites().isEmpty()) {

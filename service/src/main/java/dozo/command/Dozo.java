@@ -301,11 +301,18 @@ public final class Dozo {
 
     /** Returns the REST address of the experiment PROJECT/EXPERIMENT. */
     static String experimentAddress(CommandLine commandLine, String name) {
+        List<String> codes = codes(commandLine, name);
+        return "/api/v1/experiments/%s/%s"
+                .formatted(Connection.encoded(codes.getFirst()), Connection.encoded(codes.getLast()));
+    }
+
+    /** Returns the codes of the project and of the experiment in PROJECT/EXPERIMENT. */
+    static List<String> codes(CommandLine commandLine, String name) {
         String[] codes = name.split("/", -1);
         if (codes.length != 2 || codes[0].isEmpty() || codes[1].isEmpty()) {
             throw new ParameterException(commandLine, "\"%s\": expected PROJECT/EXPERIMENT".formatted(name));
         }
-        return "/api/v1/experiments/%s/%s".formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1]));
+        return List.of(codes);
     }
 
     /** Prints a run with its findings, and then whether the promises are kept. */

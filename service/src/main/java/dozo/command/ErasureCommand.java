@@ -63,17 +63,11 @@ final class ErasureCommand {
                             + " approve it. The source is not touched.")
     int request(
             @Mixin Connection service,
-            @Parameters(paramLabel = "P/E", description = "The experiment.") String subject,
+            @Parameters(paramLabel = "PROJECT/EXPERIMENT", description = "The experiment.") String subject,
             @Option(names = "--reason", paramLabel = "TEXT", required = true, description = "Why, in one line.")
                     String reason) {
-        int slash = subject.indexOf('/');
-        Map<String, Object> body = Map.of(
-                "project",
-                slash < 0 ? subject : subject.substring(0, slash),
-                "experiment",
-                subject.substring(slash + 1),
-                "reason",
-                reason);
+        List<String> codes = Dozo.codes(service.commandLine(), subject);
+        Map<String, Object> body = Map.of("project", codes.getFirst(), "experiment", codes.getLast(), "reason", reason);
         Answer<Erasure> asked = service.post(ERASURES, body, Erasure.class);
         service.confirm(
                 asked,

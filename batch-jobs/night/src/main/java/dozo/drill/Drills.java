@@ -83,8 +83,6 @@ public class Drills {
     }
 
     private KeptDrill asFarAsItIs(KeptDrill drill) {
-        return drill.state().goesOn()
-                ? queue.findDrill(drill.id()).map(drill::at).orElse(drill)
-                : drill;
+        return drill.state().goesOn() ? queue.soFar(drill.id()).map(drill::at).orElse(drill) : drill;
     }
 }

@@ -1,7 +1,8 @@
 package dozo.drill;
 
+import dozo.copy.Copy.Progress;
 import dozo.file.FilePath;
-import dozo.restore.Restores.KeptRestore;
+import dozo.restore.RestoreQueue.SoFar;
 import dozo.restore.Restores.RestoreState;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +43,8 @@ public record KeptDrill(
         return state == RestoreState.FINDINGS || state == RestoreState.FAILED;
     }
 
-    KeptDrill at(KeptRestore now) {
+    KeptDrill at(SoFar now) {
+        Progress progress = now.progress();
         return new KeptDrill(
                 id,
                 project,
@@ -50,17 +52,17 @@ public record KeptDrill(
                 manifest,
                 part,
                 site,
-                now.state(),
+                state,
                 requestedBy,
                 requestedAt,
-                now.startedAt(),
-                now.endedAt(),
-                now.entries(),
-                now.bytes(),
-                now.entriesVerified(),
-                now.bytesVerified(),
-                now.findings(),
-                now.message(),
+                startedAt,
+                endedAt,
+                progress.entries(),
+                progress.bytes(),
+                progress.entriesVerified(),
+                progress.bytesVerified(),
+                now.found(),
+                message,
                 seconds,
                 firstByteSeconds);
     }

@@ -188,9 +188,14 @@ public class RestoreQueue implements SmartLifecycle {
                 .map(this::asFarAsItIs);
     }
 
-    /** Returns a drill with its present progress. */
-    public Optional<KeptRestore> findDrill(long id) {
-        return restores.find(id).filter(KeptRestore::drill).map(this::asFarAsItIs);
+    /** How far a restore is: what it has restored, and the number of findings. */
+    public record SoFar(Progress progress, long found) {}
+
+    /** Returns how far a restore or drill is. Empty: it is not under way. */
+    public Optional<SoFar> soFar(long id) {
+        return Optional.ofNullable(underWay)
+                .filter(now -> now.id == id)
+                .map(now -> new SoFar(now.restore.progress(), now.found));
     }
 
     /** Returns at most {@code limit} restores of an experiment before one, the latest first. */
@@ -458,10 +463,7 @@ public class RestoreQueue implements SmartLifecycle {
     }
 
     private KeptRestore asFarAsItIs(KeptRestore kept) {
-        UnderWay now = underWay;
-        return now != null && now.id == kept.id() && kept.state().goesOn()
-                ? kept.at(now.restore.progress(), now.found)
-                : kept;
+        return kept.state().goesOn() ? soFar(kept.id()).map(kept::at).orElse(kept) : kept;
     }
 
     private static String reason(KeptRestore kept, Exception e) {

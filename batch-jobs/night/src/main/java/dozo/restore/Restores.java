@@ -13,6 +13,7 @@ import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
+import dozo.restore.RestoreQueue.SoFar;
 import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.time.Instant;
@@ -113,7 +114,8 @@ public class Restores {
                     patterns.stream().map(PathPattern::of).toList());
         }
 
-        KeptRestore at(Progress progress, long found) {
+        KeptRestore at(SoFar now) {
+            Progress progress = now.progress();
             return new KeptRestore(
                     id,
                     experimentId,
@@ -134,7 +136,7 @@ public class Restores {
                     progress.bytes(),
                     progress.entriesVerified(),
                     progress.bytesVerified(),
-                    found,
+                    now.found(),
                     message,
                     drill);
         }

@@ -37,6 +37,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -94,6 +95,23 @@ class DrillIT extends NightAtSite {
                 .containsExactly(drill);
         assertThat(night.get(Drills.class).page(Sight.of(List.of("q")), null, Long.MAX_VALUE, 10))
                 .isEmpty();
+    }
+
+    @Test
+    void aDrillThatIsSeenToBeCompleteIsSeenWithItsTime() throws Exception {
+        Night.write(source, Map.of("f", "1"));
+        night.complete();
+
+        for (int i = 0; i < 10; i++) {
+            long id = request();
+            KeptDrill seen = Stream.generate(() -> night.get(Drills.class).find(Sight.EVERYTHING, id))
+                    .map(Optional::orElseThrow)
+                    .dropWhile(drill -> drill.state().goesOn())
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(seen.state()).as(seen.message()).isEqualTo(RestoreState.COMPLETE);
+            assertThat(seen.seconds()).isNotNull();
+        }
     }
 
     @Test

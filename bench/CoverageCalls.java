@@ -97,14 +97,20 @@ final class CoverageCalls {
         long started = System.nanoTime();
         try (Connection connection = database.getConnection()) {
             catalogue.fill(connection);
+            if (audit) {
+                catalogue.audit(connection);
+            }
             System.out.printf(
-                    "{\"made\": %.1f, \"experiments\": %d, \"entries\": %d, \"receipts\": %d, \"periods\": %d, \"findings\": %d}%n",
+                    "{\"made\": %.1f, \"experiments\": %d, \"entries\": %d, \"receipts\": %d, \"readings\": %d, \"periods\": %d,"
+                            + " \"findings\": %d, \"ledger\": %d}%n",
                     (System.nanoTime() - started) / 1e9,
                     count(connection, "experiment"),
                     count(connection, "entry"),
                     count(connection, "receipt"),
+                    count(connection, "reading"),
                     count(connection, "coverage"),
-                    count(connection, "finding"));
+                    count(connection, "finding"),
+                    count(connection, "ledger"));
             System.out.flush();
         }
         ask(plans);

@@ -77,6 +77,18 @@ record MadeCatalogue(int experiments, long entries) {
         execute(connection, RECEIPTS + SAFE, first, last);
     }
 
+    /**
+     * Adds what audit reports read besides: readings of every receipt each 100 days, of the last 400 days, as retention keeps
+     * them, and the ledger of the last three years with 100 rows a day, 20 of them certificates, and daily anchors.
+     */
+    void audit(Connection connection) throws SQLException {
+        execute(connection, READINGS + LEDGER, 1, experiments);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("vacuum analyze");
+            statement.execute("checkpoint");
+        }
+    }
+
     /** Adds findings for all experiments. */
     void find(Connection connection) throws SQLException {
         execute(connection, FINDINGS, 1, experiments);
@@ -188,5 +200,29 @@ record MadeCatalogue(int experiments, long entries) {
                    :begin + (1 + n % :days) * interval '1 day' + interval '1 hour',
                    case when n % 50 > 0 then least(2 + n % :days, :days) end
             from generate_series(1, 5 * :experiments) n;
+            """;
+
+    private static final String READINGS = """
+            insert into reading (receipt_id, run_id, read_at, bytes, copies, cold, method)
+            select receipt_id, 1 + floor(extract(epoch from at - :begin) / 86400), at, 300000, 1, true, 'exec sha256sum'
+            from receipt, generate_series(verified_at, :begin + :days * interval '1 day' - interval '1 day', interval '100 days') at
+            where at > verified_at and at > :begin + (:days - 400) * interval '1 day'
+            order by at, receipt_id;
+            """;
+
+    private static final String LEDGER = """
+            insert into ledger (at, actor, action, subject, detail)
+            select :begin + (:days - 1095) * interval '1 day', 'dozo', 'key.introduced', repeat('ab', 32), '{"purpose": "certificates"}';
+            insert into ledger (at, actor, action, subject, detail)
+            select at, 'dozo', action, case action when 'ledger.anchored' then 'dr' else p.code || '/' || e.code || '#1' end,
+                   case action when 'ledger.anchored' then jsonb_build_object('seq', no, 'hash', repeat('cd', 32))
+                               when 'certificate.issued' then jsonb_build_object('site', 'dr', 'certificate_sha256', repeat('ef', 32))
+                               else jsonb_build_object('files', '500', 'files_safe', '500') end
+            from (select :begin + (:days - 1095 + day) * interval '1 day' + n * interval '1 minute' as at, day * 100 + n as no,
+                         case when n = 100 then 'ledger.anchored' when n % 5 = 0 then 'certificate.issued' else 'experiment.settled' end
+                             as action
+                  from generate_series(0, 1094) day, generate_series(1, 100) n) made
+            join experiment e on e.experiment_id = 1 + no % :experiments join project p using (project_id)
+            order by no;
             """;
 }

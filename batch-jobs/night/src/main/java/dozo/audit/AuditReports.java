@@ -42,8 +42,11 @@ public class AuditReports {
     private static final RowMapper<ChainRow> ROW = Rows.of(ChainRow.class);
     private static final RowMapper<Evidence> EVIDENCE = Rows.of(Evidence.class);
 
-    /** The receipts of what may be seen, with their readings. For everything both tables are read once, by their indexes. */
-    private static final String RECEIPTS_OF_ALL = """
+    /**
+     * The receipts of what may be seen, with their readings, and the findings that stood. For everything all tables are read
+     * once, by their indexes. A finding that a run has superseded stood until that run's end.
+     */
+    private static final String OF_ALL = """
             with seen as materialized (
                 select experiment_id, project_id from experiment where registered_at <= :at
             ), known as (
@@ -53,10 +56,16 @@ public class AuditReports {
                            where read_at <= :at group by receipt_id) d using (receipt_id)
                 join seen s using (experiment_id)
                 where r.site_id = :site and r.verified_at <= :at
+            ), standing as (
+                select finding_id, run_id, experiment_id from finding where superseded_by is null and found_at <= :at
+                union all
+                select f.finding_id, f.run_id, f.experiment_id
+                from finding f join run later on later.run_id = f.superseded_by
+                where f.found_at <= :at and (later.ended_at is null or later.ended_at > :at)
             )
             """;
 
-    private static final String RECEIPTS_OF_SOME = """
+    private static final String OF_SOME = """
             with seen as materialized (
                 select e.experiment_id, e.project_id from experiment e join project p using (project_id)
                 where e.registered_at <= :at and in_sight(:seen, p.code)
@@ -67,6 +76,10 @@ public class AuditReports {
                 cross join lateral (select count(*) as readings, max(read_at) as read_at from reading
                                     where receipt_id = r.receipt_id and read_at <= :at) d
                 where r.site_id = :site and r.verified_at <= :at
+            ), standing as (
+                select f.finding_id, f.run_id, experiment_id
+                from finding f join seen using (experiment_id) left join run later on later.run_id = f.superseded_by
+                where f.found_at <= :at and (f.superseded_by is null or later.ended_at is null or later.ended_at > :at)
             )
             """;
 
@@ -165,7 +178,7 @@ public class AuditReports {
     /** Returns the evidence by project; that of null has only the findings of whole runs. */
     private Map<@Nullable String, Evidence> evidence(Sight seen, int siteId, Instant then) {
         Map<@Nullable String, Evidence> found = new HashMap<>();
-        jdbc.sql((seen.ofEverything() ? RECEIPTS_OF_ALL : RECEIPTS_OF_SOME) + """
+        jdbc.sql((seen.ofEverything() ? OF_ALL : OF_SOME) + """
                         , by_method as (
                             select project_id, method, count(*) as receipts, min(verified_at) as first_verified_at,
                                    max(verified_at) as last_verified_at, sum(readings) as readings, max(read_at) as last_read_at,
@@ -197,13 +210,6 @@ public class AuditReports {
                                                 and lowest_of(r.entry_nos) <= d.entry_no and highest_of(r.entry_nos) >= d.entry_no
                                                 and d.entry_no = any(r.entry_nos))
                             group by s.project_id
-                        ), standing as (
-                            -- Those that no run has superseded, and those that a run superseded which ended later.
-                            select finding_id, run_id, experiment_id from finding where superseded_by is null and found_at <= :at
-                            union all
-                            select f.finding_id, f.run_id, f.experiment_id
-                            from finding f join run later on later.run_id = f.superseded_by
-                            where f.found_at <= :at and (later.ended_at is null or later.ended_at > :at)
                         ), of_experiment as (
                             select experiment_id, count(*) as findings
                             from standing

@@ -124,6 +124,15 @@ class AuditReportsTest {
     }
 
     @Test
+    void theEvidenceOfAProjectIsTheSameAloneAndAmongAll() {
+        for (Instant moment : List.of(SEALED, SAFE, SCRUBBED, REPAIRED, REPAIRED.plusSeconds(7_200), NOW)) {
+            Evidence alone = evidence(reports.of(Sight.EVERYTHING, "P1", moment), "P1");
+
+            assertThat(alone).as("at %s", moment).isEqualTo(evidence(at(moment), "P1"));
+        }
+    }
+
+    @Test
     void beforeTheFirstExperimentNothingIsKnownAndNothingIsWell() {
         AuditReport before = at(Instant.parse("2026-08-01T00:00:00Z"));
 

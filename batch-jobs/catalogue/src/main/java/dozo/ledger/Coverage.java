@@ -45,17 +45,26 @@ public class Coverage {
             """;
 
     /** What each experiment has at a site: now, or at a moment. */
-    private static final String KEPT = """
-            with kept as (
-                select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
-                from protection
-                where site_id = :site and :at::timestamptz is null
-                union all
-                select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
-                from coverage
-                where site_id = :site and tstzrange(since, until) @> :at::timestamptz
-            )
+    private static final String EACH_KEPT = """
+            select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
+            from protection
+            where site_id = :site and :at::timestamptz is null %1$s
+            union all
+            select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
+            from coverage
+            where site_id = :site and tstzrange(since, until) @> :at::timestamptz %1$s
             """;
+
+    private static final String KEPT_OF_ALL = "with kept as (%s)".formatted(EACH_KEPT.formatted(""));
+
+    /** Experiment by experiment: with everything, most of what is read would be of others. */
+    private static final String KEPT_OF_SOME =
+            """
+            with kept as (
+                select k.* from experiment e join project p using (project_id) cross join lateral (%s) k
+                where in_sight(:seen, p.code)
+            )
+            """.formatted(EACH_KEPT.formatted("and experiment_id = e.experiment_id"));
 
     private static final RowMapper<ExperimentCoverage> EXPERIMENT = Rows.of(ExperimentCoverage.class);
 
@@ -393,7 +402,7 @@ public class Coverage {
      * @param at null: now, with every receipt so far
      */
     public List<Unprotected> oldestUnprotected(Sight sight, int siteId, @Nullable Instant at, int limit) {
-        return jdbc.sql(KEPT + """
+        return jdbc.sql(kept(sight) + """
                         select p.code as project, e.code, coalesce(t.unprotected_since, e.registered_at) as since,
                                t.files - t.files_safe as files, t.bytes - t.bytes_safe as bytes
                         from experiment e
@@ -419,7 +428,7 @@ public class Coverage {
      * @param at null: now, with every receipt so far
      */
     public long unprotectedSince(Sight sight, int siteId, @Nullable Instant at, Instant before) {
-        return jdbc.sql(KEPT + """
+        return jdbc.sql(kept(sight) + """
                         select count(*)
                         from experiment e
                         join project p using (project_id)
@@ -458,8 +467,12 @@ public class Coverage {
                 .single();
     }
 
+    private static String kept(Sight sight) {
+        return sight.ofEverything() ? KEPT_OF_ALL : KEPT_OF_SOME;
+    }
+
     private List<Group> sums(Sight sight, String by, int siteId, @Nullable Instant at, String after, int limit) {
-        return jdbc.sql(KEPT + """
+        return jdbc.sql(kept(sight) + """
                         , each as (
                             select group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_month) as name,
                                    k.*, coalesce(k.entries = k.entries_safe, false) as safe,

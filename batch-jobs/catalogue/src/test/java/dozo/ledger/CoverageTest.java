@@ -151,6 +151,33 @@ class CoverageTest {
     }
 
     @Test
+    void whoSeesSomeProjectsSeesTheSameSumsOfThem() {
+        int experiment = nights.at("2026-09-01T00:00:00Z").experiment(1, "A", "MR", null, null);
+        nights.at("2026-09-01T20:00:00Z").seal(experiment, 3);
+        nights.prove(experiment, 1, 2);
+        nights.at("2026-09-01T22:00:00Z").settle(experiment);
+        nights.seal(nights.at("2026-09-02T00:00:00Z").experiment(2, "B", "MR", null, null), 2);
+        nights.at("2026-09-03T00:00:00Z").experiment(1, "C", null, null, null);
+
+        for (String time : List.of("2026-09-01T01:00:00Z", "2026-09-01T23:00:00Z", "2026-09-04T00:00:00Z", "")) {
+            Instant at = time.isEmpty() ? null : Instant.parse(time);
+            Sight sight = Sight.of(List.of("P1"));
+            assertThat(coverage.projects(sight, 1, at))
+                    .as(time)
+                    .isNotEmpty()
+                    .isEqualTo(coverage.projects(1, at).stream()
+                            .filter(totals -> "P1".equals(totals.project()))
+                            .toList());
+            assertThat(coverage.oldestUnprotected(sight, 1, at, 9))
+                    .as(time)
+                    .isNotEmpty()
+                    .isEqualTo(coverage.oldestUnprotected(Sight.EVERYTHING, 1, at, 9).stream()
+                            .filter(waiting -> waiting.project().equals("P1"))
+                            .toList());
+        }
+    }
+
+    @Test
     void receiptsCountAtOnceNowAndAsOfWhenTheRunHasSettled() {
         int experiment = nights.experiment(1, "A", null, null, null);
         nights.seal(experiment, 2);

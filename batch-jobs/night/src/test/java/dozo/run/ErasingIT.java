@@ -379,28 +379,11 @@ class ErasingIT extends NightAtSite {
     void aFolderThatIsThereAgainIsRemovedByTheNextNight() throws Exception {
         night.complete();
         Erasure asked = erase();
-        Run run;
-        try (Connection held = database.getConnection();
-                Statement statement = held.createStatement()) {
-            statement.execute("select pg_advisory_lock(1)");
-            statement.execute("""
-                    create function hold_up() returns trigger language plpgsql as $$
-                    begin
-                        perform pg_advisory_xact_lock(1);
-                        return new;
-                    end $$
-                    """);
-            statement.execute("""
-                    create trigger hold_up before insert on batch_step_execution for each row
-                    when (new.step_name = 'compare') execute function hold_up()
-                    """);
-            run = night.get(Operations.class).start("dr", "test");
-            night.awaitHeldUp("locktype = 'advisory' and (classid, objid, objsubid) = (0, 1, 1)");
+        Run run = night.startAndMeetBefore("compare", () -> {
             assertThat(bag).doesNotExist();
             Files.createDirectories(bag.resolve("data"));
             Files.writeString(bag.resolve("data/from-a-snapshot"), "1");
-            statement.execute("select pg_advisory_unlock(1)");
-        }
+        });
         assertThat(messages(night.await(run.id())))
                 .containsExactly(
                         "erasure 1 of p/E1: it could not be removed from the site: the folder p/E1 is there again");

@@ -8,8 +8,6 @@ import dozo.registry.Sites;
 import dozo.remote.SilentRelay;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import org.awaitility.Awaitility;
@@ -94,26 +92,7 @@ class LostSiteIT extends NightAtSite {
     @ParameterizedTest
     @ValueSource(strings = {"sweep", "anchor", "record"})
     void aSiteThatIsLostAfterEverythingIsSentIsWaitedForWithoutAnOpenTransaction(String step) throws Exception {
-        Run run;
-        try (Connection held = database.getConnection();
-                Statement statement = held.createStatement()) {
-            statement.execute("select pg_advisory_lock(1)");
-            statement.execute("""
-                    create function hold_up() returns trigger language plpgsql as $$
-                    begin
-                        perform pg_advisory_xact_lock(1);
-                        return new;
-                    end $$
-                    """);
-            statement.execute("""
-                    create trigger hold_up before insert on batch_step_execution for each row
-                    when (new.step_name = '%s') execute function hold_up()
-                    """.formatted(step));
-            run = night.get(Operations.class).start("dr", "test");
-            night.awaitHeldUp("locktype = 'advisory' and (classid, objid, objsubid) = (0, 1, 1)");
-            site.close();
-            statement.execute("select pg_advisory_unlock(1)");
-        }
+        Run run = night.startAndMeetBefore(step, site::close);
         awaitWaiting(run);
         assertThat(night.count("""
                 select count(*) from pg_stat_activity

@@ -20,6 +20,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.time.ZoneId;
@@ -230,6 +232,35 @@ final class Night implements AutoCloseable {
                         where not granted and database = (select oid from pg_database where datname = current_database())
                           and %s
                         """.formatted(lock)) > 0);
+    }
+
+    /** What a test does while a run stands still. */
+    interface Meeting {
+        void happen() throws Exception;
+    }
+
+    /** Starts a run, does something at the moment before one of its steps begins, and lets it go on. At most once a database. */
+    Run startAndMeetBefore(String step, Meeting meeting) throws Exception {
+        try (Connection held = get(DataSource.class).getConnection();
+                Statement statement = held.createStatement()) {
+            statement.execute("select pg_advisory_lock(1)");
+            statement.execute("""
+                    create function hold_up() returns trigger language plpgsql as $$
+                    begin
+                        perform pg_advisory_xact_lock(1);
+                        return new;
+                    end $$
+                    """);
+            statement.execute("""
+                    create trigger hold_up before insert on batch_step_execution for each row
+                    when (new.step_name = '%s') execute function hold_up()
+                    """.formatted(step));
+            Run run = get(Operations.class).start("dr", "test");
+            awaitHeldUp("locktype = 'advisory' and (classid, objid, objsubid) = (0, 1, 1)");
+            meeting.happen();
+            statement.execute("select pg_advisory_unlock(1)");
+            return run;
+        }
     }
 
     @Override

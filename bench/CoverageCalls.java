@@ -7,6 +7,7 @@ import dozo.ledger.Coverage;
 import dozo.ledger.Dimension;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
+import dozo.record.Forgetting;
 import dozo.run.RetentionSettings;
 import dozo.verify.Proofs;
 import java.io.IOException;
@@ -40,6 +41,7 @@ import org.postgresql.PGConnection;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Measures coverage and audit queries on a large catalogue, with the classes that answer them: generated experiments in
@@ -48,7 +50,8 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
  * <pre>java -cp LIBRARIES CoverageCalls.java FOLDER EXPERIMENTS ENTRIES CALLS [audit]</pre>
  *
  * The database is created in FOLDER, the plans are written to FOLDER/plans.txt. Prints a line of JSON for each query. With
- * {@code audit} the questions are those of audit reports, and the last line is about the export of all evidence.
+ * {@code audit} the questions are those of audit reports, and the last lines are about the export of all evidence, and the
+ * erasure of the largest experiment.
  */
 final class CoverageCalls {
 
@@ -89,6 +92,7 @@ final class CoverageCalls {
             measured.measure(plans);
             if (measured.audit) {
                 measured.export();
+                measured.erase();
             }
         }
     }
@@ -241,6 +245,34 @@ final class CoverageCalls {
                 "{\"export_lines\": %d, \"seconds\": %.2f, \"busy_seconds\": %.2f}%n",
                 lines[0], (System.nanoTime() - began) / 1e9, busy / 1e9);
         System.out.flush();
+    }
+
+    /** Erases the largest experiment in the catalogue, as a night does in one transaction. */
+    private void erase() throws SQLException {
+        try (Connection connection = database.getConnection()) {
+            long server = connection.unwrap(PGConnection.class).getBackendPID();
+            long busyBefore = busyNanos(server);
+            long began = System.nanoTime();
+            DataSource one = new SingleConnectionDataSource(connection, true);
+            new TransactionTemplate(new DataSourceTransactionManager(one)).executeWithoutResult(_ -> {
+                JdbcClient jdbc = JdbcClient.create(one);
+                jdbc.sql("""
+                                insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at,
+                                                     approved_by, approved_at, not_before, begun_at, manifests, files, bytes, receipts)
+                                select project_id, code, experiment_id, registered_at, 'asked for', 'one', now(), 'two', now(), now(),
+                                       now(), 0, 0, 0, 0
+                                from experiment where experiment_id = :giant
+                                """).param("giant", GIANT).update();
+                new Forgetting(jdbc).forget(GIANT);
+            });
+            System.out.printf(
+                    "{\"erased_entries\": %d, \"entries_left\": %d, \"seconds\": %.2f, \"busy_seconds\": %.2f}%n",
+                    catalogue.giant(),
+                    count(connection, "entry where experiment_id = " + GIANT),
+                    (System.nanoTime() - began) / 1e9,
+                    (busyNanos(server) - busyBefore) / 1e9);
+            System.out.flush();
+        }
     }
 
     private Map<String, Supplier<List<?>>> queries(DataSource source) {

@@ -260,10 +260,9 @@ public class DrillApi {
     }
 
     private Work work(Sight sight, String name) {
-        String[] parts = name.split("/", 2);
-        Experiment experiment = Optional.of(parts)
-                .filter(both -> both.length == 2 && sight.sees(both[0]))
-                .flatMap(both -> experiments.find(both[0], both[1]))
+        Experiment experiment = experiments
+                .find(name)
+                .filter(found -> sight.sees(found.project()))
                 .orElseThrow(Missing.thing("experiment", name));
         Manifest manifest = manifests
                 .current(experiment.id())

@@ -196,14 +196,12 @@ class AuditPage {
     }
 
     private Experiment experiment(String name, Sight sight) {
-        int slash = name.indexOf('/');
-        if (slash < 1) {
+        if (name.indexOf('/') < 1) {
             throw new Refusal("experiment", "expected PROJECT/CODE, such as P001/S0001");
         }
-        String project = name.substring(0, slash);
-        return Optional.of(project)
-                .filter(sight::sees)
-                .flatMap(seen -> experiments.find(seen, name.substring(slash + 1)))
+        return experiments
+                .find(name)
+                .filter(found -> sight.sees(found.project()))
                 .orElseThrow(() -> new Refusal("experiment", "experiment \"%s\" does not exist", name));
     }
 

@@ -448,6 +448,12 @@ public class Experiments {
                 .optional();
     }
 
+    /** Returns an experiment by its {@link Experiment#name() name}. */
+    public Optional<Experiment> find(String name) {
+        int slash = name.indexOf('/');
+        return slash < 0 ? Optional.empty() : find(name.substring(0, slash), name.substring(slash + 1));
+    }
+
     public Optional<Experiment> find(int id) {
         return jdbc.sql(SELECT + "where e.experiment_id = :id")
                 .param("id", id)

@@ -151,11 +151,10 @@ class FoundBags {
      * folder that is no complete bag is a finding. Returns the number of entries loaded.
      */
     long load(long run, int site, String name, SiteReader reader) throws IOException, InterruptedException {
-        String[] codes = name.split("/", 2);
         Bag bag;
         try {
             bag = Bag.read(reader, name);
-            Optional<Experiment> registered = experiments.find(codes[0], codes[1]);
+            Optional<Experiment> registered = experiments.find(name);
             if (registered.isPresent() && registered.get().names().areCodes() != bag.coded()) {
                 throw new BrokenBag("the catalogue knows other names of its files");
             }

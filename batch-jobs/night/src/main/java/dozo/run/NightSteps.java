@@ -85,10 +85,7 @@ class NightSteps {
     }
 
     private Optional<Set<Integer>> underWay(String name, int siteId) {
-        int slash = name.indexOf('/');
-        return experiments
-                .find(name.substring(0, slash), name.substring(slash + 1))
-                .map(experiment -> units.underWay(experiment.id(), siteId));
+        return experiments.find(name).map(experiment -> units.underWay(experiment.id(), siteId));
     }
 
     /** Passes on the run's experiments that have a manifest and are not safe. */

@@ -103,10 +103,8 @@ public class Replications {
     }
 
     private Experiment experiment(String name) {
-        int slash = name.indexOf('/');
-        return (slash < 0
-                        ? Optional.<Experiment>empty()
-                        : experiments.find(name.substring(0, slash), name.substring(slash + 1)))
+        return experiments
+                .find(name)
                 .orElseThrow(() -> new Refusal("experiment", "experiment %s does not exist", name));
     }
 

@@ -44,7 +44,7 @@ public class Coverage {
             left join manifest m on m.experiment_id = e.experiment_id and m.manifest_no = t.manifest_no
             """;
 
-    /** What each experiment has at a site: now, or at a moment. */
+    /** What each experiment has at a site: now, or at a moment. To be completed with a condition. */
     private static final String EACH_KEPT = """
             select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
             from protection
@@ -57,7 +57,7 @@ public class Coverage {
 
     private static final String KEPT_OF_ALL = "with kept as (%s)".formatted(EACH_KEPT.formatted(""));
 
-    /** Experiment by experiment: with everything, most of what is read would be of others. */
+    /** Reads the rows of the experiments in sight only, by an index. For all experiments, one pass is faster. */
     private static final String KEPT_OF_SOME =
             """
             with kept as (

@@ -158,10 +158,10 @@ class CoverageTest {
         nights.at("2026-09-01T22:00:00Z").settle(experiment);
         nights.seal(nights.at("2026-09-02T00:00:00Z").experiment(2, "B", "MR", null, null), 2);
         nights.at("2026-09-03T00:00:00Z").experiment(1, "C", null, null, null);
+        Sight sight = Sight.of(List.of("P1"));
 
         for (String time : List.of("2026-09-01T01:00:00Z", "2026-09-01T23:00:00Z", "2026-09-04T00:00:00Z", "")) {
             Instant at = time.isEmpty() ? null : Instant.parse(time);
-            Sight sight = Sight.of(List.of("P1"));
             assertThat(coverage.projects(sight, 1, at))
                     .as(time)
                     .isNotEmpty()

@@ -43,8 +43,8 @@ public class AuditReports {
     private static final RowMapper<Evidence> EVIDENCE = Rows.of(Evidence.class);
 
     /**
-     * The receipts of what may be seen, with their readings, and the findings that stood. For everything all tables are read
-     * once, by their indexes. A finding that a run has superseded stood until that run's end.
+     * All receipts with their readings, and all findings that stood. Each table is read once, by its indexes. A finding that a
+     * run has superseded stood until that run's end.
      */
     private static final String OF_ALL = """
             with seen as materialized (
@@ -65,6 +65,7 @@ public class AuditReports {
             )
             """;
 
+    /** The same for the projects in sight, experiment by experiment. */
     private static final String OF_SOME = """
             with seen as materialized (
                 select e.experiment_id, e.project_id from experiment e join project p using (project_id)

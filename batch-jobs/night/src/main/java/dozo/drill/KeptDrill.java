@@ -2,8 +2,8 @@ package dozo.drill;
 
 import dozo.copy.Copy.Progress;
 import dozo.file.FilePath;
-import dozo.restore.RestoreQueue.SoFar;
 import dozo.restore.Restores.RestoreState;
+import dozo.restore.Restores.SoFar;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

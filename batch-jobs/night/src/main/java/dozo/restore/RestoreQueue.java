@@ -20,6 +20,7 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.restore.Restores.KeptRestore;
 import dozo.restore.Restores.RestoreState;
+import dozo.restore.Restores.SoFar;
 import dozo.restore.Restores.Took;
 import dozo.source.OpenFolder;
 import java.io.IOException;
@@ -187,9 +188,6 @@ public class RestoreQueue implements SmartLifecycle {
                 .filter(kept -> kept.experimentId() == experiment.id() && !kept.drill())
                 .map(this::asFarAsItIs);
     }
-
-    /** How far a restore is: what it has restored, and the number of findings. */
-    public record SoFar(Progress progress, long found) {}
 
     /** Returns how far a restore or drill is. Empty: it is not under way. */
     public Optional<SoFar> soFar(long id) {

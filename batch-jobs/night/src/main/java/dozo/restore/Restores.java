@@ -13,7 +13,6 @@ import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
-import dozo.restore.RestoreQueue.SoFar;
 import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.time.Instant;
@@ -141,6 +140,13 @@ public class Restores {
                     drill);
         }
     }
+
+    /**
+     * How far a restore is that is under way.
+     *
+     * @param found the number of findings
+     */
+    public record SoFar(Progress progress, long found) {}
 
     /**
      * How long a drill took, by a clock that nobody sets.

@@ -379,7 +379,7 @@ class ErasingIT extends NightAtSite {
     void aFolderThatIsThereAgainIsRemovedByTheNextNight() throws Exception {
         night.complete();
         Erasure asked = erase();
-        Run run = night.startAndMeetBefore("compare", () -> {
+        Run run = night.startAndHoldUpBefore("compare", () -> {
             assertThat(bag).doesNotExist();
             Files.createDirectories(bag.resolve("data"));
             Files.writeString(bag.resolve("data/from-a-snapshot"), "1");

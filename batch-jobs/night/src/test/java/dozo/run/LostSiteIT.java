@@ -92,7 +92,7 @@ class LostSiteIT extends NightAtSite {
     @ParameterizedTest
     @ValueSource(strings = {"sweep", "anchor", "record"})
     void aSiteThatIsLostAfterEverythingIsSentIsWaitedForWithoutAnOpenTransaction(String step) throws Exception {
-        Run run = night.startAndMeetBefore(step, site::close);
+        Run run = night.startAndHoldUpBefore(step, site::close);
         awaitWaiting(run);
         assertThat(night.count("""
                 select count(*) from pg_stat_activity

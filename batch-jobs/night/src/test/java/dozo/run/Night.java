@@ -234,13 +234,13 @@ final class Night implements AutoCloseable {
                         """.formatted(lock)) > 0);
     }
 
-    /** What a test does while a run stands still. */
-    interface Meeting {
-        void happen() throws Exception;
+    /** What a test does while a run is held up. */
+    interface Meanwhile {
+        void run() throws Exception;
     }
 
-    /** Starts a run, does something at the moment before one of its steps begins, and lets it go on. At most once a database. */
-    Run startAndMeetBefore(String step, Meeting meeting) throws Exception {
+    /** Starts a run, and holds it up before a step while something is done. Only once for each database: it creates a trigger. */
+    Run startAndHoldUpBefore(String step, Meanwhile meanwhile) throws Exception {
         try (Connection held = get(DataSource.class).getConnection();
                 Statement statement = held.createStatement()) {
             statement.execute("select pg_advisory_lock(1)");
@@ -257,7 +257,7 @@ final class Night implements AutoCloseable {
                     """.formatted(step));
             Run run = get(Operations.class).start("dr", "test");
             awaitHeldUp("locktype = 'advisory' and (classid, objid, objsubid) = (0, 1, 1)");
-            meeting.happen();
+            meanwhile.run();
             statement.execute("select pg_advisory_unlock(1)");
             return run;
         }

@@ -50,7 +50,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * <pre>java -cp LIBRARIES CoverageCalls.java FOLDER EXPERIMENTS ENTRIES CALLS [audit]</pre>
  *
  * The database is created in FOLDER, the plans are written to FOLDER/plans.txt. Prints a line of JSON for each query. With
- * {@code audit} the questions are those of audit reports, and the last lines are about the export of all evidence, and the
+ * {@code audit} the questions are those of audit reports, and the last two lines are about the export of all evidence and the
  * erasure of the largest experiment.
  */
 final class CoverageCalls {
@@ -265,12 +265,14 @@ final class CoverageCalls {
                                 """).param("giant", GIANT).update();
                 new Forgetting(jdbc).forget(GIANT);
             });
+            double seconds = (System.nanoTime() - began) / 1e9;
+            double busySeconds = (busyNanos(server) - busyBefore) / 1e9;
             System.out.printf(
                     "{\"erased_entries\": %d, \"entries_left\": %d, \"seconds\": %.2f, \"busy_seconds\": %.2f}%n",
                     catalogue.giant(),
                     count(connection, "entry where experiment_id = " + GIANT),
-                    (System.nanoTime() - began) / 1e9,
-                    (busyNanos(server) - busyBefore) / 1e9);
+                    seconds,
+                    busySeconds);
             System.out.flush();
         }
     }

@@ -60,8 +60,7 @@ record MadeCatalogue(int experiments, long entries) {
                 statement.execute(filled(sql, 1, experiments));
             }
             statement.execute("alter table protection enable trigger protection_is_remembered");
-            statement.execute("vacuum analyze");
-            statement.execute("checkpoint");
+            vacuum(statement);
         }
     }
 
@@ -78,15 +77,19 @@ record MadeCatalogue(int experiments, long entries) {
     }
 
     /**
-     * Adds what audit reports read besides: readings of every receipt each 100 days, of the last 400 days, as retention keeps
-     * them, and the ledger of the last three years with 100 rows a day, 20 of them certificates, and daily anchors.
+     * Adds what else audit reports read: the readings of the last 400 days, which retention keeps, one of every receipt in 100
+     * days; and the ledger of the last three years with 100 rows a day, of which 19 are certificates and one is an anchor.
      */
     void audit(Connection connection) throws SQLException {
         execute(connection, READINGS + LEDGER, 1, experiments);
         try (Statement statement = connection.createStatement()) {
-            statement.execute("vacuum analyze");
-            statement.execute("checkpoint");
+            vacuum(statement);
         }
+    }
+
+    private static void vacuum(Statement statement) throws SQLException {
+        statement.execute("vacuum analyze");
+        statement.execute("checkpoint");
     }
 
     /** Adds findings for all experiments. */

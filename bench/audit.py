@@ -1,6 +1,7 @@
 """Audit reports at 20,000 experiments with 10,000,000 entries, each made 1,000 times, the export of all evidence, and an erasure.
 
-The catalogue is that of `coverage`: generated in PostgreSQL, in the real tables; the questions are the program's own.
+The catalogue is that of `coverage`, with readings and a ledger: generated in PostgreSQL, in the real tables. The questions are the
+program's own.
 """
 
 from coverage import FULL, P99_MS_MAX, SHORT, questions, run
@@ -22,7 +23,8 @@ def measure(options):
     rate = export['export_lines'] / export['seconds']
     print(
         f'{made["experiments"]:,} experiments, {made["entries"]:,} entries, {made["receipts"]:,} receipts,'
-        f' {made["readings"]:,} readings, {made["ledger"]:,} rows of the ledger; {size.calls:,} calls each, one at a time\n\n{questions(queries)}\n'
+        f' {made["readings"]:,} readings, {made["ledger"]:,} rows of the ledger;'
+        f' {size.calls:,} calls each, one at a time\n\n{questions(queries)}\n'
         f'export: {export["export_lines"]:,} lines in {export["seconds"]:.1f} s, {rate:,.0f} lines/s;'
         f' {export["busy_seconds"]:.1f} s of processors\n'
         f'erasure of the largest experiment, {erasure["erased_entries"]:,} entries, in the catalogue: {erasure["seconds"]:.1f} s;'

@@ -5,10 +5,8 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
-import org.apache.sshd.client.channel.ChannelSession;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.channel.RemoteWindow;
-import org.apache.sshd.common.channel.exception.SshChannelClosedException;
 import org.apache.sshd.common.io.IoWriteFuture;
 import org.apache.sshd.common.util.buffer.Buffer;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +32,7 @@ final class ChannelWriter {
     /** If the site returns less than {@link #BURST_BYTES} in this time, its whole window is used. */
     private static final Duration HOLD_TIMEOUT = Duration.ofSeconds(1);
 
-    private final ChannelSession channel;
+    private final ProgramChannel channel;
     private final Duration patience;
     private final LongAdder bytesMoved;
     private final Buffer packet;
@@ -56,7 +54,7 @@ final class ChannelWriter {
      * @param patience how long the site may accept no data
      * @param bytesMoved counts the bytes sent
      */
-    ChannelWriter(ChannelSession channel, Duration patience, LongAdder bytesMoved) {
+    ChannelWriter(ProgramChannel channel, Duration patience, LongAdder bytesMoved) {
         this.channel = channel;
         this.patience = patience;
         this.bytesMoved = bytesMoved;
@@ -109,10 +107,7 @@ final class ChannelWriter {
         packet.putUInt(length);
         packet.wpos(packet.wpos() + length);
         channel.getRemoteWindow().consume(length);
-        if (!channel.isOpen()) {
-            throw new SshChannelClosedException(channel.getChannelId(), "closed");
-        }
-        IoWriteFuture written = channel.getSession().writePacket(packet);
+        IoWriteFuture written = channel.writePacket(packet);
         if (!written.isWritten()) {
             throw new IOException("not written", written.getException());
         }

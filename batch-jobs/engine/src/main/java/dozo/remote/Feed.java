@@ -14,7 +14,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
-import org.apache.sshd.client.channel.ChannelExec;
 import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.common.session.ConnectionService;
 import org.jspecify.annotations.Nullable;
@@ -203,14 +202,14 @@ final class Feed implements AutoCloseable {
         }
     }
 
-    /** A channel that closes if the site refuses the command; MINA's own keeps waiting. */
-    private static final class Command extends ChannelExec {
+    /** The command's channel. */
+    private static final class Command extends ProgramChannel {
 
         /** Where its output goes; null: nowhere. */
         private volatile @Nullable CommandOutput output;
 
         Command(String command) {
-            super("exec sh -c '" + command + "'", null, null);
+            super("exec sh -c '" + command + "'");
         }
 
         void endInput() throws IOException {
@@ -251,11 +250,6 @@ final class Feed implements AutoCloseable {
                 wanted.complete();
             }
             super.handleEof();
-        }
-
-        @Override
-        public void handleFailure() {
-            close(true);
         }
     }
 

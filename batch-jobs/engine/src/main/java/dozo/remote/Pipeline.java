@@ -17,7 +17,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
-import org.apache.sshd.client.channel.ChannelSubsystem;
 import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.common.session.ConnectionService;
 import org.jspecify.annotations.Nullable;
@@ -61,7 +60,7 @@ final class Pipeline {
     private static final int VERSION_ID = -1;
 
     private final String site;
-    private final ChannelSubsystem channel;
+    private final ProgramChannel channel;
     private final BlockingQueue<Request> queue = new LinkedBlockingQueue<>();
     private final AtomicInteger ids = new AtomicInteger();
     private final ConcurrentHashMap<Integer, CompletableFuture<Reply>> unanswered = new ConcurrentHashMap<>();
@@ -90,7 +89,7 @@ final class Pipeline {
     /** Ends the sending thread. */
     private static final Request END = new Request(Packet.of(0), 0, null);
 
-    private Pipeline(String site, ChannelSubsystem channel) {
+    private Pipeline(String site, ProgramChannel channel) {
         this.site = site;
         this.channel = channel;
         this.writer = new ChannelWriter(channel, WINDOW_TIMEOUT, bytesMoved);
@@ -98,7 +97,7 @@ final class Pipeline {
 
     /** Opens the subsystem. {@link #hello} then returns the server's version. */
     static Pipeline open(String site, ClientSession session) throws RemoteException, InterruptedException {
-        Subsystem channel = new Subsystem();
+        ProgramChannel channel = ProgramChannel.subsystem("sftp");
         try {
             session.getService(ConnectionService.class).registerChannel(channel);
         } catch (IOException e) {
@@ -369,19 +368,6 @@ final class Pipeline {
         if (block != null) {
             writer.put(block.bytes(), length);
             giveBack(block);
-        }
-    }
-
-    /** A channel that closes if the site has no such subsystem; MINA's own keeps waiting. */
-    private static final class Subsystem extends ChannelSubsystem {
-
-        Subsystem() {
-            super("sftp");
-        }
-
-        @Override
-        public void handleFailure() {
-            close(true);
         }
     }
 

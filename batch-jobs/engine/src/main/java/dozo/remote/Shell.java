@@ -13,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.apache.sshd.client.channel.ChannelExec;
 import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.common.channel.exception.SshChannelOpenException;
 import org.apache.sshd.common.future.CloseFuture;
@@ -54,7 +53,7 @@ final class Shell implements AutoCloseable {
 
     private final SiteAddress site;
     private final ClientSession session;
-    private final Loop channel = new Loop();
+    private final ProgramChannel channel = new ProgramChannel(LOOP);
     private final byte[] mark = newMark();
     private final Said output = new Said(OUTPUT_BYTES_MAX, true, mark);
     private final Said errors = new Said(ERRORS_BYTES_MAX, false, mark);
@@ -191,19 +190,6 @@ final class Shell implements AutoCloseable {
         byte[] random = new byte[MARK_BYTES];
         new SecureRandom().nextBytes(random);
         return HexFormat.of().formatHex(random).getBytes(StandardCharsets.US_ASCII);
-    }
-
-    /** The loop's channel, which closes if the site refuses to run it; MINA's own keeps waiting. */
-    private static final class Loop extends ChannelExec {
-
-        Loop() {
-            super(LOOP, null, null);
-        }
-
-        @Override
-        public void handleFailure() {
-            close(true);
-        }
     }
 
     /** What a command prints on one of its two outputs, up to the end line; only its beginning if it is long. */

@@ -142,9 +142,6 @@ final class SshLogin implements AutoCloseable {
         CoreModuleProperties.HEARTBEAT_INTERVAL.set(client, HEARTBEAT_INTERVAL);
         CoreModuleProperties.HEARTBEAT_NO_REPLY_MAX.set(client, HEARTBEATS_UNANSWERED_MAX);
         CoreModuleProperties.WINDOW_SIZE.set(client, (long) RECEIVE_WINDOW_BYTES);
-        // NB: without answers to these, a site that refuses looks like a slow one.
-        CoreModuleProperties.REQUEST_EXEC_REPLY.set(client, true);
-        CoreModuleProperties.REQUEST_SUBSYSTEM_REPLY.set(client, true);
         CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(client, Pipeline.WINDOW_TIMEOUT);
         client.start();
         return client;

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -134,6 +135,42 @@ class ShellIT {
                                 RemoteException.class,
                                 e -> assertThat(e.reason()).isEqualTo(Reason.UNSUPPORTED));
             }
+        }
+    }
+
+    /** OpenSSH ends the whole connection if anything arrives for a channel that both sides have closed. */
+    @Test
+    void aCommandThatEndsWhileItIsFedLeavesTheConnectionToTheOthers() throws Exception {
+        Lane lane = lanes.next();
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<?>> feeding = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                feeding.add(threads.submit(() -> feedCommandsThatEnd(lane, 100)));
+            }
+            for (Future<?> each : feeding) {
+                each.get();
+            }
+        }
+        assertThat(lane.run("echo fine", new byte[0], LONG).output()).isEqualTo("fine\n");
+    }
+
+    private static Void feedCommandsThatEnd(Lane lane, int times) {
+        byte[] input = new byte[1 << 20];
+        for (int i = 0; i < times; i++) {
+            try (Feed feed = lane.feed("head -c 100000 > /dev/null", Patience.USUAL)) {
+                assertThatThrownBy(() -> feedForever(feed, input))
+                        .isInstanceOfSatisfying(
+                                RemoteException.class,
+                                e -> assertThat(e.reason()).isEqualTo(Reason.REFUSED));
+            }
+            assertThat(lane.isOpen()).isTrue();
+        }
+        return null;
+    }
+
+    private static void feedForever(Feed feed, byte[] input) throws Exception {
+        while (true) {
+            feed.put(input);
         }
     }
 

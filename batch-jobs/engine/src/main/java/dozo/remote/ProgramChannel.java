@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * the program, where MINA's own channels keep waiting.
  *
  * <p>Nothing is sent after its CLOSE. A program can end at any moment while another thread writes to it, and OpenSSH
- * ends the whole connection if anything arrives for a channel that both sides have closed.
+ * ends the whole connection if anything arrives for a channel that both sides have closed (ADR 0096).
  */
 class ProgramChannel extends ChannelSession {
 

@@ -134,8 +134,7 @@ public final class FaultySite implements AutoCloseable {
                             Set<? extends OpenOption> options)
                             throws IOException {
                         SftpFileSystemAccessor.DEFAULT.closeFile(subsystem, handle, file, name, channel, options);
-                        if (options.contains(StandardOpenOption.WRITE)
-                                && where.test(file.getFileName().toString())) {
+                        if (options.contains(StandardOpenOption.WRITE)) {
                             flipABit(file);
                         }
                     }
@@ -196,8 +195,9 @@ public final class FaultySite implements AutoCloseable {
         return hits.get();
     }
 
-    private void flipABit(Path file) throws IOException {
-        if (left.getAndDecrement() <= 0) {
+    /** One after the other: two flips of a file that both found it right would cancel out. */
+    private synchronized void flipABit(Path file) throws IOException {
+        if (!where.test(file.getFileName().toString()) || left.getAndDecrement() <= 0) {
             return;
         }
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
@@ -42,6 +43,9 @@ public final class LoopbackSite implements AutoCloseable {
     private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
     private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
+    private static final int FIRST_PORT = 20_000;
+    private static final int END_PORT = 32_000;
+    private static final int PORT_TRIES = 1_000;
     private static final Pattern MISSING_FOLDER = Pattern.compile("Missing privilege separation directory: (\\S+)");
 
     private final SiteAddress address;
@@ -57,10 +61,7 @@ public final class LoopbackSite implements AutoCloseable {
     private record OpenSsh(Process process) implements Running {
         @Override
         public void stop() {
-            // One process for the port and one or two for each connection: all of them belong to this server.
-            List<ProcessHandle> all = Stream.concat(process.descendants(), Stream.of(process.toHandle()))
-                    .toList();
-            all.forEach(ProcessHandle::destroyForcibly);
+            end(process.toHandle());
             try {
                 process.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
             } catch (InterruptedException e) {
@@ -259,11 +260,28 @@ public final class LoopbackSite implements AutoCloseable {
         Optional<ProcessHandle> left = ProcessHandle.of(Long.parseLong(identity.split(" ", 2)[0]))
                 .filter(process -> identity.equals(identity(process)));
         left.ifPresent(process -> {
-            Stream.concat(process.descendants(), Stream.of(process)).toList().forEach(ProcessHandle::destroyForcibly);
+            end(process);
             process.onExit()
                     .orTimeout(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
                     .join();
         });
+    }
+
+    /**
+     * Ends a server: one process for the port, and one or two for each connection. It is suspended first: what it starts
+     * for a connection between the two would outlive it.
+     */
+    private static void end(ProcessHandle server) {
+        try {
+            new ProcessBuilder("sh", "-c", "kill -STOP \"$0\"", String.valueOf(server.pid()))
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            // Without it, all that is there now is ended.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        Stream.concat(server.descendants(), Stream.of(server)).toList().forEach(ProcessHandle::destroyForcibly);
     }
 
     /**
@@ -273,10 +291,20 @@ public final class LoopbackSite implements AutoCloseable {
         return process.pid() + " " + process.info().startInstant().orElse(Instant.EPOCH);
     }
 
+    /**
+     * Returns a port that is free. None of those that the system assigns to connections by chance: another program could
+     * have it before the server is up.
+     */
     private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, LOOPBACK)) {
-            return socket.getLocalPort();
+        for (int i = 0; i < PORT_TRIES; i++) {
+            int port = ThreadLocalRandom.current().nextInt(FIRST_PORT, END_PORT);
+            try (ServerSocket _ = new ServerSocket(port, 1, LOOPBACK)) {
+                return port;
+            } catch (IOException taken) {
+                // By another program; the next one may be free.
+            }
         }
+        throw new IOException("no port from %d to %d is free".formatted(FIRST_PORT, END_PORT));
     }
 
     private static String version(Path program) throws IOException {

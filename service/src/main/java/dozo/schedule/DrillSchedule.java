@@ -57,8 +57,9 @@ class DrillSchedule {
         if (active.isHere()
                 && timetable.cron() != null
                 && last(now).filter(last -> timetable.due(last, now)).isPresent()) {
-            looked = now;
             rehearsals.requestDue();
+            // NB: not before: what fails is tried again at the next look.
+            looked = now;
         }
     }
 

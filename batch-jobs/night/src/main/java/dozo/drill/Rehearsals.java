@@ -18,6 +18,7 @@ import dozo.registry.RestorePlaces;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.restore.RestoreQueue;
+import dozo.restore.Restores;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -152,7 +153,7 @@ public class Rehearsals {
         }
         String chosen = project != null ? project : mostUrgent();
         drills.open(chosen).ifPresent(open -> {
-            throw Refusal.conflict("project", "drill %d of project %s has not ended yet", open.id(), chosen);
+            throw Restores.drillOpen(open.id(), chosen);
         });
         Choice choice = choice(chosen, experiment, site).orElseThrow(() -> nothing(chosen, experiment, site));
         Experiment of = experiments.find(choice.experimentId).orElseThrow();

@@ -79,10 +79,13 @@ public class RestoreQueue implements SmartLifecycle {
     private final ActiveService active;
     private final SiteLanes lanes;
     private @Nullable ScheduledExecutorService executor;
-    private volatile @Nullable UnderWay underWay;
+
+    /** The latest restore that this process began: who has read that it runs may ask how far it is when it is over. */
+    private volatile @Nullable UnderWay latest;
+
     private volatile boolean leaving;
 
-    /** The running restore of this process. */
+    /** A restore that this process began. */
     private static final class UnderWay {
 
         private final long id;
@@ -97,6 +100,12 @@ public class RestoreQueue implements SmartLifecycle {
         private volatile boolean putBack;
 
         private volatile @Nullable Took took;
+
+        /** Whether it is no longer worked on. */
+        private volatile boolean over;
+
+        /** Whether it has a result, which may not be recorded yet. */
+        private volatile boolean ended;
 
         UnderWay(long id, boolean drill, Restore restore) {
             this.id = id;
@@ -158,11 +167,10 @@ public class RestoreQueue implements SmartLifecycle {
             throw new Refusal("folder", "%s cannot be read: %s", shown(target), String.valueOf(e.getMessage()));
         }
         KeptRestore added = restores.add(experiment, manifest, selection, site, target, actor);
-        UnderWay now = underWay;
-        if (now != null && now.drill) {
+        underWay().filter(now -> now.drill).ifPresent(now -> {
             now.putBack = true;
             now.thread.interrupt();
-        }
+        });
         look();
         return added;
     }
@@ -189,11 +197,17 @@ public class RestoreQueue implements SmartLifecycle {
                 .map(this::asFarAsItIs);
     }
 
-    /** Returns how far a restore or drill is. Empty: it is not under way. */
+    /** Returns how far a restore or drill is, or how far it was at its end. Empty: this process has not begun it. */
     public Optional<SoFar> soFar(long id) {
-        return Optional.ofNullable(underWay)
-                .filter(now -> now.id == id)
-                .map(now -> new SoFar(now.restore.progress(), now.found));
+        return latest(id).map(now -> new SoFar(now.restore.progress(), now.found));
+    }
+
+    private Optional<UnderWay> latest(long id) {
+        return Optional.ofNullable(latest).filter(now -> now.id == id);
+    }
+
+    private Optional<UnderWay> underWay() {
+        return Optional.ofNullable(latest).filter(now -> !now.over);
     }
 
     /** Returns at most {@code limit} restores of an experiment before one, the latest first. */
@@ -210,14 +224,18 @@ public class RestoreQueue implements SmartLifecycle {
      * @throws Refusal if it has ended
      */
     public synchronized void stop(long id, String actor) {
-        restores.stopping(id, actor);
-        UnderWay now = underWay;
-        if (now != null && now.id == id) {
-            now.stopped = true;
-            now.thread.interrupt();
-        } else {
-            restores.end(id, RestoreState.STOPPED, "", NONE, null, 0, List.of());
+        Optional<UnderWay> begun = latest(id);
+        if (begun.filter(now -> now.over && now.ended).isPresent()) {
+            throw Restores.hasEnded(id);
         }
+        restores.stopping(id, actor);
+        begun.filter(now -> !now.over)
+                .ifPresentOrElse(
+                        now -> {
+                            now.stopped = true;
+                            now.thread.interrupt();
+                        },
+                        () -> restores.end(id, RestoreState.STOPPED, "", NONE, null, 0, List.of()));
     }
 
     @Override
@@ -243,9 +261,7 @@ public class RestoreQueue implements SmartLifecycle {
             ended = requireNonNull(executor);
             executor = null;
             ended.shutdown();
-            if (underWay != null) {
-                requireNonNull(underWay).thread.interrupt();
-            }
+            underWay().ifPresent(now -> now.thread.interrupt());
         }
         try {
             if (!ended.awaitTermination(LEAVING_SECONDS, TimeUnit.SECONDS)) {
@@ -291,15 +307,16 @@ public class RestoreQueue implements SmartLifecycle {
                 if (leaving || !restores.begin(kept.id())) {
                     return;
                 }
-                underWay = now;
+                latest = now;
             }
             LOG.info("restore {} of {}#{} begins", kept.id(), kept.experiment(), kept.manifest());
             Optional<End> end;
             try {
                 end = brought(kept, now);
+                now.ended = end.isPresent();
             } finally {
                 synchronized (this) {
-                    underWay = null;
+                    now.over = true;
                     // The interrupt was meant for the restore, not for recording its result.
                     Thread.interrupted();
                 }

@@ -180,11 +180,18 @@ public class Restores {
      * Adds a drill to the queue.
      *
      * @param folder a scratch folder that does not exist yet
-     * @throws Refusal if too many wait
+     * @throws Refusal if too many wait, or a drill of the project has not ended
      */
     @Transactional
     KeptRestore addDrill(
             Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
+        jdbc.sql(SELECT + "where r.ended_at is null and d.restore_id is not null and p.code = :project limit 1")
+                .param("project", experiment.project())
+                .query(RESTORE)
+                .optional()
+                .ifPresent(open -> {
+                    throw drillOpen(open.id(), experiment.project());
+                });
         return add(experiment, manifest, selection, site, folder, true, actor);
     }
 
@@ -317,13 +324,21 @@ public class Restores {
      */
     @Transactional
     void stopping(long id, String actor) {
-        KeptRestore going = find(id).filter(kept -> kept.state().goesOn())
-                .orElseThrow(() -> Refusal.conflict("restore", "restore %d has ended", id));
+        KeptRestore going = find(id).filter(kept -> kept.state().goesOn()).orElseThrow(() -> hasEnded(id));
         ledger.append(
                 actor,
                 going.drill() ? "drill.stopping" : "restore.stopping",
                 going.experiment(),
                 Map.of(going.drill() ? "drill" : "restore", id));
+    }
+
+    /** A drill that waits or runs keeps others of its project away. */
+    public static Refusal drillOpen(long id, String project) {
+        return Refusal.conflict("project", "drill %d of project %s has not ended yet", id, project);
+    }
+
+    static Refusal hasEnded(long id) {
+        return Refusal.conflict("restore", "restore %d has ended", id);
     }
 
     /**

@@ -33,12 +33,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
@@ -95,6 +98,36 @@ class DrillIT extends NightAtSite {
                 .containsExactly(drill);
         assertThat(night.get(Drills.class).page(Sight.of(List.of("q")), null, Long.MAX_VALUE, 10))
                 .isEmpty();
+    }
+
+    @Test
+    void ofTwoDrillsOfAProjectThatAreRequestedAtOnceOneIsRefused() throws Exception {
+        Night.write(source, Map.of("f", "1"));
+        night.complete();
+        FutureTask<Long> first = new FutureTask<>(this::request);
+        FutureTask<Long> second = new FutureTask<>(this::request);
+        // So that the first drill does not end before the second is requested.
+        RestoreQueueIT.signalSite("STOP");
+        try (Connection lock = database.getConnection();
+                Statement statement = lock.createStatement()) {
+            lock.setAutoCommit(false);
+            statement.execute("lock table ledger in share mode");
+            Thread.ofPlatform().start(first);
+            night.awaitHeldUp("relation = 'ledger'::regclass");
+            Thread waiting = Thread.ofPlatform().start(second);
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .until(() -> waiting.getState() == Thread.State.BLOCKED || !waiting.isAlive());
+            lock.rollback();
+            long drill = first.get();
+            assertThatThrownBy(second::get)
+                    .hasRootCauseInstanceOf(Refusal.class)
+                    .hasRootCauseMessage("drill %d of project p has not ended yet".formatted(drill));
+        } finally {
+            RestoreQueueIT.signalSite("CONT");
+        }
+        assertThat(night.count("select count(*) from drill")).isEqualTo(1);
+        RestoreQueueIT.awaitNone(night);
     }
 
     @Test

@@ -332,7 +332,10 @@ public class Users {
     /** Locks a user against other changes until the end of the transaction. */
     @Transactional(propagation = Propagation.MANDATORY)
     public void lock(String name) {
-        locked(name);
+        jdbc.sql("select from dozo_user where name = :name for no key update")
+                .param("name", name)
+                .query()
+                .listOfRows();
     }
 
     public Optional<User> find(String name) {
@@ -372,11 +375,11 @@ public class Users {
                 .list();
     }
 
+    // NB: two statements, because one that waits for the lock still reads roles and projects as they were before the
+    // wait.
     Optional<User> locked(String name) {
-        return jdbc.sql(SELECT + "where u.name = :name for no key update of u")
-                .param("name", name)
-                .query(USER)
-                .optional();
+        lock(name);
+        return find(name);
     }
 
     private void keepChange(String actor, User before, User after) {

@@ -129,24 +129,41 @@ class Erasing {
                 .list();
     }
 
-    /** Erases an experiment at home. Returns false if something stands against it. */
+    /** Erases an experiment at home. Returns false if something stands against it, or if it was withdrawn before its turn. */
     private boolean begin(NightFlow flow, Due due) {
         Optional<String> against;
         try {
             against = requireNonNull(transaction.execute(_ -> inCatalogue(due)));
         } catch (UncheckedIOException e) {
-            against = Optional.of("what was collected of it could not be removed: " + e.getMessage());
+            // A finding also if it is withdrawn by now, because a part may have been removed.
+            report(flow, due, "what was collected of it could not be removed: " + e.getMessage());
+            return false;
         }
         if (against.isEmpty()) {
             LOG.info("run {}: erasure {} of {} has begun", flow.run(), due.id, due.subject);
             return true;
         }
+        if (isWithdrawn(due)) {
+            LOG.info("run {}: erasure {} of {} was withdrawn before its turn", flow.run(), due.id, due.subject);
+        } else {
+            report(flow, due, against.get());
+        }
+        return false;
+    }
+
+    private boolean isWithdrawn(Due due) {
+        return jdbc.sql("select withdrawn_at is not null from erasure where erasure_id = :id")
+                .param("id", due.id)
+                .query(Boolean.class)
+                .single();
+    }
+
+    private void report(NightFlow flow, Due due, String why) {
         jdbc.sql("update erasure set message = :why where erasure_id = :id and withdrawn_at is null")
                 .param("id", due.id)
-                .param("why", against.get())
+                .param("why", why)
                 .update();
-        findings.add(flow.run(), List.of(finding(due.experiment, due.id, due.subject, against.get())));
-        return false;
+        findings.add(flow.run(), List.of(finding(due.experiment, due.id, due.subject, why)));
     }
 
     /**

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.audit.AuditReports;
+import dozo.db.Race;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.file.Problem;
@@ -300,6 +301,30 @@ class ErasingIT extends NightAtSite {
 
         night.complete();
         assertThat(bag).doesNotExist();
+    }
+
+    @Test
+    void whatIsWithdrawnJustBeforeItsTurnIsNoFinding() throws Exception {
+        night.complete();
+        erase();
+        Erasure second = erasures.request(Sight.EVERYTHING, "p", "E2", "wish", "lab");
+        erasures.approve(second.id(), "admin");
+        Run run;
+        try (Connection lock = database.getConnection();
+                Statement statement = lock.createStatement()) {
+            lock.setAutoCommit(false);
+            statement.execute("select from experiment where code = 'E1' for key share");
+            run = night.get(Operations.class).start("dr", "test");
+            Race.awaitWaiting(database);
+            erasures.withdraw(Sight.EVERYTHING, second.id(), "lab");
+            lock.rollback();
+        }
+
+        assertThat(messages(night.await(run.id()))).isEmpty();
+        assertThat(erasures.find(Sight.EVERYTHING, second.id()).orElseThrow().state())
+                .isEqualTo(State.WITHDRAWN);
+        assertThat(bag).doesNotExist();
+        assertThat(root.resolve("p/E2/data/a/b")).hasContent("stays");
     }
 
     @Test

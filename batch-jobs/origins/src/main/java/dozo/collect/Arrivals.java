@@ -178,16 +178,16 @@ public class Arrivals {
         return lock(sight, id).map(arrival -> accept(sight, arrival, wanted, actor));
     }
 
-    /** Returns an arrival in sight, and locks it until the end of the transaction. */
+    /**
+     * Returns an arrival in sight, and locks it until the end of the transaction. NB: two statements, because one that waits for
+     * the lock still reads the projects and experiments as they were before the wait.
+     */
     Optional<Arrival> lock(Sight sight, long id) {
-        return jdbc.sql(SELECT + """
-                        where a.arrival_id = :id and in_sight(:seen, p.code)
-                        for no key update of a
-                        """)
+        jdbc.sql("select from arrival where arrival_id = :id for no key update")
                 .param("id", id)
-                .param("seen", sight.seen())
-                .query(ARRIVAL)
-                .optional();
+                .query()
+                .listOfRows();
+        return find(sight, id);
     }
 
     private Experiment accept(Sight sight, Arrival arrival, Acceptance wanted, String actor) {

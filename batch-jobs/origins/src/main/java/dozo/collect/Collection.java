@@ -4,6 +4,7 @@ import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Reconciliations.State;
 import dozo.file.FilePath;
+import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.run.Collecting;
 import dozo.source.delivery.ItemFolder;
@@ -275,9 +276,17 @@ public class Collection implements Collecting {
             transactions.executeWithoutResult(transaction -> {
                 arrivals.described(runId, arrival, told, true);
                 keep(runId, origin, arrival, told, false);
-                reconciliations.missing(runId, origin, arrival, List.of(missing));
+                if (isProposal(arrival.id())) {
+                    reconciliations.missing(runId, origin, arrival, List.of(missing));
+                }
             });
         }
+    }
+
+    /** Returns whether nobody has accepted or dismissed an arrival meanwhile. */
+    private boolean isProposal(long id) {
+        Arrival now = arrivals.find(Sight.EVERYTHING, id).orElseThrow();
+        return now.experiment() == null && now.dismissal() == null;
     }
 
     private void deliver(long runId, Origin origin, Arrival arrival) throws InterruptedException {

@@ -116,6 +116,7 @@ public class Bookings {
     private List<JudgedBooking> keep(
             Sight sight, List<JudgedBooking> told, BookingSource origin, boolean dryRun, String actor) {
         return requireNonNull(transaction.execute(status -> {
+            lock();
             List<JudgedBooking> judged = against(sight, told);
             if (!dryRun && judged.stream().noneMatch(JudgedBooking::refused)) {
                 write(judged, origin, actor);
@@ -130,9 +131,16 @@ public class Bookings {
         }));
     }
 
+    /** Lets only one transaction at a time store bookings: a booking that is not known yet has no row to lock. */
+    private void lock() {
+        jdbc.sql("select pg_advisory_xact_lock(hashtext('dozo.booking'))")
+                .query()
+                .listOfRows();
+    }
+
     /**
-     * Compares the lines with known bookings. NB: known bookings are locked, so that the ledger's "before" is exactly
-     * what is replaced.
+     * Compares the lines with known bookings. NB: known bookings are locked, so that none is erased meanwhile, and the
+     * ledger's "before" is exactly what is replaced.
      */
     private List<JudgedBooking> against(Sight sight, List<JudgedBooking> told) {
         Map<String, Booking> known = known(told);

@@ -20,6 +20,7 @@ import dozo.remote.Tmpfs;
 import dozo.source.flywheel.Emulator;
 import dozo.source.flywheel.Faults.Fault;
 import dozo.source.flywheel.Hierarchy;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -28,6 +29,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,6 +61,7 @@ class CollectionTest {
     private Hierarchy hierarchy = Hierarchy.small();
     private Emulator emulator;
     private Path spool;
+    private Arrivals arrivals;
     private Collection collection;
 
     @BeforeEach
@@ -272,11 +275,64 @@ class CollectionTest {
         assertThat(Files.list(folder.resolve("unmounted"))).hasSize(8);
     }
 
+    @Test
+    void whatAPersonDismissesWhileItIsDescribedIsNotMissing() throws Exception {
+        begin(
+                DataSize.ofBytes(0),
+                item -> new Dismissals(jdbc, arrivals, ledger, CLOCK)
+                        .dismiss(Sight.EVERYTHING, id(item), "phantom", "lab"));
+
+        Report report = night();
+
+        assertThat(lines(report)).isEmpty();
+        assertThat(findings(report)).isEmpty();
+        assertThat(report)
+                .extracting(Report::state, Report::itemsTried)
+                .containsExactly(Reconciliations.State.EMPTY, 8L);
+        assertThat(jdbc.sql("select count(*) from experiment").query(Long.class).single())
+                .isZero();
+    }
+
+    @Test
+    void whatAPersonAcceptsWhileItIsDescribedIsNotMissingAndComesInTheNextNight() throws Exception {
+        begin(
+                DataSize.ofBytes(0),
+                item -> arrivals.accept(Sight.EVERYTHING, id(item), Arrivals.Acceptance.AS_PROPOSED, "lab"));
+
+        Report report = night();
+
+        assertThat(lines(report)).isEmpty();
+        assertThat(findings(report)).isEmpty();
+        assertThat(night())
+                .extracting(Report::state, Report::itemsComplete)
+                .containsExactly(Reconciliations.State.EMPTY, 8L);
+    }
+
+    private long id(String item) {
+        return jdbc.sql("select arrival_id from arrival where item = :item")
+                .param("item", item)
+                .query(Long.class)
+                .single();
+    }
+
     private void begin(DataSize roomLeft) throws Exception {
+        begin(roomLeft, _ -> {});
+    }
+
+    /** @param meanwhile what a person does with an item while it is described */
+    private void begin(DataSize roomLeft, Consumer<String> meanwhile) throws Exception {
         CollectSettings settings =
                 new CollectSettings(Duration.ofHours(1), 3, Duration.ofMillis(1), Duration.ofSeconds(5), roomLeft);
-        Origins origins = new Origins(jdbc, projects, List.of(new FlywheelCollector(settings, CLOCK)), ledger, CLOCK);
-        Arrivals arrivals = new Arrivals(jdbc, new Experiments(jdbc, projects, ledger, CLOCK), origins, ledger, CLOCK);
+        FlywheelCollector collector = new FlywheelCollector(settings, CLOCK) {
+            @Override
+            public Delivery describe(Origins.Origin origin, Offer offer) throws IOException, InterruptedException {
+                Delivery told = super.describe(origin, offer);
+                transactions.executeWithoutResult(_ -> meanwhile.accept(offer.item()));
+                return told;
+            }
+        };
+        Origins origins = new Origins(jdbc, projects, List.of(collector), ledger, CLOCK);
+        arrivals = new Arrivals(jdbc, new Experiments(jdbc, projects, ledger, CLOCK), origins, ledger, CLOCK);
         collection = new Collection(
                 jdbc,
                 origins,

@@ -9,11 +9,13 @@ import dozo.collect.Arrivals.Filter;
 import dozo.collect.Arrivals.State;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Origins.Terms;
+import dozo.db.Race;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import java.net.URI;
@@ -23,7 +25,9 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Future;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -137,6 +141,32 @@ class DismissalsTest {
                 .hasMessageContaining("has already been dismissed by lab");
     }
 
+    @Test
+    void whatAnotherPersonIsJustAcceptingIsNotDismissed() {
+        long id = tell("d");
+
+        Future<?> dismissed =
+                Race.behind(DATABASE, () -> accept(id), () -> DISMISSALS.dismiss(Sight.EVERYTHING, id, WHY, "op"));
+
+        assertThatThrownBy(dismissed::get)
+                .cause()
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("is already an experiment");
+        assertThat(find("d").dismissal()).isNull();
+    }
+
+    @Test
+    void whatAnotherPersonIsJustAcceptingIsNotAcceptedTwice() {
+        long id = tell("e");
+
+        Future<?> accepted = Race.behind(DATABASE, () -> accept(id), () -> accept(id));
+
+        assertThatThrownBy(accepted::get)
+                .cause()
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("is already experiment p/fw-e");
+    }
+
     /** Whoever registered it may dismiss it, or accept it as a second experiment. */
     @Test
     void whatWasRegisteredFromAFolderIsNotAcceptedAutomatically() {
@@ -177,6 +207,15 @@ class DismissalsTest {
                         Refusal.class, refusal -> assertThat(refusal.field()).isEqualTo("reason"));
         assertThatThrownBy(() -> DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), "x".repeat(501), "lab"))
                 .hasMessageContaining("1 to 500");
+    }
+
+    private long tell(String item) {
+        ARRIVALS.told(origin, List.of(offer(item, item)), Set.of(item));
+        return id(item);
+    }
+
+    private static Optional<Experiment> accept(long id) {
+        return ARRIVALS.accept(Sight.EVERYTHING, id, Acceptance.AS_PROPOSED, "lab");
     }
 
     private Origin save(boolean automatic) {

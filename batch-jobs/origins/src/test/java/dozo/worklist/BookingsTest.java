@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.db.Race;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
@@ -141,6 +142,61 @@ class BookingsTest {
         assertThat(answer.lines())
                 .extracting(JudgedBooking::field)
                 .containsExactly(null, "accession", "accession", "project", "project");
+    }
+
+    @Test
+    void ofTwoFirstTellingsAtOnceTheSecondIsOneAgain() throws Exception {
+        JudgedBooking second = Race.behind(
+                        database,
+                        () -> keep("accession,date,study,series\nA1,2026-12-01,1.2.3,5\n"),
+                        () -> keep("accession,date,time\nA1,2026-12-01,10:00\n"))
+                .get()
+                .lines()
+                .getFirst();
+
+        assertThat(second.outcome()).isEqualTo(Outcome.CHANGED);
+        assertThat(second.booking())
+                .isEqualTo(new Booking(
+                        "A1", null, "1.2.3", null, null, LocalDate.of(2026, 12, 1), LocalTime.of(10, 0), "", 5, null));
+        assertThat(jdbc.sql("select study_uid from booking").query(String.class).single())
+                .isEqualTo("1.2.3");
+        assertThat(ledger.after(0, 10))
+                .extracting(LedgerEntry::action)
+                .containsExactly("booking.made", "booking.changed");
+    }
+
+    @Test
+    void whatIsJustBeingBookedForAProjectIsNotTakenByAnother() throws Exception {
+        projects.create("P1", "", "test");
+        projects.create("P2", "", "test");
+
+        JudgedBooking second = Race.behind(
+                        database,
+                        () -> keep("accession,date,project\nA1,2026-12-01,P1\n"),
+                        () -> keep(Sight.of(List.of("P2")), "accession,date,project\nA1,2026-12-02,P2\n", UTF_8, false))
+                .get()
+                .lines()
+                .getFirst();
+
+        assertThat(second.outcome()).isEqualTo(Outcome.REFUSED);
+        assertThat(second.field()).isEqualTo("accession");
+    }
+
+    @Test
+    void whatIsJustBeingMovedToAProjectIsChangedByThatProject() throws Exception {
+        projects.create("P1", "", "test");
+        projects.create("P2", "", "test");
+        keep("accession,date,project\nA1,2026-12-01,P1\n");
+
+        JudgedBooking second = Race.behind(
+                        database,
+                        () -> keep("accession,date,project\nA1,2026-12-01,P2\n"),
+                        () -> keep(Sight.of(List.of("P2")), "accession,date\nA1,2026-12-02\n", UTF_8, false))
+                .get()
+                .lines()
+                .getFirst();
+
+        assertThat(second.outcome()).isEqualTo(Outcome.CHANGED);
     }
 
     @ParameterizedTest

@@ -43,6 +43,9 @@ final class Feed implements AutoCloseable {
     private final Errors errors = new Errors();
     private @Nullable ChannelWriter writer;
 
+    /** Guarded by this. */
+    private boolean closed;
+
     /**
      * Prepares a command, a line for a POSIX {@code sh} in single quotes.
      *
@@ -141,6 +144,10 @@ final class Feed implements AutoCloseable {
     @Override
     public void close() {
         synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
             ended.completeExceptionally(new IOException("given up"));
             if (channel.getSession() != null) {
                 channel.close(false);

@@ -154,6 +154,16 @@ class ShellIT {
         assertThat(lane.run("echo fine", new byte[0], LONG).output()).isEqualTo("fine\n");
     }
 
+    @Test
+    void aFeedThatIsClosedTwiceIsCountedOnce() throws Exception {
+        Lane lane = lanes.next();
+        try (Feed feed = lane.feed("cat > /dev/null", Patience.USUAL)) {
+            feed.put(new byte[1]);
+            feed.close();
+        }
+        assertThat(lane.feeds()).isZero();
+    }
+
     private static Void feedCommandsThatEnd(Lane lane, int times) {
         byte[] input = new byte[1 << 20];
         for (int i = 0; i < times; i++) {

@@ -1,5 +1,6 @@
 package dozo.db;
 
+import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.function.BooleanSupplier;
@@ -39,7 +40,7 @@ public final class Race {
     // NB: in a thread without a transaction, because within one, PostgreSQL shows all sessions as they were at the
     // first look.
     private static void await(BooleanSupplier condition) {
-        Awaitility.await().until(condition::getAsBoolean);
+        Awaitility.await().atMost(Duration.ofMinutes(5)).until(condition::getAsBoolean);
     }
 
     private static boolean isWaiting(DataSource database) {

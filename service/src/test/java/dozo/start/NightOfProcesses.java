@@ -1,5 +1,6 @@
 package dozo.start;
 
+import static java.time.ZoneOffset.UTC;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -19,6 +20,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -40,6 +42,10 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 abstract class NightOfProcesses {
 
     static final Duration LIMIT = Duration.ofMinutes(10);
+
+    /** Far from now, whatever the time zone of the processes is: no other night may begin meanwhile. */
+    static final String OTHER_TIME =
+            "0 0 %d * * *".formatted((LocalTime.now(UTC).getHour() + 12) % 24);
 
     private static final int UNIT_FILES = 5;
 
@@ -68,7 +74,7 @@ abstract class NightOfProcesses {
             "DOZO_TRANSFER_CHUNK",
             "2",
             "DOZO_SCHEDULE_CRON",
-            "0 0 1 * * *",
+            OTHER_TIME,
             "DOZO_SCRUB_WINDOW",
             "-"));
 

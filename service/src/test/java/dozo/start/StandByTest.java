@@ -229,7 +229,7 @@ class StandByTest {
     }
 
     private RunningService scheduled(String name) {
-        return start(name, Map.of("dozo.schedule.cron", "0 0 1 * * *"));
+        return start(name, Map.of("dozo.schedule.cron", NightOfProcesses.OTHER_TIME));
     }
 
     /** Returns the file with the password of both; {@link RunningService} looks for it there. */

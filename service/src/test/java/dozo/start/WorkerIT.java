@@ -23,7 +23,7 @@ class WorkerIT extends NightOfProcesses {
     private RabbitBroker broker;
 
     WorkerIT() {
-        super(12, 25 * ROUNDS);
+        super(12, 75 * ROUNDS);
     }
 
     @BeforeEach

@@ -3,6 +3,7 @@ package dozo.ui;
 import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.BrowserType.LaunchOptions;
 import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +22,8 @@ record Chromium(Playwright playwright, Browser browser) implements AutoCloseable
         // A browser is already installed, so none is downloaded.
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
+        // A busy machine needs longer than the 5 s that are usual.
+        PlaywrightAssertions.setDefaultAssertionTimeout(60_000);
         Playwright playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
         return new Chromium(
                 playwright,

@@ -267,7 +267,7 @@ class RunWatchTest {
     private static void assertEnds(Iterator<String> lines) {
         CompletableFuture<Void> ended = CompletableFuture.runAsync(() -> lines.forEachRemaining(line -> {}));
         Awaitility.await().atMost(Duration.ofMinutes(5)).until(ended::isDone);
-        Awaitility.await().until(() -> watch.viewers() == 0);
+        Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> watch.viewers() == 0);
     }
 
     private static HttpClient user(String name) {

@@ -71,7 +71,7 @@ class FileQuestionTest {
         FileQuestion<Thread> question = new FileQuestion<>(path -> Thread.currentThread());
 
         assertThat(question.about("source", PATH, FileQuestion.PERSON)).isNotSameAs(Thread.currentThread());
-        await().until(() -> {
+        await().atMost(Duration.ofMinutes(5)).until(() -> {
             question.about("source", PATH.resolve("a"), FileQuestion.PERSON);
             return question.about("source", PATH.resolve("b"), FileQuestion.PERSON) == Thread.currentThread();
         });

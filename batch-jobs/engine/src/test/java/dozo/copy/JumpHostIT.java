@@ -12,6 +12,7 @@ import dozo.remote.SilentRelay;
 import dozo.remote.SiteAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -137,7 +138,7 @@ class JumpHostIT extends CopyTest {
                     List.of(source),
                     TO,
                     false,
-                    new Copy.Options(2, 100_000_000, false));
+                    new Copy.Options(2, 20_000_000, false));
             CompletableFuture<Progress> running = CompletableFuture.supplyAsync(() -> {
                 try {
                     return run(copy);
@@ -145,7 +146,9 @@ class JumpHostIT extends CopyTest {
                     throw new IllegalStateException(e);
                 }
             });
-            Awaitility.await().until(() -> copy.progress().bytesMoved() > 20_000_000);
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(5))
+                    .until(() -> copy.progress().bytesMoved() > 20_000_000);
             way.cutWhatIsConnected();
 
             assertThat(running.get(120, TimeUnit.SECONDS).complete()).isTrue();

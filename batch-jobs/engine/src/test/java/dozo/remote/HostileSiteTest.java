@@ -140,7 +140,9 @@ class HostileSiteTest {
                 }
             });
 
-            Awaitility.await().until(() -> held.content() > 0 && writer.getState() == Thread.State.WAITING);
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(5))
+                    .until(() -> held.content() > 0 && writer.getState() == Thread.State.WAITING);
             // What it has let go already may still be on its way.
             Awaitility.await().during(Duration.ofMillis(300)).until(held::content, Predicate.isEqual(held.content()));
 

@@ -104,8 +104,10 @@ class LanesIT {
                 assertThat(Files.size(Path.of(site.address().root()).resolve("file" + i)))
                         .isEqualTo(BYTES);
             }
-            await().until(() -> !all.get(1).isOpen() && !all.get(2).isOpen());
-            await().until(() -> !channels.get(1).pipeline().isOpen());
+            await().atMost(Duration.ofMinutes(5))
+                    .until(() -> !all.get(1).isOpen() && !all.get(2).isOpen());
+            await().atMost(Duration.ofMinutes(5))
+                    .until(() -> !channels.get(1).pipeline().isOpen());
             assertThat(all.getFirst().isOpen()).isTrue();
             assertThat(all.getFirst().bytesMoved()).isGreaterThan(2 * BYTES);
         }
@@ -129,14 +131,14 @@ class LanesIT {
                     read.add(e.toString());
                 }
             });
-            await().until(() -> lane.idleNanos() == 0);
+            await().atMost(Duration.ofMinutes(5)).until(() -> lane.idleNanos() == 0);
 
             lanes.want(1, 1);
             Files.writeString(fifo, "the end");
             reading.join();
 
             assertThat(read).containsExactly("the end");
-            await().until(() -> !lane.isOpen());
+            await().atMost(Duration.ofMinutes(5)).until(() -> !lane.isOpen());
         }
     }
 
@@ -160,7 +162,8 @@ class LanesIT {
             List<Lane> all = opened(lanes, 2, 2);
             Sftp second = all.getFirst().all().get(1);
             lanes.want(1, 1);
-            await().until(() -> !all.get(1).isOpen() && !second.pipeline().isOpen());
+            await().atMost(Duration.ofMinutes(5))
+                    .until(() -> !all.get(1).isOpen() && !second.pipeline().isOpen());
 
             lanes.want(2, 2);
 
@@ -172,13 +175,13 @@ class LanesIT {
     void filesOpenAtOnceFollow() throws Exception {
         try (Lanes lanes = TestLanes.changeable(site.address(), 2, 2, SOON)) {
             var _ = opened(lanes, 2, 2);
-            await().until(() -> lanes.files().availablePermits() == 4 * 64);
+            await().atMost(Duration.ofMinutes(5)).until(() -> lanes.files().availablePermits() == 4 * 64);
             lanes.files().acquire(200);
 
             lanes.want(1, 1);
-            await().until(() -> lanes.files().availablePermits() == 0);
+            await().atMost(Duration.ofMinutes(5)).until(() -> lanes.files().availablePermits() == 0);
             lanes.files().release(200);
-            await().until(() -> lanes.files().availablePermits() == 64);
+            await().atMost(Duration.ofMinutes(5)).until(() -> lanes.files().availablePermits() == 64);
         }
     }
 
@@ -240,7 +243,7 @@ class LanesIT {
 
     private static List<Lane> opened(Lanes lanes, int count, int channels) {
         Set<Lane> handed = new HashSet<>();
-        await().until(() -> {
+        await().atMost(Duration.ofMinutes(5)).until(() -> {
             handed.add(lanes.next());
             return lanes.open() == count && lanes.all().stream().allMatch(lane -> lane.channels() == channels);
         });

@@ -104,7 +104,7 @@ class TarStreamIT {
     void aFileThatIsCutOffWhileItIsSentSpoilsNoOther() throws Exception {
         List<Entry> entries = new ArrayList<>(files());
         Path shrinking = source.resolve("shrinking");
-        Files.write(shrinking, new byte[8 << 20]);
+        Files.write(shrinking, new byte[64 << 20]);
         entries.add(entry(FILES + 1, "shrinking"));
 
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -116,7 +116,7 @@ class TarStreamIT {
                         .limit(FILES)
                         .mapToLong(entry -> entry.facts().sizeBytes())
                         .sum();
-                Awaitility.await().until(() -> sender.bytesMoved() > small + (1 << 20));
+                Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> sender.bytesMoved() > small + (1 << 20));
                 Files.write(shrinking, new byte[100]);
 
                 List<Outcome> outcomes = sent.get();
@@ -219,7 +219,7 @@ class TarStreamIT {
                     // As intended.
                 }
             });
-            Awaitility.await().until(() -> tools.archives() > 0);
+            Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> tools.archives() > 0);
             stopped.interrupt();
             stopped.join();
 

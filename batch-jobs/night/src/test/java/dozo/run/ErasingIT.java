@@ -295,7 +295,7 @@ class ErasingIT extends NightAtSite {
             lock.rollback();
         }
         assertThat(night.await(copying.id()).state()).isEqualTo(RunState.COMPLETE);
-        Awaitility.await().until(night.get(Executions.class)::idle);
+        Awaitility.await().atMost(Duration.ofMinutes(5)).until(night.get(Executions.class)::idle);
         assertThat(bag).exists();
         assertThat(night.coverage().experimentsSafe()).isEqualTo(2);
 
@@ -412,7 +412,7 @@ class ErasingIT extends NightAtSite {
         assertThat(messages(night.await(run.id())))
                 .containsExactly(
                         "erasure 1 of p/E1: it could not be removed from the site: the folder p/E1 is there again");
-        Awaitility.await().until(night.get(Executions.class)::idle);
+        Awaitility.await().atMost(Duration.ofMinutes(5)).until(night.get(Executions.class)::idle);
         assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
                 .isEqualTo(State.ERASING);
 

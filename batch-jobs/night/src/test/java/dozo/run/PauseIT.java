@@ -76,7 +76,7 @@ class PauseIT extends NightAtSite {
         Run run = sendingNight();
         for (int i = 1; i <= 3; i++) {
             long target = done() + 5;
-            Awaitility.await().atMost(LIMIT).until(() -> done() >= target);
+            Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> done() >= target);
             operations().pause(run.id(), "operator");
             operations().resume(run.id(), "operator");
         }

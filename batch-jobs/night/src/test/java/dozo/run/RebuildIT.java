@@ -398,7 +398,9 @@ class RebuildIT extends NightAtSite {
             lock.setAutoCommit(false);
             statement.execute("lock table entry_link in access exclusive mode");
             Thread.ofVirtual().start(loading);
-            Awaitility.await().until(() -> rebuilt.count("select count(*) from project") == 1);
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(5))
+                    .until(() -> rebuilt.count("select count(*) from project") == 1);
             site.close();
             lock.rollback();
         }

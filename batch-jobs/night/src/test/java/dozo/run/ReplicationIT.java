@@ -332,7 +332,7 @@ class ReplicationIT extends NightAtSite {
 
     private Run replicate(String experiment) {
         Run run = night.await(start("dr", "second", null, experiment, false).id());
-        Awaitility.await().until(night.get(Executions.class)::idle);
+        Awaitility.await().atMost(Duration.ofMinutes(5)).until(night.get(Executions.class)::idle);
         return run;
     }
 

@@ -281,7 +281,7 @@ class NightlyBackupJob {
         return requireNonNull(step.getJobParameters().getLong(RUN));
     }
 
-    private static int site(StepExecution step) {
+    static int site(StepExecution step) {
         return Math.toIntExact(requireNonNull(step.getJobParameters().getLong(SITE)));
     }
 

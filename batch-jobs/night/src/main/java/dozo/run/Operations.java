@@ -248,8 +248,9 @@ public class Operations implements SmartLifecycle {
     /**
      * Continues the run that has no working process, if there is one: a dead process left it, or the database was away
      * when its job ended. A run that was asked to stop is closed instead. A paused run stays paused; its current work
-     * is interrupted if it takes more than a minute. Only the one process that works on this database may call it, at
-     * its start and then from time to time.
+     * is interrupted if it takes more than a minute. A run that this process works on is asked again to stop or pause, if
+     * it was asked before. Only the one process that works on this database may call it, at its start and then from time
+     * to time.
      */
     public void recover() {
         recover(PAUSE_LIMIT);
@@ -267,7 +268,7 @@ public class Operations implements SmartLifecycle {
         boolean working = isWorking();
         Optional<Run> active = runs.goingOn();
         if (working) {
-            active.filter(run -> run.state() == RunState.PAUSED).ifPresent(run -> windUp(run, pauseLimit));
+            active.ifPresent(run -> remind(run, pauseLimit));
             return Optional.empty();
         }
         active.filter(run -> !run.stops() && run.state() == RunState.RUNNING && run.kind() != RunKind.REBUILD)
@@ -369,6 +370,15 @@ public class Operations implements SmartLifecycle {
         runs.resume(runId, requestedBy);
         executions.resume(run);
         return true;
+    }
+
+    /** Repeats a request to pause or stop. It is lost if it comes while the flows begin, or the database is away. */
+    private void remind(Run run, Duration pauseLimit) {
+        if (run.state() == RunState.PAUSED) {
+            windUp(run, pauseLimit);
+        } else if (run.stops() && run.kind() != RunKind.REBUILD) {
+            executions.askToStop(run);
+        }
     }
 
     /** Repeats the request to stop, and closes the lanes of work that takes too long: a file may be a terabyte. */

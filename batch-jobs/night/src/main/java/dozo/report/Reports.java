@@ -43,10 +43,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Isolation;
+import org.springframework.transaction.annotation.Transactional;
 
 /**
  * Reports what the night before a morning did. That of today says how everything stands now; that of an earlier day says
- * only what the catalogue knows of that time.
+ * only what the catalogue knows of that time. A report is read in one snapshot.
  */
 @Component
 public class Reports {
@@ -133,6 +135,7 @@ public class Reports {
      *
      * @throws Refusal if it is no date, in the future, or before the first night
      */
+    @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
     public Report of(Sight sight, @Nullable String typed) {
         return of(sight, typed == null || typed.isBlank() ? today() : WrittenDay.ofIso("date", typed));
     }
@@ -142,11 +145,13 @@ public class Reports {
      *
      * @throws Refusal if it is in the future, or before the first night
      */
+    @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
     public Report of(Sight sight, LocalDate day) {
         return of(sight, day, clock.instant());
     }
 
     /** Returns the report of a day as it is at a moment. */
+    @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
     Report of(Sight sight, LocalDate day, Instant now) {
         LocalDate today = LocalDate.ofInstant(now, zone);
         if (day.isAfter(today)) {

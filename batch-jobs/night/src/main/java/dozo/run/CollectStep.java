@@ -31,12 +31,14 @@ class CollectStep implements Tasklet {
 
     private final @Nullable Collecting collecting;
     private final Replications replications;
+    private final NightFlows flows;
     private final InstantSource clock;
     private volatile @Nullable FutureTask<Boolean> underWay;
 
-    CollectStep(Optional<Collecting> collecting, Replications replications, InstantSource clock) {
+    CollectStep(Optional<Collecting> collecting, Replications replications, NightFlows flows, InstantSource clock) {
         this.collecting = collecting.orElse(null);
         this.replications = replications;
+        this.flows = flows;
         this.clock = clock;
     }
 
@@ -49,7 +51,7 @@ class CollectStep implements Tasklet {
         }
         long left = began(step).plus(collecting.limit()).toEpochMilli() - clock.millis();
         try {
-            boolean more = piece(collecting, run, left);
+            boolean more = piece(collecting, flows.early(run, NightlyBackupJob.site(step)), left);
             contribution.incrementWriteCount(1);
             return RepeatStatus.continueIf(more);
         } catch (TimeoutException e) {
@@ -61,7 +63,10 @@ class CollectStep implements Tasklet {
         }
     }
 
-    /** Interrupts the current piece, if there is one. The framework must have been told to stop before. */
+    /**
+     * Interrupts the current piece, if there is one. The framework must have been told to stop before, and the run's flow
+     * too, so that no piece begins now.
+     */
     void interrupt() {
         FutureTask<Boolean> piece = underWay;
         if (piece != null) {
@@ -70,10 +75,14 @@ class CollectStep implements Tasklet {
     }
 
     /** Runs one piece; when it returns or throws, nothing writes any longer. */
-    private boolean piece(Collecting collecting, long run, long millis) throws Exception {
-        FutureTask<Boolean> piece = new FutureTask<>(() -> collecting.next(run));
-        Thread thread = Thread.ofVirtual().name("collect-" + run).unstarted(piece);
+    private boolean piece(Collecting collecting, NightFlow flow, long millis) throws Exception {
+        FutureTask<Boolean> piece = new FutureTask<>(() -> collecting.next(flow.run()));
+        Thread thread = Thread.ofVirtual().name("collect-" + flow.run()).unstarted(piece);
         underWay = piece;
+        // NB: afterwards. A request to stop that found no piece was told to the flow before.
+        if (flow.ends()) {
+            piece.cancel(true);
+        }
         thread.start();
         try {
             return piece.get(millis, TimeUnit.MILLISECONDS);

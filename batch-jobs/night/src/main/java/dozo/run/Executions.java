@@ -97,7 +97,10 @@ class Executions {
         goOn(run, false);
     }
 
-    /** Asks a run's job to stop, once, and interrupts its collecting. Does nothing if the job has ended. */
+    /**
+     * Asks a run's job to stop, and interrupts its collecting. May be repeated: the job is told once. Does nothing if the
+     * job has ended.
+     */
     void askToStop(Run run) {
         tellToStop(run);
         flows.stop(run.id());

@@ -91,7 +91,7 @@ class NightFlows implements StepExecutionListener, Share {
 
     /**
      * Returns the flow of a run and begins it at the first call. Earlier claims of the service for the run are those of
-     * dead processes.
+     * dead processes. The flow of a worker process that comes too late to join begins nothing.
      */
     NightFlow of(long run, int site) {
         return open.computeIfAbsent(run, _ -> begin(run, site)).flow();
@@ -252,11 +252,15 @@ class NightFlows implements StepExecutionListener, Share {
         workers.freeOfEnded(run);
         long worker = workers.enlist(run, host, joined);
         NightFlow flow = new NightFlow(run, site, worker, joined, planner(site), () -> notices.tell(run));
+        ScheduledExecutorService ticks = Executors.newScheduledThreadPool(
+                2, Thread.ofPlatform().name("lease-" + run + "-", 0).daemon().factory());
+        if (worker == NO_WORKER) {
+            flow.stop();
+            return new Open(flow, ticks);
+        }
         var _ = renewed(flow);
         flow.others(workers.others(run, worker));
         hours.share(site, 1 + flow.others().alive());
-        ScheduledExecutorService ticks = Executors.newScheduledThreadPool(
-                2, Thread.ofPlatform().name("lease-" + run + "-", 0).daemon().factory());
         var _ = ticks.scheduleWithFixedDelay(() -> tick(flow), 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
         if (joined) {
             // NB: not in the same thread, which waits as long as the database does not answer.

@@ -258,6 +258,8 @@ class NightlyBackupJob {
         Tasklet tasklet = (contribution, chunk) -> {
             StepExecution step = contribution.getStepExecution();
             NightFlow flow = flows.of(run(step), site(step));
+            flow.requireLease();
+            flow.check();
             try {
                 contribution.incrementWriteCount(work.work(flow, step));
             } catch (Exception e) {
@@ -281,7 +283,7 @@ class NightlyBackupJob {
         return requireNonNull(step.getJobParameters().getLong(RUN));
     }
 
-    private static int site(StepExecution step) {
+    static int site(StepExecution step) {
         return Math.toIntExact(requireNonNull(step.getJobParameters().getLong(SITE)));
     }
 

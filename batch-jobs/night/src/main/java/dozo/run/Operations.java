@@ -248,8 +248,9 @@ public class Operations implements SmartLifecycle {
     /**
      * Continues the run that has no working process, if there is one: a dead process left it, or the database was away
      * when its job ended. A run that was asked to stop is closed instead. A paused run stays paused; its current work
-     * is interrupted if it takes more than a minute. Only the one process that works on this database may call it, at
-     * its start and then from time to time.
+     * is interrupted if it takes more than a minute. A run that this process works on is asked again to stop or pause, if
+     * it was asked before. Only the one process that works on this database may call it, at its start and then from time
+     * to time.
      */
     public void recover() {
         recover(PAUSE_LIMIT);
@@ -261,9 +262,13 @@ public class Operations implements SmartLifecycle {
 
     /** Returns the run that no process works on and that was asked to stop, if there is one. */
     private synchronized Optional<Run> recoverUnlessStopped(Duration pauseLimit) {
+        // NB: first. Jobs begin only under this lock, so a run that goes on after nobody worked has no process. A run
+        // that was
+        // read before its job ended may be closed by now.
+        boolean working = isWorking();
         Optional<Run> active = runs.goingOn();
-        if (isWorking()) {
-            active.filter(run -> run.state() == RunState.PAUSED).ifPresent(run -> windUp(run, pauseLimit));
+        if (working) {
+            active.ifPresent(run -> remind(run, pauseLimit));
             return Optional.empty();
         }
         active.filter(run -> !run.stops() && run.state() == RunState.RUNNING && run.kind() != RunKind.REBUILD)
@@ -365,6 +370,15 @@ public class Operations implements SmartLifecycle {
         runs.resume(runId, requestedBy);
         executions.resume(run);
         return true;
+    }
+
+    /** Repeats a request to pause or stop. It is lost if it comes while the flows begin, or the database is away. */
+    private void remind(Run run, Duration pauseLimit) {
+        if (run.state() == RunState.PAUSED) {
+            windUp(run, pauseLimit);
+        } else if (run.stops() && run.kind() != RunKind.REBUILD) {
+            executions.askToStop(run);
+        }
     }
 
     /** Repeats the request to stop, and closes the lanes of work that takes too long: a file may be a terabyte. */

@@ -118,7 +118,7 @@ class Settling {
                 settle(flow, next);
                 count += next.size();
                 flow.ring();
-            } else if (sent && !units.settling(flow.run())) {
+            } else if (sent && !units.settling(flow.run(), flow.site(), looked)) {
                 return count;
             } else {
                 flow.await(heard);

@@ -27,6 +27,14 @@ public class RunWorkers {
     /** A caller that waits cannot renew its own lease. */
     private static final Duration LOCK_LIMIT = Duration.ofSeconds(2);
 
+    /** A run that workers of a version may join: it goes on, and its service works on it. */
+    private static final String OPEN = """
+            r.ended_at is null and r.state = 'RUNNING' and r.stopped_by is null
+            and (select w.version = :version and not w.ended from run_worker w
+                 where w.run_id = r.run_id and not w.joined
+                 order by w.worker_id desc limit 1)
+            """;
+
     private final JdbcClient jdbc;
     private final Ledger ledger;
 
@@ -81,19 +89,36 @@ public class RunWorkers {
         this.ledger = ledger;
     }
 
-    /** Registers a worker of a run and returns its number. */
+    /**
+     * Registers a worker of a run and returns its number.
+     *
+     * @param joined whether it is a worker process of its own
+     * @return 0: it may not join, because the run was asked to stop or pause, ends or has ended
+     */
+    @Transactional
     public long enlist(long runId, String host, boolean joined) {
+        // Until the end of the transaction, neither are all workers dismissed nor is the run stopped.
+        lock(runId, "share");
         return jdbc.sql("""
                         insert into run_worker (run_id, host, joined, version, began_at, lease_until)
                         select :run, :host, :joined, :version, now(), now() + lease_millis * interval '1 ms' from service_lease
+                        where not :joined or exists (select from run r where r.run_id = :run and %s)
                         returning worker_id
-                        """)
+                        """.formatted(OPEN))
                 .param("run", runId)
                 .param("host", host)
                 .param("joined", joined)
                 .param("version", VERSION)
                 .query(Long.class)
-                .single();
+                .optional()
+                .orElse(0L);
+    }
+
+    private void lock(long runId, String strength) {
+        jdbc.sql("select from run where run_id = :run for %s".formatted(strength))
+                .param("run", runId)
+                .query()
+                .listOfRows();
     }
 
     /**
@@ -145,8 +170,11 @@ public class RunWorkers {
                 .update();
     }
 
-    /** Ends the leases of all workers of a run. */
+    /** Ends the leases of all workers of a run. No others join it, unless its service begins again. */
+    @Transactional
     public void endAll(long runId) {
+        // NB: in a statement of its own, so that the next one sees whoever has just joined.
+        lock(runId, "no key update");
         jdbc.sql("update run_worker set ended = true where run_id = :run and not ended")
                 .param("run", runId)
                 .update();
@@ -277,15 +305,16 @@ public class RunWorkers {
     public long open() {
         return jdbc.sql("""
                         select coalesce(max(r.run_id), 0) from run r
-                        where r.ended_at is null and r.state = 'RUNNING' and r.stopped_by is null
+                        where %s
                           and r.from_site_id is null and r.kind in ('nightlyBackup', 'retry')
-                          and (select w.version from run_worker w where w.run_id = r.run_id and not w.joined
-                               order by w.worker_id desc limit 1) = :version
                           and (r.looked_at is null
                                or exists (select from transfer_unit u
                                           where u.run_id = r.run_id and u.state = 'PLANNED' and u.worker_id is null
                                             and not u.for_service))
-                        """).param("version", VERSION).query(Long.class).single();
+                        """.formatted(OPEN))
+                .param("version", VERSION)
+                .query(Long.class)
+                .single();
     }
 
     /** Returns the version of the service of a run that another version keeps this program from joining; empty: none. */

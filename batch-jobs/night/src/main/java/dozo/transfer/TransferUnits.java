@@ -51,6 +51,26 @@ public class TransferUnits {
     private static final String OF_PARTITION = "and partition_no = :partition order by turn, unit_id";
     private static final String OF_ANY = "order by partition_no, turn, unit_id";
 
+    /** The experiments of a run that nobody settles yet, and of which nothing more is to come. */
+    private static final String TO_SETTLE = """
+            from protection p
+            where p.site_id = :site and p.unsettled
+              and (:looked or exists (select from transfer_unit u
+                                      where u.run_id = :run and u.experiment_id = p.experiment_id))
+              and not exists (select from transfer_unit u
+                              where u.run_id = :run and u.experiment_id = p.experiment_id and u.state = 'PLANNED')
+              and (not exists (select from frozen_experiment f
+                               where f.experiment_id = p.experiment_id
+                                 and f.ended_at is null and f.released_at is null)
+                   or exists (select from run where run_id = :run and from_site_id is not null))
+              and not exists (select from found_copy f
+                              where f.experiment_id = p.experiment_id and f.site_id = :site)
+              and exists (select from run_included i
+                          where i.run_id = :run and i.experiment_id = p.experiment_id)
+              and not exists (select from settling s
+                              where s.run_id = :run and s.experiment_id = p.experiment_id)
+            """;
+
     private final JdbcTemplate template;
     private final JdbcClient jdbc;
     private final Manifests manifests;
@@ -366,22 +386,7 @@ public class TransferUnits {
                         insert into settling (run_id, experiment_id, worker_id)
                         select :run, experiment_id, :worker from (
                         select p.experiment_id, sum(p.entries) over (order by p.experiment_id) - p.entries as before
-                        from protection p
-                        where p.site_id = :site and p.unsettled
-                          and (:looked or exists (select from transfer_unit u
-                                                  where u.run_id = :run and u.experiment_id = p.experiment_id))
-                          and not exists (select from transfer_unit u
-                                          where u.run_id = :run and u.experiment_id = p.experiment_id and u.state = 'PLANNED')
-                          and (not exists (select from frozen_experiment f
-                                           where f.experiment_id = p.experiment_id
-                                             and f.ended_at is null and f.released_at is null)
-                               or exists (select from run where run_id = :run and from_site_id is not null))
-                          and not exists (select from found_copy f
-                                          where f.experiment_id = p.experiment_id and f.site_id = :site)
-                          and exists (select from run_included i
-                                      where i.run_id = :run and i.experiment_id = p.experiment_id)
-                          and not exists (select from settling s
-                                          where s.run_id = :run and s.experiment_id = p.experiment_id)
+                        %s
                           and exists (select from run_worker where worker_id = :worker and not ended)
                         order by p.experiment_id
                         limit :limit
@@ -389,7 +394,7 @@ public class TransferUnits {
                         where before < :entries
                         on conflict do nothing
                         returning experiment_id
-                        """)
+                        """.formatted(TO_SETTLE))
                 .param("run", runId)
                 .param("site", siteId)
                 .param("worker", worker)
@@ -400,10 +405,17 @@ public class TransferUnits {
                 .list();
     }
 
-    /** Returns whether any worker of a run is settling an experiment. */
-    public boolean settling(long runId) {
-        return jdbc.sql("select exists (select from settling where run_id = :run)")
+    /**
+     * Returns whether any worker of a run is settling an experiment, or could. In one snapshot: what a dead worker was
+     * settling is freed at some moment, and must be seen before or after it.
+     */
+    public boolean settling(long runId, int siteId, boolean looked) {
+        return jdbc.sql("""
+                        select exists (select from settling where run_id = :run) or exists (select %s)
+                        """.formatted(TO_SETTLE))
                 .param("run", runId)
+                .param("site", siteId)
+                .param("looked", looked)
                 .query(Boolean.class)
                 .single();
     }

@@ -19,9 +19,13 @@ import dozo.transfer.TransferUnits.Result;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Savepoint;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -121,6 +125,32 @@ class NightFlowsIT {
                             .anyMatch(thread -> thread.getName().equals("look-1")));
             night.get(Operations.class).stop(run.id(), "test");
 
+            assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+        }
+    }
+
+    /** NB: the lock on the units keeps the run from ending, that on the workers its flows from beginning. */
+    @Test
+    void aRunThatIsStoppedWhileItsFlowsBeginIsAskedAgain() throws Exception {
+        open();
+        experiment("E1");
+        Operations operations = night.get(Operations.class);
+        try (Connection held = night.get(DataSource.class).getConnection();
+                Statement statement = held.createStatement()) {
+            held.setAutoCommit(false);
+            statement.execute("lock table transfer_unit in share mode");
+            Savepoint unitsOnly = held.setSavepoint();
+            statement.execute("lock table run_worker in share mode");
+            Run run = operations.start("dr", "test");
+            night.awaitHeldUp("relation = 'run_worker'::regclass");
+            operations.stop(run.id(), "test");
+            held.rollback(unitsOnly);
+            NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+
+            operations.recover();
+
+            assertThat(flow.ends()).isTrue();
+            held.rollback();
             assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
         }
     }

@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
@@ -11,14 +12,25 @@ import dozo.remote.Tmpfs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import javax.sql.DataSource;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
  * A site that cannot be used ends the run as FAILED with one finding that names the problem. Nothing that was safe is
@@ -178,6 +190,63 @@ class RunFaultsIT {
             Files.delete(inTheWay);
             night.complete();
             NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+        }
+    }
+
+    @Test
+    void aRunThatFailsWhileItIsLookedForIsNotGoneOnWith() throws Exception {
+        Late late = new Late(TestDatabase.fresh());
+        try (LoopbackSite site = site();
+                Night night = new Night(late, site.address())) {
+            night.register("E1", source);
+            List<Thread> recovering = new ArrayList<>();
+            Run run = night.startAndHoldUpBefore("sweep", () -> {
+                site.close();
+                recovering.add(late.holdUp(night.get(Operations.class)::recover, night.get(Executions.class)::idle));
+            });
+            recovering.getFirst().join();
+
+            assertThat(night.await(run.id()).state()).isEqualTo(RunState.FAILED);
+            assertThat(night.count("select count(*) from ledger where action = 'run.recovered'"))
+                    .isZero();
+        }
+    }
+
+    /** A database whose answer to one thread's first query comes late. */
+    private static final class Late extends DelegatingDataSource {
+
+        private final CountDownLatch answered = new CountDownLatch(1);
+        private volatile @Nullable Thread asking;
+        private volatile Callable<Boolean> until = () -> true;
+
+        Late(DataSource database) {
+            super(database);
+        }
+
+        /** Begins something in another thread, whose first query is answered at once, but goes on only after a condition. */
+        Thread holdUp(Runnable work, Callable<Boolean> condition) throws InterruptedException {
+            until = condition;
+            asking = Thread.ofVirtual().unstarted(work);
+            asking.start();
+            answered.await();
+            return asking;
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection connection = super.getConnection();
+            if (Thread.currentThread() != asking || answered.getCount() == 0) {
+                return connection;
+            }
+            return (Connection) Proxy.newProxyInstance(
+                    Late.class.getClassLoader(), new Class<?>[] {Connection.class}, (_, method, values) -> {
+                        Object result = method.invoke(connection, values);
+                        if (method.getName().equals("close")) {
+                            answered.countDown();
+                            Awaitility.await().until(until);
+                        }
+                        return result;
+                    });
         }
     }
 

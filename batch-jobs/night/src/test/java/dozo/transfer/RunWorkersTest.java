@@ -14,7 +14,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A worker whose machine has gone in the middle of a transaction does not hold up the others. */
+/** Who may work on a run, and what becomes of the work of those who do not any more. */
 class RunWorkersTest {
 
     private final HikariDataSource database = TestDatabase.fresh();
@@ -24,14 +24,7 @@ class RunWorkersTest {
 
     @Test
     void aTakeoverDoesNotWaitLongForTheTransactionOfADeadWorker() throws Exception {
-        jdbc.sql("""
-                insert into project (code, title, created_at) values ('P1', '', now());
-                insert into experiment (project_id, code, title, source_kind, source_root, registered_at, registered_by)
-                values (1, 'E1', '', 'filesystem', '/x', now(), 'x');
-                insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
-                values ('dr', 'h', 22, 'u', '/x', 'ssh-ed25519 AAAA', '/k', now());
-                insert into run (kind, site_id, state, requested_by, started_at) values ('nightlyBackup', 1, 'RUNNING', 'x', now());
-                """).update();
+        seed();
         long service = workers.enlist(1, "service", false);
         long dead = workers.enlist(1, "w1", true);
         jdbc.sql("""
@@ -58,6 +51,36 @@ class RunWorkersTest {
                         .query(Integer.class)
                         .single())
                 .isEqualTo(1);
+    }
+
+    @Test
+    void nobodyJoinsARunThatItsServiceHasLeft() {
+        seed();
+        long service = workers.enlist(1, "service", false);
+        assertThat(workers.open()).isEqualTo(1);
+        assertThat(workers.enlist(1, "w1", true)).isGreaterThan(service);
+
+        transaction.executeWithoutResult(_ -> workers.leave(service));
+        assertThat(workers.open()).as("its service has left").isZero();
+        transaction.executeWithoutResult(_ -> workers.endAll(1));
+        assertThat(workers.open()).isZero();
+        assertThat(workers.enlist(1, "w2", true)).isZero();
+
+        assertThat(workers.enlist(1, "service", false)).isPositive();
+        assertThat(workers.open()).as("the service has begun again").isEqualTo(1);
+        jdbc.sql("update run set state = 'FAILED', ended_at = now()").update();
+        assertThat(workers.enlist(1, "w2", true)).isZero();
+    }
+
+    private void seed() {
+        jdbc.sql("""
+                insert into project (code, title, created_at) values ('P1', '', now());
+                insert into experiment (project_id, code, title, source_kind, source_root, registered_at, registered_by)
+                values (1, 'E1', '', 'filesystem', '/x', now(), 'x');
+                insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
+                values ('dr', 'h', 22, 'u', '/x', 'ssh-ed25519 AAAA', '/k', now());
+                insert into run (kind, site_id, state, requested_by, started_at) values ('nightlyBackup', 1, 'RUNNING', 'x', now());
+                """).update();
     }
 
     private void takeOver(long by) {

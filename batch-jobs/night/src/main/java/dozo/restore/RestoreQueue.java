@@ -197,9 +197,11 @@ public class RestoreQueue implements SmartLifecycle {
                 .map(this::asFarAsItIs);
     }
 
-    /** Returns how far a restore or drill is, or how far it was at its end. Empty: this process has not begun it. */
+    /** Returns how far a restore or drill is, or was at its end. Empty: it is not under way. */
     public Optional<SoFar> soFar(long id) {
-        return latest(id).map(now -> new SoFar(now.restore.progress(), now.found));
+        return latest(id)
+                .filter(now -> !now.over || now.ended)
+                .map(now -> new SoFar(now.restore.progress(), now.found));
     }
 
     private Optional<UnderWay> latest(long id) {

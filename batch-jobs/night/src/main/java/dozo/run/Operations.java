@@ -263,8 +263,7 @@ public class Operations implements SmartLifecycle {
     /** Returns the run that no process works on and that was asked to stop, if there is one. */
     private synchronized Optional<Run> recoverUnlessStopped(Duration pauseLimit) {
         // NB: first. Jobs begin only under this lock, so a run that goes on after nobody worked has no process. A run
-        // that was
-        // read before its job ended may be closed by now.
+        // that was read before its job ended may be closed by now.
         boolean working = isWorking();
         Optional<Run> active = runs.goingOn();
         if (working) {

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -243,7 +244,7 @@ class RunFaultsIT {
                         Object result = method.invoke(connection, values);
                         if (method.getName().equals("close")) {
                             answered.countDown();
-                            Awaitility.await().until(until);
+                            Awaitility.await().atMost(Duration.ofMinutes(5)).until(until);
                         }
                         return result;
                     });

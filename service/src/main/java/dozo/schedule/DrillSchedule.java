@@ -58,7 +58,7 @@ class DrillSchedule {
                 && timetable.cron() != null
                 && last(now).filter(last -> timetable.due(last, now)).isPresent()) {
             rehearsals.requestDue();
-            // NB: not before: what fails is tried again at the next look.
+            // NB: only now, so that the next look repeats one that failed.
             looked = now;
         }
     }

@@ -57,8 +57,9 @@ class LoginTest {
             assertThat(as("admin", "guess" + i).status()).isEqualTo(401);
         }
 
-        // The wait doubles with each guess: a busy machine may take longer than the first one, of a second, to send the
-        // next.
+        // The first wait is a second, which may be over before a busy machine sends the next guess. Each wait is twice
+        // as
+        // long as the one before.
         Answer guessed = as("admin", "another guess");
         for (int i = 0; i < 5 && guessed.status() == 401; i++) {
             guessed = as("admin", "one more guess " + i);

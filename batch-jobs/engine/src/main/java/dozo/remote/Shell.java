@@ -165,9 +165,8 @@ final class Shell implements AutoCloseable {
             in.write(stdin);
             in.flush();
         } catch (IOException ended) {
-            // Closing the channel fails the exchange that waits for the answer. NB: one that is closing already,
-            // because
-            // the site has closed it, must still send its own CLOSE: otherwise the site counts it until the lane ends.
+            // Closing the channel fails the exchange that waits for the answer. NB: a channel that the site has closed
+            // is closing already, and must still send its own CLOSE. Otherwise the site counts it until the lane ends.
             if (!channel.isClosing()) {
                 channel.close(true);
             }

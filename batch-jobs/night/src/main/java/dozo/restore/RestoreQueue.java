@@ -80,13 +80,13 @@ public class RestoreQueue implements SmartLifecycle {
     private final SiteLanes lanes;
     private @Nullable ScheduledExecutorService executor;
 
-    /** The latest restore that this process began: who has read that it runs may ask how far it is when it is over. */
-    private volatile @Nullable UnderWay latest;
+    /** The latest restore that this process began. It stays when it is over, for readers who saw it run just before. */
+    private volatile @Nullable Begun latest;
 
     private volatile boolean leaving;
 
     /** A restore that this process began. */
-    private static final class UnderWay {
+    private static final class Begun {
 
         private final long id;
         private final Restore restore;
@@ -107,7 +107,7 @@ public class RestoreQueue implements SmartLifecycle {
         /** Whether it has a result, which may not be recorded yet. */
         private volatile boolean ended;
 
-        UnderWay(long id, boolean drill, Restore restore) {
+        Begun(long id, boolean drill, Restore restore) {
             this.id = id;
             this.drill = drill;
             this.restore = restore;
@@ -204,11 +204,11 @@ public class RestoreQueue implements SmartLifecycle {
                 .map(now -> new SoFar(now.restore.progress(), now.found));
     }
 
-    private Optional<UnderWay> latest(long id) {
+    private Optional<Begun> latest(long id) {
         return Optional.ofNullable(latest).filter(now -> now.id == id);
     }
 
-    private Optional<UnderWay> underWay() {
+    private Optional<Begun> underWay() {
         return Optional.ofNullable(latest).filter(now -> !now.over);
     }
 
@@ -226,7 +226,7 @@ public class RestoreQueue implements SmartLifecycle {
      * @throws Refusal if it has ended
      */
     public synchronized void stop(long id, String actor) {
-        Optional<UnderWay> begun = latest(id);
+        Optional<Begun> begun = latest(id);
         if (begun.filter(now -> now.over && now.ended).isPresent()) {
             throw Restores.hasEnded(id);
         }
@@ -304,7 +304,7 @@ public class RestoreQueue implements SmartLifecycle {
         Manifest manifest = manifests.find(kept.experimentId(), kept.manifest()).orElseThrow();
         Site site = sites.find(kept.siteId()).orElseThrow();
         try (Restore restore = restore(kept.experiment(), manifest, kept.selection(), site, kept.folder())) {
-            UnderWay now = new UnderWay(kept.id(), kept.drill(), restore);
+            Begun now = new Begun(kept.id(), kept.drill(), restore);
             synchronized (this) {
                 if (leaving || !restores.begin(kept.id())) {
                     return;
@@ -342,7 +342,7 @@ public class RestoreQueue implements SmartLifecycle {
     }
 
     /** Runs a restore. Empty: it has not ended, and a later process continues it. */
-    private Optional<End> brought(KeptRestore kept, UnderWay now) {
+    private Optional<End> brought(KeptRestore kept, Begun now) {
         try {
             Progress progress = bring(kept, now);
             RestoreState state = progress.complete() && now.found == 0 ? RestoreState.COMPLETE : RestoreState.FINDINGS;
@@ -363,11 +363,11 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    private Progress bring(KeptRestore kept, UnderWay now) throws IOException, InterruptedException {
+    private Progress bring(KeptRestore kept, Begun now) throws IOException, InterruptedException {
         return kept.drill() ? rehearse(kept, now) : bringTo(kept.folder(), kept, now);
     }
 
-    private Progress rehearse(KeptRestore drill, UnderWay now) throws IOException, InterruptedException {
+    private Progress rehearse(KeptRestore drill, Begun now) throws IOException, InterruptedException {
         Path made = Scratch.make(drill.folder());
         try (OpenFolder folder = OpenFolder.open(made)) {
             try {
@@ -398,7 +398,7 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    private Progress bringTo(Path target, KeptRestore kept, UnderWay now) throws IOException, InterruptedException {
+    private Progress bringTo(Path target, KeptRestore kept, Begun now) throws IOException, InterruptedException {
         if (!places.find(kept.project(), target).equals(target)) {
             throw new Refusal("folder", "%s now leads through a link to another folder", shown(target));
         }

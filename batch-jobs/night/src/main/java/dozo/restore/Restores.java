@@ -142,7 +142,7 @@ public class Restores {
     }
 
     /**
-     * How far a restore is that is under way.
+     * How far a restore is, or was at its end.
      *
      * @param found the number of findings
      */
@@ -332,7 +332,7 @@ public class Restores {
                 Map.of(going.drill() ? "drill" : "restore", id));
     }
 
-    /** A drill that waits or runs keeps others of its project away. */
+    /** Returns the refusal of a drill while another one of the project waits or runs. */
     public static Refusal drillOpen(long id, String project) {
         return Refusal.conflict("project", "drill %d of project %s has not ended yet", id, project);
     }

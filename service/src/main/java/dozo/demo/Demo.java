@@ -10,6 +10,7 @@ import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Findings;
 import dozo.loopback.LoopbackSite;
+import dozo.loopback.Ports;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
@@ -22,8 +23,6 @@ import dozo.start.StartFailure;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -210,9 +209,7 @@ public final class Demo implements Callable<Integer> {
     private static LoopbackSite site(Path home, Path root) throws IOException {
         Path known = home.resolve("dr-port");
         if (!Files.exists(known)) {
-            try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                Files.writeString(known, String.valueOf(free.getLocalPort()));
-            }
+            Files.writeString(known, String.valueOf(Ports.free()));
         }
         return LoopbackSite.start(
                 home.resolve("dr-sshd"),

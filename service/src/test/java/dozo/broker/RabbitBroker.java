@@ -2,7 +2,7 @@ package dozo.broker;
 
 import static org.awaitility.Awaitility.await;
 
-import dozo.remote.Ports;
+import dozo.loopback.Ports;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;

@@ -12,7 +12,7 @@ import dozo.alert.Alerts;
 import dozo.alert.Condition;
 import dozo.alert.Condition.Kind;
 import dozo.db.TestDatabase;
-import dozo.remote.Ports;
+import dozo.loopback.Ports;
 import jakarta.mail.internet.MimeMessage;
 import java.io.IOException;
 import java.net.InetAddress;

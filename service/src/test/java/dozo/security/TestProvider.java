@@ -5,11 +5,10 @@ import com.nimbusds.jose.jwk.RSAKey;
 import com.nimbusds.jose.jwk.source.ImmutableJWKSet;
 import com.nimbusds.jose.jwk.source.JWKSource;
 import com.nimbusds.jose.proc.SecurityContext;
+import dozo.loopback.Ports;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyPair;
@@ -83,15 +82,13 @@ public final class TestProvider implements AutoCloseable {
     }
 
     /** Returns one that is not started yet, at a port that is free. */
-    public static TestProvider at(Path folder) throws IOException {
+    public static TestProvider at(Path folder) {
         return at(folder, null);
     }
 
     /** Returns one that speaks TLS with a key of {@link MadeKeys}, and is not started yet. */
-    public static TestProvider at(Path folder, @Nullable Path keys) throws IOException {
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return new TestProvider(folder, free.getLocalPort(), keys);
-        }
+    public static TestProvider at(Path folder, @Nullable Path keys) {
+        return new TestProvider(folder, Ports.free(), keys);
     }
 
     /** NB: another host name than the service's, because cookies do not know ports. */

@@ -8,7 +8,7 @@ import com.icegreen.greenmail.util.ServerSetup;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.Campaign;
 import dozo.db.TestDatabase;
-import dozo.remote.Ports;
+import dozo.loopback.Ports;
 import jakarta.mail.MessagingException;
 import jakarta.mail.internet.MimeMessage;
 import java.io.IOException;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dozo.remote.Ports;
+import dozo.loopback.Ports;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

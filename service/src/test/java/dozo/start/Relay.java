@@ -1,6 +1,6 @@
 package dozo.start;
 
-import dozo.remote.Ports;
+import dozo.loopback.Ports;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

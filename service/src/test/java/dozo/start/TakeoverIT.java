@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dozo.db.Campaign;
+import dozo.loopback.Ports;
 import dozo.remote.ChildProcess;
-import dozo.remote.Ports;
 import java.io.IOException;
 import java.net.URI;
 import java.util.HashMap;

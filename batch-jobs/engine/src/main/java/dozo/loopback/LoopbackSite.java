@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,7 +16,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
@@ -43,9 +41,6 @@ public final class LoopbackSite implements AutoCloseable {
     private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
     private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
-    private static final int FIRST_PORT = 20_000;
-    private static final int END_PORT = 32_000;
-    private static final int PORT_TRIES = 1_000;
     private static final Pattern MISSING_FOLDER = Pattern.compile("Missing privilege separation directory: (\\S+)");
 
     private final SiteAddress address;
@@ -121,7 +116,7 @@ public final class LoopbackSite implements AutoCloseable {
         Path config = home.resolve("sshd_config");
         Path pid = home.resolve("sshd.pid");
         endLeftBehind(pid);
-        int chosen = port == 0 ? freePort() : port;
+        int chosen = port == 0 ? Ports.free() : port;
         List<String> lines = new ArrayList<>(List.of(
                 "Port " + chosen,
                 "ListenAddress " + LOOPBACK.getHostAddress(),
@@ -268,8 +263,8 @@ public final class LoopbackSite implements AutoCloseable {
     }
 
     /**
-     * Ends a server: one process for the port, and one or two for each connection. It is suspended first: what it starts
-     * for a connection between the two would outlive it.
+     * Ends all processes of a server: one for the port, and one or two for each connection. The first is suspended before
+     * the others are listed, so that it starts no further one, which would outlive the server.
      */
     private static void end(ProcessHandle server) {
         try {
@@ -277,7 +272,7 @@ public final class LoopbackSite implements AutoCloseable {
                     .start()
                     .waitFor();
         } catch (IOException e) {
-            // Without it, all that is there now is ended.
+            // All processes that are there now are ended anyway.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -289,22 +284,6 @@ public final class LoopbackSite implements AutoCloseable {
      */
     private static String identity(ProcessHandle process) {
         return process.pid() + " " + process.info().startInstant().orElse(Instant.EPOCH);
-    }
-
-    /**
-     * Returns a port that is free. None of those that the system assigns to connections by chance: another program could
-     * have it before the server is up.
-     */
-    private static int freePort() throws IOException {
-        for (int i = 0; i < PORT_TRIES; i++) {
-            int port = ThreadLocalRandom.current().nextInt(FIRST_PORT, END_PORT);
-            try (ServerSocket _ = new ServerSocket(port, 1, LOOPBACK)) {
-                return port;
-            } catch (IOException taken) {
-                // By another program; the next one may be free.
-            }
-        }
-        throw new IOException("no port from %d to %d is free".formatted(FIRST_PORT, END_PORT));
     }
 
     private static String version(Path program) throws IOException {

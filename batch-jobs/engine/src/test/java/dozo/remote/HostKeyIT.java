@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.loopback.LoopbackSite;
+import dozo.loopback.Ports;
 import dozo.remote.RemoteException.Reason;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -50,10 +51,7 @@ class HostKeyIT {
 
     @Test
     void aHostThatDoesNotListenHasNone() throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, LOOPBACK)) {
-            port = free.getLocalPort();
-        }
+        int port = Ports.free();
 
         assertUnreachable(() -> HostKey.presentedBy("127.0.0.1", port));
         assertUnreachable(() -> HostKey.presentedBy("nowhere.invalid", 22));

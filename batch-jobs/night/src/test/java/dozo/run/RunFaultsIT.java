@@ -6,6 +6,7 @@ import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
+import dozo.loopback.Ports;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.remote.Tmpfs;
@@ -13,7 +14,6 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -54,10 +54,7 @@ class RunFaultsIT {
 
     @Test
     void nothingListensThere() throws Exception {
-        int free;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            free = socket.getLocalPort();
-        }
+        int free = Ports.free();
         try (LoopbackSite site = site()) {
             failsWith(
                     Problem.SITE_UNREACHABLE,

@@ -3,7 +3,7 @@ package dozo.source.dicomweb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dozo.remote.Ports;
+import dozo.loopback.Ports;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,12 +1,17 @@
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
+import com.sun.management.OperatingSystemMXBean;
+import dozo.db.Starts;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.platform.launcher.Launcher;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
@@ -21,8 +26,9 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
  * processors. Maven would run one module after the other, and wait at the end of each for its longest class.
  *
  * <p>The queue is a folder with an empty file for each class, named {@code NUMBER-CLASS}: the worker that deletes it
- * runs the class. The result of a class is a file of its name with a line {@code SECONDS TESTS FAILED SKIPPED}, and one
- * with the failures.
+ * runs the class. The result of a class is a file of its name with a line {@code SECONDS TESTS FAILED SKIPPED CPU} and what
+ * it started, and one with the failures. CPU is in seconds, of this process and of all that it started if the kernel
+ * accounts for them in a group.
  */
 public final class TestWorker {
 
@@ -70,6 +76,20 @@ public final class TestWorker {
         }
     }
 
+    /**
+     * Returns the processor time in nanoseconds: of the group that {@code ./dozo test} has put this process into, else of
+     * this process without its children.
+     */
+    private static long cpuNanos() {
+        try {
+            return Long.parseLong(
+                    Files.readString(Path.of(System.getProperty("suite.cpu", ""))).strip());
+        } catch (IOException | NumberFormatException e) {
+            return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class)
+                    .getProcessCpuTime();
+        }
+    }
+
     /** Returns {@code FAILED METHOD: REASON}; the launcher lists these lines at the end. */
     private static String inOneLine(TestExecutionSummary.Failure failure) {
         String reason = String.valueOf(failure.getException()).strip().replaceAll("\\s+", " ");
@@ -79,7 +99,7 @@ public final class TestWorker {
     private static void run(Launcher launcher, String name, Path results, Path failures, PrintWriter progress)
             throws IOException {
         if (isAbstract(name)) {
-            Files.writeString(results.resolve(name), "0 0 0 0%n".formatted());
+            Files.writeString(results.resolve(name), "0 0 0 0 0%n".formatted());
             return;
         }
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
@@ -89,6 +109,8 @@ public final class TestWorker {
                 .configurationParameter("junit.jupiter.execution.timeout.threaddump.enabled", "true")
                 .build();
         SummaryGeneratingListener listener = new SummaryGeneratingListener();
+        long cpu = cpuNanos();
+        Map<Starts, Integer> before = Starts.counts();
         launcher.execute(request, listener);
         TestExecutionSummary summary = listener.getSummary();
         double seconds = (summary.getTimeFinished() - summary.getTimeStarted()) / 1e3;
@@ -107,6 +129,12 @@ public final class TestWorker {
         }
         progress.printf("%6.1f s %4d tests %s %s%n", seconds, tests, failed > 0 ? "FAILED" : "ok    ", name);
         progress.flush();
-        Files.writeString(results.resolve(name), "%.1f %d %d %d%n".formatted(seconds, tests, failed, skipped));
+        String starts = Starts.counts().entrySet().stream()
+                .map(entry -> " %s=%d".formatted(entry.getKey(), entry.getValue() - before.getOrDefault(entry.getKey(), 0)))
+                .collect(Collectors.joining());
+        Files.writeString(
+                results.resolve(name),
+                "%.1f %d %d %d %.1f%s%n"
+                        .formatted(seconds, tests, failed, skipped, (cpuNanos() - cpu) / 1e9, starts));
     }
 }

@@ -1,6 +1,7 @@
 package dozo;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.Starts;
 import dozo.db.TestDatabase;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
@@ -67,6 +68,7 @@ public final class RunningService implements AutoCloseable {
                 "dozo.drill.cron",
                 "-"));
         settings.putAll(more);
+        Starts.SERVICE.count();
         return new RunningService(Application.start(settings), work);
     }
 

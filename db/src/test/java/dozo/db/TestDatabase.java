@@ -81,6 +81,7 @@ public final class TestDatabase {
     }
 
     private static HikariDataSource create(String how) {
+        Starts.DATABASE.count();
         String name = "test_" + COUNT.incrementAndGet();
         Holder.SERVER.execute("create database " + name + how);
         HikariDataSource pool = Holder.SERVER.database(name);

@@ -4,6 +4,7 @@ import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.BrowserType.LaunchOptions;
 import com.microsoft.playwright.Playwright;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
+import dozo.db.Starts;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ record Chromium(Playwright playwright, Browser browser) implements AutoCloseable
     private static final List<String> NAMES = List.of("chromium", "chromium-browser", "google-chrome");
 
     static Chromium start() {
+        Starts.SERVER.count();
         // A browser is already installed, so none is downloaded.
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");

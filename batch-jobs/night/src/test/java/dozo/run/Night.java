@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.certificate.SigningKey;
 import dozo.db.ActiveService;
+import dozo.db.Starts;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
@@ -115,6 +116,7 @@ final class Night implements AutoCloseable {
                 "dozo.transfer.bundle=1MB",
                 "spring.main.banner-mode=off"));
         all.addAll(List.of(properties));
+        Starts.NIGHT.count();
         context = new SpringApplicationBuilder(Wiring.class)
                 .web(WebApplicationType.NONE)
                 .properties(all.toArray(String[]::new))

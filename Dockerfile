@@ -4,15 +4,15 @@ FROM maven:3.9-eclipse-temurin-25 AS build
 WORKDIR /build
 COPY . .
 RUN --mount=type=cache,target=/root/.m2 \
-    mvn -q -B -ntp -DskipTests -Dspotless.check.skip package
+    mvn -q -B -ntp -Dprogram -Dmaven.test.skip package
 # Extracted at its final place, because class paths are absolute. Libraries and the program become layers of their own.
 WORKDIR /opt/dozo
 RUN cp /build/dozo . \
-    && ./dozo --image extract /build/service/target/dozo.jar \
+    && ./dozo --image extract /build/service/target/program \
     && mkdir -p /layers/libraries/app \
     && mv app/lib /layers/libraries/app/ \
     && mkdir app/lib \
-    && for jar in /build/*/target/*.jar /build/batch-jobs/*/target/*.jar; do \
+    && for jar in /build/*/target/program/*.jar /build/batch-jobs/*/target/program/*.jar; do \
         [ ! -f "/layers/libraries/app/lib/${jar##*/}" ] || mv "/layers/libraries/app/lib/${jar##*/}" app/lib/ || exit 1; \
     done \
     && cp -a . /layers/program \
@@ -32,7 +32,7 @@ USER dozo
 RUN ["dozo", "--image", "rehearse"]
 
 FROM program
-COPY --from=rehearsal --chown=0:0 /opt/dozo/app/service.aot /opt/dozo/app/command.aot /opt/dozo/app/with-spring.words /opt/dozo/app/
+COPY --from=rehearsal --chown=0:0 /opt/dozo/app/service.aot /opt/dozo/app/command.aot /opt/dozo/app/with-spring.words /opt/dozo/app/rehearsed /opt/dozo/app/
 USER 10001
 WORKDIR /var/lib/dozo
 VOLUME ["/var/lib/dozo", "/var/spool/dozo"]

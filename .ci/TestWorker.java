@@ -1,4 +1,5 @@
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+import static org.junit.platform.launcher.TagFilter.includeTags;
 
 import com.sun.management.OperatingSystemMXBean;
 import dozo.db.Starts;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.platform.engine.Filter;
 import org.junit.platform.launcher.Launcher;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.LauncherSession;
@@ -22,8 +24,8 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Runs test classes of one module until its queue is empty. {@code ./dozo test} starts as many workers as there are
- * processors. Maven would run one module after the other, and wait at the end of each for its longest class.
+ * Runs test classes until their queue is empty. {@code ./dozo test} starts as many workers as there are processors. Maven
+ * would run one module after the other, and wait at the end of each for its longest class.
  *
  * <p>The queue is a folder with an empty file for each class, named {@code NUMBER-CLASS}: the worker that deletes it
  * runs the class. The result of a class is a file of its name with a line {@code SECONDS TESTS FAILED SKIPPED CPU} and what
@@ -33,6 +35,12 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 public final class TestWorker {
 
     private static final int STACK_LINES = 40;
+
+    /** Selects tests by their tags; empty: all. The property, like the others, does not begin with {@code dozo.}: that is a setting. */
+    private static final String TAGS = System.getProperty("suite.tags", "");
+
+    /** The time limit of a test. */
+    private static final int MINUTES = Integer.getInteger("suite.minutes", 10);
 
     private TestWorker() {}
 
@@ -96,18 +104,28 @@ public final class TestWorker {
         return "FAILED %s: %.300s".formatted(failure.getTestIdentifier().getDisplayName(), reason);
     }
 
+    private static LauncherDiscoveryRequest request(String name, String... tags) {
+        return LauncherDiscoveryRequestBuilder.request()
+                .selectors(selectClass(name))
+                .filters(tags.length == 0 ? new Filter<?>[0] : new Filter<?>[] {includeTags(tags)})
+                // A hanging test fails and prints the stacks of all threads.
+                .configurationParameter("junit.jupiter.execution.timeout.default", MINUTES + " m")
+                .configurationParameter("junit.jupiter.execution.timeout.threaddump.enabled", "true")
+                .build();
+    }
+
     private static void run(Launcher launcher, String name, Path results, Path failures, PrintWriter progress)
             throws IOException {
         if (isAbstract(name)) {
             Files.writeString(results.resolve(name), "0 0 0 0 0%n".formatted());
             return;
         }
-        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
-                .selectors(selectClass(name))
-                // A hanging test fails and prints the stacks of all threads.
-                .configurationParameter("junit.jupiter.execution.timeout.default", "10 m")
-                .configurationParameter("junit.jupiter.execution.timeout.threaddump.enabled", "true")
-                .build();
+        LauncherDiscoveryRequest request = request(name, TAGS.isEmpty() ? new String[0] : new String[] {TAGS});
+        if (!launcher.discover(request).containsTests()
+                && launcher.discover(request(name)).containsTests()) {
+            Files.writeString(results.resolve(name), "0 0 0 0 0%n".formatted());
+            return;
+        }
         SummaryGeneratingListener listener = new SummaryGeneratingListener();
         long cpu = cpuNanos();
         Map<Starts, Integer> before = Starts.counts();

@@ -5,6 +5,7 @@ import dozo.db.ActiveService;
 import dozo.security.Administrator;
 import dozo.start.Readiness;
 import dozo.start.StartFailure;
+import dozo.start.StartProgress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.SpringApplication;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
@@ -93,7 +95,9 @@ final class Serve implements Callable<Integer> {
      * @return whether it has closed itself because another one has taken over
      */
     private static boolean isLost() throws InterruptedException {
-        ConfigurableApplicationContext service = Application.start(Map.of());
+        SpringApplication program = new SpringApplication(Application.class);
+        program.addListeners(new StartProgress());
+        ConfigurableApplicationContext service = Application.start(program, Map.of());
         ActiveService active = service.getBean(ActiveService.class);
         Administrator administrator = service.getBean(Administrator.class);
         LOG.info("Dozo listens at {}", Application.address(service));

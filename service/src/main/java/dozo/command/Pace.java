@@ -5,7 +5,7 @@ import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 
 /** Calculates rates over the last seconds. Not thread-safe. */
-final class Pace {
+public final class Pace {
 
     /** The period over which rates are averaged. */
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -15,7 +15,7 @@ final class Pace {
     private record Sample(long nanos, long bytes, long entries) {}
 
     /** What is done in a second. */
-    record Rate(long bytes, long entries) {
+    public record Rate(long bytes, long entries) {
 
         /** Returns how long these bytes take at this rate, as the end of a line; empty if that is not known. */
         String left(long bytesLeft) {
@@ -28,7 +28,7 @@ final class Pace {
     }
 
     /** Adds what was done up to a moment, and returns the rate. Counts that begin anew begin a new period. */
-    Rate add(long nanos, long bytes, long entries) {
+    public Rate add(long nanos, long bytes, long entries) {
         if (!samples.isEmpty() && (samples.getLast().bytes > bytes || samples.getLast().entries > entries)) {
             samples.clear();
         }

@@ -50,7 +50,7 @@ public final class RunReport {
     }
 
     /** Returns the progress of a run in progress and its rate, in less than the 80 columns of a narrow terminal. */
-    static String progress(Run run, Progress progress, Rate rate) {
+    public static String progress(Run run, Progress progress, Rate rate) {
         long bytes = progress.bytes();
         if (run.state() != RunState.RUNNING || bytes == 0) {
             return progress(run, progress.recorded());

@@ -3,6 +3,8 @@ package dozo.demo;
 import dozo.api.ShownFinding;
 import dozo.command.CoverageTable;
 import dozo.command.Exit;
+import dozo.command.Pace;
+import dozo.command.Pace.Rate;
 import dozo.command.RunReport;
 import dozo.command.Terminal;
 import dozo.file.FilePath;
@@ -12,6 +14,7 @@ import dozo.ledger.Findings;
 import dozo.loopback.LoopbackSite;
 import dozo.loopback.Ports;
 import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -34,6 +37,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -68,6 +72,7 @@ public final class Demo implements Callable<Integer> {
     private static final int FINDINGS_SHOWN = 50;
     private static final int EXPERIMENTS_PAGE = 500;
     private static final Duration POLL = Duration.ofMillis(250);
+    private static final Duration POLL_LINES = Duration.ofSeconds(1);
 
     /** The longest time without a line of output. */
     private static final Duration QUIET_MAX = Duration.ofSeconds(2);
@@ -245,7 +250,7 @@ public final class Demo implements Callable<Integer> {
     /**
      * Registers the folders that are not yet experiments, under opaque codes, so that their names stay on this machine.
      */
-    private static void register(ConfigurableApplicationContext started, List<Path> sources) {
+    private void register(ConfigurableApplicationContext started, List<Path> sources) {
         Projects projects = started.getBean(Projects.class);
         Experiments experiments = started.getBean(Experiments.class);
         if (projects.find(PROJECT).isEmpty()) {
@@ -253,7 +258,7 @@ public final class Demo implements Callable<Integer> {
         }
         int number = 0;
         for (Path source : sources) {
-            if (experiments.withSource(source).isPresent()) {
+            if (experiments.withSource(source).isPresent() || isMoved(experiments, source)) {
                 continue;
             }
             String code;
@@ -264,6 +269,19 @@ public final class Demo implements Callable<Integer> {
                     FilePath.render(FilePath.between(Path.of("/"), source).name());
             experiments.register(PROJECT, code, title.substring(0, Math.min(200, title.length())), source, ACTOR);
         }
+    }
+
+    /** If the demonstration's own folder was moved or copied, gives a generated experiment its present path. */
+    private boolean isMoved(Experiments experiments, Path source) {
+        Path name = source.subpath(source.getNameCount() - 2, source.getNameCount());
+        Optional<Experiment> known = data != null
+                ? Optional.empty()
+                : experiments.page(0, EXPERIMENTS_PAGE).stream()
+                        .filter(each -> each.project().equals(PROJECT)
+                                && each.source().endsWith(name))
+                        .findFirst();
+        known.ifPresent(experiment -> experiments.moved(experiment, source, ACTOR));
+        return known.isPresent();
     }
 
     /**
@@ -308,22 +326,18 @@ public final class Demo implements Callable<Integer> {
         return all;
     }
 
-    /** Shows a run's progress until it ends: on a terminal one line that changes, otherwise a line for every change. */
+    /** Shows a run's progress until it ends: on a terminal one line that changes, otherwise a line a second. */
     private Run follow(Runs runs, long id) throws InterruptedException {
         boolean terminal = Terminal.attached();
-        String shown = "";
-        long quietSince = 0;
+        Pace pace = new Pace();
         Run run = runs.find(id).orElseThrow();
         while (run.goesOn()) {
             Progress progress = runs.progress(id);
-            String line = RunReport.progress(run, terminal ? progress : progress.recorded());
-            if (!line.equals(shown) || System.nanoTime() - quietSince > QUIET_MAX.toNanos()) {
-                out().print(terminal ? "\r\u001b[K" + line : line + System.lineSeparator());
-                out().flush();
-                shown = line;
-                quietSince = System.nanoTime();
-            }
-            Thread.sleep(POLL);
+            Rate rate = pace.add(System.nanoTime(), progress.bytesMoved(), progress.entriesDone());
+            String line = RunReport.progress(run, progress, rate);
+            out().print(terminal ? "\r\u001b[K" + line : line + System.lineSeparator());
+            out().flush();
+            Thread.sleep(terminal ? POLL : POLL_LINES);
             run = runs.find(id).orElseThrow();
         }
         if (terminal) {

@@ -45,7 +45,7 @@ class Backup:
         """Starts the run and waits until the first files are at the site."""
         self.run = self.service.post('/runs', {'site': 'dr'})
         self.say('a run looks at all sources')
-        wait_for(lambda: self.at_site() > BEGUN_BYTES or self.ended(), BEGIN_LIMIT_SECONDS, 'the first files at the site')
+        wait_for(lambda: self.at_site() > BEGUN_BYTES or self.ended(), BEGIN_LIMIT_SECONDS, 'the first files at the site', 0.1)
 
     def ended(self):
         return self.service.get(f'/runs/{self.run["id"]}')['state'] not in ('RUNNING', 'PAUSED')

@@ -1,17 +1,20 @@
 """A service with a site on this machine and timed nights, and trees of generated experiments."""
 
+import itertools
 import os
 import random
 import shutil
 import subprocess
-from datetime import datetime
 from pathlib import Path
 
 from processes import CannotMeasure, TICKS, children, stat
-from service import Service
+from row import Row
+from service import Service, seconds_of
 
 LIMIT_SECONDS = 1800
 SEED = 19
+WARM_UP_DIFFERENCE_MAX = 0.05
+WARM_UP_NIGHTS_MAX = 6
 
 
 class Centre:
@@ -60,7 +63,7 @@ class Centre:
         """Returns the seconds of a completed run."""
         if run['state'] != 'COMPLETE':
             raise CannotMeasure(f'a night ended {run["state"]}: {run.get("message")} {self.service.findings(run)[:3]}')
-        return (moment(run['endedAt']) - moment(run['startedAt'])).total_seconds()
+        return seconds_of(run)
 
     def cpu_seconds(self):
         return tree_seconds(self.service.process.pid)
@@ -94,8 +97,33 @@ class Centre:
         return told.stdout
 
 
-def moment(text):
-    return datetime.fromisoformat(text)
+def new_nights(centre, folder, *counts_and_sizes):
+    """Returns a function that runs a night with new files of these counts and sizes, and returns its seconds."""
+    numbers = itertools.count()
+
+    def night():
+        centre.register(make(folder / str(next(numbers)), *counts_and_sizes))
+        os.sync()
+        return centre.night()
+
+    return night
+
+
+def warmed_up(night, nights_max=WARM_UP_NIGHTS_MAX):
+    """Runs nights until two in a row take the same time, while Java compiles what they need. Returns their seconds."""
+    seconds = [night()]
+    while len(seconds) < nights_max and not is_warm(seconds):
+        seconds.append(night())
+    return seconds
+
+
+def is_warm(seconds):
+    return len(seconds) > 1 and abs(seconds[-1] / seconds[-2] - 1) <= WARM_UP_DIFFERENCE_MAX
+
+
+def warm_up_row(name, seconds):
+    verdict = 'the last two agree' if is_warm(seconds) else 'the last two do not agree'
+    return Row(f'{name}: nights to warm up, s', '', f'{", ".join(f"{each:.2f}" for each in seconds)}: {verdict} within {WARM_UP_DIFFERENCE_MAX:.0%}')
 
 
 def tree_seconds(pid):

@@ -10,7 +10,7 @@ import statistics
 from data import GB, KB, MB, Data
 from measure import workspace
 from mutations import LIMIT_SECONDS, send
-from processes import CannotMeasure, wait_for
+from processes import CannotMeasure
 from row import at_least, print_rows
 from server import Server
 from service import Service
@@ -86,12 +86,7 @@ def drilled(folder, data):
 
 def rehearse(service, experiment):
     drill = service.post('/drills', {'project': 'p', 'experiment': experiment})['id']
-
-    def is_over():
-        return service.get(f'/drills/{drill}')['state'] not in ('WAITING', 'RUNNING')
-
-    wait_for(is_over, LIMIT_SECONDS, f'the end of drill {drill}')
-    ended = service.get(f'/drills/{drill}')
+    ended = service.over(f'/drills/{drill}', LIMIT_SECONDS)
     if ended['state'] != 'COMPLETE':
         raise CannotMeasure(f'drill {drill} of {experiment} ended {ended["state"]}: {ended["message"]}')
 

@@ -133,7 +133,7 @@ def measured(folder, source, limits, window, judged):
         wait_for(lambda: arrivals.bytes() > before, LIMIT_SECONDS, 'the first bytes after the opening')
         took = time.monotonic() - opened
         rows.append(Row('open again: seconds until something arrives', '', f'{took:.1f}'))
-        wait_for(lambda: service.get(f'/runs/{run["id"]}')['state'] == 'COMPLETE', LIMIT_SECONDS, 'the end of the night')
+        service.ended(run, LIMIT_SECONDS)
         safe = service.get('/coverage?site=dr')['totals']['safe']
         rows.append(Row('safe afterwards', 'yes', 'yes' if safe else 'no', '' if safe else 'not safe'))
     return rows

@@ -1,9 +1,10 @@
 """A night compared with a plain copy, and its cost if little or nothing has changed.
 
 Each build has its own service with an embedded PostgreSQL, and an sshd on this machine. Nights are started over REST;
-their times are the run's own, from its start to its end.
+their times are the run's own, from its start to its end. Nights that warm up a service come first.
 """
 
+import itertools
 import os
 import shutil
 import socket
@@ -11,11 +12,12 @@ import statistics
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import timeline
-from centre import LIMIT_SECONDS, Centre, make
+from centre import LIMIT_SECONDS, WARM_UP_NIGHTS_MAX, Centre, make, new_nights, warm_up_row, warmed_up
 from counts import counts
 from data import KB, MB
 from engine import DOZO
@@ -60,6 +62,7 @@ class Size:
     counted: tuple[int, int]
     drawn: tuple[int, int]
     rounds: int
+    warm_ups: int
 
 
 FULL = Size(
@@ -76,6 +79,7 @@ FULL = Size(
     counted=(100, 20),
     drawn=(48, 64),
     rounds=3,
+    warm_ups=WARM_UP_NIGHTS_MAX,
 )
 SHORT = Size(
     new=(3, 8),
@@ -91,6 +95,7 @@ SHORT = Size(
     counted=(3, 5),
     drawn=(24, 8),
     rounds=1,
+    warm_ups=2,
 )
 
 
@@ -156,33 +161,26 @@ def say(what):
 
 
 def new(folder, server, builds, size, rounds, judged):
-    """Measures nights of new files in one service, each compared with a copy of the same files.
-
-    The first night of each build is not counted.
-    """
+    """Measures nights of new files in one service, each compared with a copy of the same files."""
     experiments, files = size.new
     nights = {name: [] for name in builds}
     copies = {name: [] for name in builds}
-    centres = {}
-    try:
-        for name, program in builds.items():
-            centres[name] = Centre(folder / name, program, server.port, server).__enter__()
-        for number in range(rounds + 1):
+    rows = []
+    with ExitStack() as stack:
+        centres = {name: stack.enter_context(Centre(folder / name, program, server.port, server)) for name, program in builds.items()}
+        for name, centre in centres.items():
+            # A quarter of a night, because the disk must keep what all nights have sent.
+            few = new_nights(centre, folder / f'warm-{name}', max(1, experiments // 4), files, 100 * KB, MB, 4)
+            rows.append(warm_up_row(name, warmed_up(few, size.warm_ups)))
+        for number in range(1, rounds + 1):
             sources = folder / f'sources-{number}'
             made = make(sources, experiments, files, 100 * KB, MB, 4)
             os.sync()
             for name, program in builds.items():
                 centres[name].register(made)
-                night = centres[name].night()
-                copy = plain_copy(folder / f'copy-{name}-{number}', sources, program, server)
-                say(f'new {number}/{rounds} {name}: night {night:.2f} s, copy {copy:.2f} s')
-                if number:
-                    nights[name].append(night)
-                    copies[name].append(copy)
-    finally:
-        for centre in centres.values():
-            centre.__exit__()
-    rows = []
+                nights[name].append(centres[name].night())
+                copies[name].append(plain_copy(folder / f'copy-{name}-{number}', sources, program, server))
+                say(f'new {number}/{rounds} {name}: night {nights[name][-1]:.2f} s, copy {copies[name][-1]:.2f} s')
     for name in builds:
         ratio = statistics.median(nights[name]) / statistics.median(copies[name])
         measured = f'{ratio:.2f}: night {spread(nights[name])} s, copy {spread(copies[name])} s'
@@ -203,28 +201,28 @@ def plain_copy(destination, source, program, server):
 
 
 def small(folder, server, builds, size, rounds, judged):
-    return small_nights(folder, server, builds, size.small, judged, server.port, NEW_SECONDS_MAX)
+    return small_nights(folder, server, builds, size.small, size.warm_ups, judged, server.port, NEW_SECONDS_MAX)
 
 
 def far(folder, server, builds, size, rounds, judged):
     with Relay(ROUND_TRIP_MS, server.port) as relay:
-        return small_nights(folder, server, builds, size.far, judged, relay.port, FAR_SECONDS_MAX)
+        return small_nights(folder, server, builds, size.far, size.warm_ups, judged, relay.port, FAR_SECONDS_MAX)
 
 
-def small_nights(folder, server, builds, counts, judged, port, limit):
-    """Measures the second night of many small new experiments; the first night warms up."""
+def small_nights(folder, server, builds, counts, warm_ups, judged, port, limit):
+    """Measures a night of many small new experiments, after nights of a quarter as many."""
     experiments, files = counts
     rows = []
-    made = [make(folder / f'sources-{i}', experiments if i else max(1, experiments // 4), files, KB, 20 * KB) for i in range(2)]
+    made = make(folder / 'sources', experiments, files, KB, 20 * KB)
     for name, program in builds.items():
         with Centre(folder / name, program, port, server) as centre:
-            centre.register(made[0])
-            first = centre.night()
-            centre.register(made[1])
+            few = new_nights(centre, folder / f'warm-{name}', max(1, experiments // 4), files, KB, 20 * KB)
+            rows.append(warm_up_row(name, warmed_up(few, warm_ups)))
+            centre.register(made)
             cpu = centre.cpu_seconds()
             seconds = centre.night()
             cpu = centre.cpu_seconds() - cpu
-            say(f'{folder.name} {name}: first {first:.2f} s, then {seconds:.2f} s')
+            say(f'{folder.name} {name}: {seconds:.2f} s')
         each = seconds / experiments
         measured = f'{each:.4f} ({seconds:.2f} s, {1e3 * cpu / experiments:.1f} ms of processor each)'
         rows.append(at_most(f'{name}: {experiments:,} × {files} new files, s an experiment', each, limit, measured, judged and name == 'dozo'))
@@ -232,14 +230,14 @@ def small_nights(folder, server, builds, counts, judged, port, limit):
 
 
 def unchanged(folder, server, builds, size, rounds, judged):
-    return unchanged_nights(folder, server, builds, size.unchanged, rounds, judged)
+    return unchanged_nights(folder, server, builds, size.unchanged, rounds, size.warm_ups, judged)
 
 
 def many(folder, server, builds, size, rounds, judged):
-    return unchanged_nights(folder, server, builds, size.many, rounds, judged, MANY_SECONDS_MAX)
+    return unchanged_nights(folder, server, builds, size.many, rounds, size.warm_ups, judged, MANY_SECONDS_MAX)
 
 
-def unchanged_nights(folder, server, builds, counts, rounds, judged, limit=None):
+def unchanged_nights(folder, server, builds, counts, rounds, warm_ups, judged, limit=None):
     """Measures nights without changes, and compares them with `find`.
 
     `limit`: the most seconds of a night; without it, a multiple of find's time is the limit.
@@ -249,11 +247,14 @@ def unchanged_nights(folder, server, builds, counts, rounds, judged, limit=None)
     rows = []
     for name, program in builds.items():
         with Centre(folder / name, program, server.port, server) as centre:
-            empty = [centre.night() for _ in range(rounds + 1)][1:]
+            warmed_up(centre.night, warm_ups)
+            empty = [centre.night() for _ in range(rounds)]
             centre.register(made)
             say(f'{folder.name} {name}: first night {centre.night():.1f} s')
+            rows.append(warm_up_row(name, warmed_up(centre.night, warm_ups)))
+            find(folder / 'sources')  # loads the tree into memory
             nights, finds, cpus, wals = [], [], [], []
-            for number in range(rounds + 1):
+            for number in range(1, rounds + 1):
                 finds.append(find(folder / 'sources'))
                 cpu, wal = centre.cpu_seconds(), centre.wal_bytes()
                 nights.append(centre.night())
@@ -261,12 +262,12 @@ def unchanged_nights(folder, server, builds, counts, rounds, judged, limit=None)
                 wals.append(None if wal is None else centre.wal_bytes() - wal)
                 say(f'{folder.name} {number}/{rounds} {name}: night {nights[-1]:.2f} s, find {finds[-1]:.2f} s')
         judge = judged and name == 'dozo'
-        ratio = statistics.median(nights[1:]) / statistics.median(finds[1:])
-        cpu_ms = 1e3 * statistics.median(cpus[1:]) / experiments
+        ratio = statistics.median(nights) / statistics.median(finds)
+        cpu_ms = 1e3 * statistics.median(cpus) / experiments
         about = f'{name}: {experiments:,} × {files} unchanged'
-        beside_find = f'{ratio:.1f}: {spread(nights[1:])} s, find {spread(finds[1:])} s'
+        beside_find = f'{ratio:.1f}: {spread(nights)} s, find {spread(finds)} s'
         if limit:
-            rows.append(at_most(f'{about}, s', statistics.median(nights[1:]), limit, spread(nights[1:]), judge))
+            rows.append(at_most(f'{about}, s', statistics.median(nights), limit, spread(nights), judge))
             rows.append(Row(f'{about}, night / find', '', beside_find))
         else:
             rows.append(at_most(f'{about}, night / find', ratio, FIND_MAX, beside_find, judge))
@@ -277,7 +278,7 @@ def unchanged_nights(folder, server, builds, counts, rounds, judged, limit=None)
         if wals[0] is None:
             rows.append(Row(f'{about}, bytes of WAL each', f'≤ {UNCHANGED_WAL_BYTES_MAX}', 'not known: there is no psql'))
         else:
-            wal = statistics.median(wals[1:]) / experiments
+            wal = statistics.median(wals) / experiments
             rows.append(at_most(f'{about}, bytes of WAL each', wal, UNCHANGED_WAL_BYTES_MAX, f'{wal:.0f}', judge))
     return rows
 
@@ -289,7 +290,7 @@ def find(folder):
 
 
 def changed(folder, server, builds, size, rounds, judged):
-    """Measures nights in which one file of a large experiment has changed; the first is not counted."""
+    """Measures nights in which one file of a large experiment has changed."""
     files = size.changed
     folders = files // FILES_A_FOLDER + 1
     made = make(folder / 'sources', 1, files, 10, 100, folders)
@@ -300,20 +301,27 @@ def changed(folder, server, builds, size, rounds, judged):
             first = centre.night()
             say(f'changed {name}: first night {first:.1f} s')
             centre.service.add_site(server, folder / name / 'site', meter.port)
-            nights, cpus, moved = [], [], []
-            for number in range(rounds + 1):
-                file = files * (number + 1) // (rounds + 2)
+            numbers = itertools.count(1)
+
+            def night():
+                number = next(numbers)
+                file = files * number // (rounds + size.warm_ups + 1)
                 (made[0] / f'series-{file % folders}' / f'image-{file:05}.dcm').write_bytes(b'other bytes %d' % number)
+                return centre.night()
+
+            rows.append(warm_up_row(name, warmed_up(night, size.warm_ups)))
+            nights, cpus, moved = [], [], []
+            for number in range(1, rounds + 1):
                 cpu, before = centre.cpu_seconds(), meter.bytes
-                nights.append(centre.night())
+                nights.append(night())
                 cpus.append(centre.cpu_seconds() - cpu)
                 moved.append(meter.bytes - before)
                 say(f'changed {number}/{rounds} {name}: night {nights[-1]:.2f} s, {cpus[-1]:.1f} s of processor, {moved[-1]:,} bytes')
         about = f'{name}: one changed file of {files:,}'
         judge = judged and name == 'dozo'
-        seconds, wire = statistics.median(nights[1:]), statistics.median(moved[1:])
+        seconds, wire = statistics.median(nights), statistics.median(moved)
         rows += [
-            at_most(f'{about}, s', seconds, CHANGED_SECONDS_MAX, f'{spread(nights[1:])}, of processor {spread(cpus[1:])}', judge),
+            at_most(f'{about}, s', seconds, CHANGED_SECONDS_MAX, f'{spread(nights)}, of processor {spread(cpus)}', judge),
             at_most(f'{about}, bytes on the wire', wire, CHANGED_WIRE_BYTES_MAX, f'{wire:,.0f}', judge),
         ]
     return rows
@@ -363,7 +371,7 @@ class Meter:
 
 def with_readers(folder, server, builds, size, rounds, judged):
     folder.mkdir()
-    return readers(folder, server, builds['dozo'], size.readers, rounds, size.flood, judged)
+    return readers(folder, server, builds['dozo'], size.readers, rounds, size.warm_ups, size.flood, judged)
 
 
 def of_years(folder, server, builds, size, rounds, judged):

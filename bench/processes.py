@@ -136,10 +136,11 @@ def cpu_seconds(pid):
     return sum(int(field) for field in stat(pid)[0][11:15]) / TICKS
 
 
-def wait_for(condition, limit_seconds, what):
-    """Polls a condition for which the kernel has no event."""
+def wait_for(condition, limit_seconds, what, every_seconds=0.01):
+    """Polls a condition for which the kernel has no event; returns its value."""
     deadline = time.monotonic() + limit_seconds
-    while not condition():
+    while not (found := condition()):
         if time.monotonic() > deadline:
             raise CannotMeasure(f'{what}: not within {limit_seconds} s')
-        time.sleep(0.01)
+        time.sleep(every_seconds)
+    return found

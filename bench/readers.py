@@ -20,11 +20,12 @@ import urllib.error
 from collections import Counter
 from dataclasses import dataclass
 
-from centre import LIMIT_SECONDS, Centre, make
+from centre import LIMIT_SECONDS, Centre, make, new_nights, warm_up_row, warmed_up
 from data import KB, MB
 from processes import CannotMeasure, stop, wait_for
 from row import Row, at_most
 from server import find_tool
+from service import POLL_SECONDS
 from serving import DONE
 from table import spread
 
@@ -49,7 +50,7 @@ end
 """ + DONE
 
 
-def readers(folder, server, program, counts, rounds, flood, judged):
+def readers(folder, server, program, counts, rounds, warm_ups, flood, judged):
     """Measures nights with readers.
 
     `counts`: experiments × files of each night. `flood`: how many read at once in the last one.
@@ -60,8 +61,10 @@ def readers(folder, server, program, counts, rounds, flood, judged):
     with Centre(folder / 'dozo', program, server.port, server) as centre:
         token = centre.service.add_token('admin', centre.service.admin_password())['secret']
         script = write_script(folder, token, counts[0])
+        few = new_nights(centre, folder / 'warm', max(1, counts[0] // 4), counts[1], 100 * KB, MB, 4)
+        warm = warmed_up(few, warm_ups)
         for number in range(rounds + 1):
-            # The order alternates, so that slow drifts affect both equally. The first round is not counted.
+            # The order alternates, so that slow drifts affect both equally. The first round warms up what readers use.
             for beside in (False, True) if number % 2 == 0 else (True, False):
                 centre.register(make(folder / f'sources-{number}-{beside}', *counts, 100 * KB, MB, 4))
                 os.sync()
@@ -80,6 +83,7 @@ def readers(folder, server, program, counts, rounds, flood, judged):
         os.sync()
         seconds, flooding = flooded_night(centre, token, flood, counts[0])
     return [
+        warm_up_row('readers', warm),
         *reader_rows(counts, nights, answers, judged),
         *flood_rows(flood, seconds, flooding),
     ]
@@ -166,12 +170,11 @@ def flooded_night(centre, token, count, experiments):
     run = centre.start()
     with Flood(centre.service.port, token, count, paths(experiments)) as flooding:
         # NB: the request for the run's state may be refused as well.
-        wait_for(lambda: ended(centre, run), LIMIT_SECONDS, 'the end of a night in a flood')
+        wait_for(lambda: ended(centre, run), LIMIT_SECONDS, 'the end of a night in a flood', POLL_SECONDS)
     return centre.seconds(centre.service.get(f'/runs/{run["id"]}')), flooding
 
 
 def ended(centre, run):
-    time.sleep(0.2)
     try:
         return centre.service.get(f'/runs/{run["id"]}')['state'] != 'RUNNING'
     except urllib.error.HTTPError as refused:

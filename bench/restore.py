@@ -15,7 +15,6 @@ import statistics
 import subprocess
 import sys
 import time
-from datetime import datetime
 from pathlib import Path
 
 from data import FULL, MB, SHORT
@@ -25,13 +24,12 @@ from mutations import LIMIT_SECONDS, send
 from processes import CannotMeasure
 from relay import LINK_BYTES_PER_SECOND, Relay
 from server import Server, find_tool
-from service import Service
+from service import Service, seconds_of
 from table import markdown, spread
 
 LAUNCHER = Path(__file__).resolve().parent.parent / 'dozo'
 EXPERIMENT = '/experiments/p/E'
 ROUNDS = 3
-POLL_SECONDS = 0.5
 KILLS, KILLS_SHORT = 50, 2
 ROUND_TRIP_MS = 36
 UPLOAD_SHARE_MIN, RSYNC_FACTOR_MIN, LINK_SHARE_MIN = 0.9, 1.5, 0.85
@@ -202,22 +200,10 @@ def in_turn(service, server, folder, source, rounds):
 def restored(service, target, **selection):
     """Restores into a folder and returns the ended restore."""
     asked = service.post(f'{EXPERIMENT}/restores', {'folder': str(target), **selection})
-    address = f'{EXPERIMENT}/restores/{asked["id"]}'
-    ended = service.get(address)
-    deadline = time.monotonic() + LIMIT_SECONDS
-    while ended['state'] in ('WAITING', 'RUNNING'):
-        if time.monotonic() > deadline:
-            raise CannotMeasure(f'restore {asked["id"]}: not within {LIMIT_SECONDS} s')
-        time.sleep(POLL_SECONDS)  # the service says when it ended; asking often would cost it processor time
-        ended = service.get(address)
+    ended = service.over(f'{EXPERIMENT}/restores/{asked["id"]}', LIMIT_SECONDS)
     if ended['state'] != 'COMPLETE':
         raise CannotMeasure(f'restore {asked["id"]} ended {ended["state"]}: {ended["message"]}')
     return ended
-
-
-def seconds_of(job):
-    began, ended = (datetime.fromisoformat(job[field]) for field in ('startedAt', 'endedAt'))
-    return (ended - began).total_seconds()
 
 
 def copied(server, data, target):

@@ -9,7 +9,7 @@ from mutations import LIMIT_SECONDS, send
 from processes import CannotMeasure
 from row import at_least
 from server import Server
-from service import Service
+from service import Service, seconds_of
 from table import spread
 
 RATIO_MIN = 0.8
@@ -49,9 +49,8 @@ def digested(tool, folder, files):
 
 
 def scrubbed(service):
-    """Returns the seconds of a scrub of everything, from the request to its end."""
-    started = time.monotonic()
+    """Returns the seconds of a scrub of everything, from its start to its end."""
     run = service.ended(service.post('/scrubs', {'all': True, 'cold': False}), LIMIT_SECONDS)
     if run['state'] != 'COMPLETE':
         raise CannotMeasure(f'the scrub ended {run["state"]}: {service.findings(run)[:3]}')
-    return time.monotonic() - started
+    return seconds_of(run)

@@ -7,6 +7,7 @@ import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
+from datetime import datetime
 from pathlib import Path
 
 from processes import CannotMeasure, stop, wait_for
@@ -16,6 +17,8 @@ TOP = Path(__file__).resolve().parent.parent
 START_LIMIT_SECONDS = 120
 STOP_LIMIT_SECONDS = 60
 PAGE = 500
+POLL_SECONDS = 0.5  # a job has the times of its start and its end; asking often would cost the service processor time
+UNDER_WAY = ('WAITING', 'RUNNING', 'PAUSED')
 
 
 class Service:
@@ -143,12 +146,22 @@ class Service:
 
     def ended(self, run, limit_seconds):
         """Waits until a run has ended, and returns it."""
+        return self.over(f'/runs/{run["id"]}', limit_seconds)
 
-        def is_over():
-            return self.get(f'/runs/{run["id"]}')['state'] != 'RUNNING'
+    def over(self, path, limit_seconds):
+        """Waits until a job has ended, which is at this path, and returns it."""
 
-        wait_for(is_over, limit_seconds, f'the end of run {run["id"]}')
-        return self.get(f'/runs/{run["id"]}')
+        def ended():
+            job = self.get(path)
+            return job if job['state'] not in UNDER_WAY else None
+
+        return wait_for(ended, limit_seconds, f'the end of {path}', POLL_SECONDS)
 
     def findings(self, run):
         return list(self.all(f'/runs/{run["id"]}/findings'))
+
+
+def seconds_of(job):
+    """Returns the seconds from the start to the end of a job, by the service's own clock."""
+    began, ended = (datetime.fromisoformat(job[field]) for field in ('startedAt', 'endedAt'))
+    return (ended - began).total_seconds()

@@ -87,13 +87,13 @@ final class CatalogueCentre {
             try (Connection connection = database.getConnection()) {
                 catalogue.register(connection);
                 centre.load();
-                print("receipts", seconds(() -> centre.prove(connection)));
+                CatalogueLoad.print("receipts", CatalogueLoad.seconds(() -> centre.prove(connection)));
             }
             centre.sizes();
             for (int round = 0; round < Integer.parseInt(arguments[3]); round++) {
-                print("quiet", seconds(() -> centre.night(false, Map.of())));
+                CatalogueLoad.print("quiet", CatalogueLoad.seconds(() -> centre.night(false, Map.of())));
                 int file = (int) (catalogue.giant() / 2) + round;
-                print("changed", centre.changed(file));
+                CatalogueLoad.print("changed", centre.changed(file));
             }
             new CoverageCalls(MadeCatalogue.migrated(server), catalogue, Integer.parseInt(arguments[4]), CatalogueCentre::file)
                     .ask(plans);
@@ -106,8 +106,8 @@ final class CatalogueCentre {
         jdbc.sql("select experiment_id, registered_at from experiment")
                 .query((row, n) -> nights.put(row.getInt(1), row.getTimestamp(2).toInstant().plus(20, ChronoUnit.HOURS)))
                 .list();
-        double seconds = seconds(() -> night(true, nights));
-        print("load", jdbc.sql("select count(*) from entry").query(Long.class).single(), seconds);
+        double seconds = CatalogueLoad.seconds(() -> night(true, nights));
+        CatalogueLoad.print("load", jdbc.sql("select count(*) from entry").query(Long.class).single(), seconds);
     }
 
     /** Adds receipts, for a part of the experiments at a time. */
@@ -148,7 +148,7 @@ final class CatalogueCentre {
     /** Changes the time of one file of the largest experiment; returns the seconds of its look. */
     private double changed(int file) throws Exception {
         now.set(Instant.now());
-        double seconds = seconds(() -> news(i -> CatalogueLoad.facts(i == file ? i + 1 : i)));
+        double seconds = CatalogueLoad.seconds(() -> news(i -> CatalogueLoad.facts(i == file ? i + 1 : i)));
         // Otherwise the next night would see a change again.
         news(CatalogueLoad::facts);
         return seconds;
@@ -187,30 +187,12 @@ final class CatalogueCentre {
         jdbc.sql("vacuum analyze").update();
         jdbc.sql("checkpoint").update();
         for (String table : List.of("entry", "directory", "transfer_unit", "receipt", "stored", "coverage", "ledger")) {
-            print("part", table, jdbc.sql("""
+            CatalogueLoad.print("part", table, jdbc.sql("""
                     select sum(pg_total_relation_size(c.oid)) from pg_class c
                     where c.oid = :table::regclass or c.oid in (select inhrelid from pg_inherits where inhparent = :table::regclass)
                     """).param("table", table).query(Long.class).single());
         }
-        print("database", jdbc.sql("select pg_database_size(current_database())").query(Long.class).single());
-        print("names", jdbc.sql("select avg(octet_length(name)) from entry where experiment_id = 2").query(Double.class).single());
-    }
-
-    private static void print(String name, Object... values) {
-        StringBuilder line = new StringBuilder(name);
-        for (Object value : values) {
-            line.append(' ').append(value);
-        }
-        System.out.println(line);
-    }
-
-    private interface Work {
-        void run() throws Exception;
-    }
-
-    private static double seconds(Work work) throws Exception {
-        long start = System.nanoTime();
-        work.run();
-        return (System.nanoTime() - start) / 1e9;
+        CatalogueLoad.print("database", jdbc.sql("select pg_database_size(current_database())").query(Long.class).single());
+        CatalogueLoad.print("names", jdbc.sql("select avg(octet_length(name)) from entry where experiment_id = 2").query(Double.class).single());
     }
 }

@@ -283,7 +283,7 @@ final class CatalogueLoad {
                 seconds[seconds.length - 1] * 1_000);
     }
 
-    private static void print(String name, Object... values) {
+    static void print(String name, Object... values) {
         StringBuilder line = new StringBuilder(name);
         for (Object value : values) {
             line.append(' ').append(value);
@@ -291,11 +291,11 @@ final class CatalogueLoad {
         System.out.println(line);
     }
 
-    private interface Work {
+    interface Work {
         void run() throws Exception;
     }
 
-    private static double seconds(Work work) {
+    static double seconds(Work work) {
         long start = System.nanoTime();
         try {
             work.run();

@@ -26,13 +26,11 @@ final class PlanRate {
     private static final int LOOKS = 20;
 
     private final Facts[] facts;
-    private final double[] claimedSeconds;
     private long bundles;
     private long large;
     private long liveBytesMax;
 
-    private PlanRate(long[] sizes, int partitions) {
-        claimedSeconds = new double[partitions];
+    private PlanRate(long[] sizes) {
         facts = Arrays.stream(sizes)
                 .mapToObj(size -> new Facts(EntryKind.FILE, size, 0, 0, 0644, null, null))
                 .toArray(Facts[]::new);
@@ -45,16 +43,16 @@ final class PlanRate {
                 .lines()
                 .mapToLong(Long::parseLong)
                 .toArray();
-        new PlanRate(sizes, partitions).plan(1_000_000, partitions, false); // warms up
+        new PlanRate(sizes).plan(1_000_000, partitions, false); // warms up
         List<Double> rates = new ArrayList<>();
         for (int round = 0; round < 3; round++) {
-            rates.add(new PlanRate(sizes, partitions).plan(entries, partitions, false)[0]);
+            rates.add(new PlanRate(sizes).plan(entries, partitions, false)[0]);
         }
-        PlanRate looked = new PlanRate(sizes, partitions);
+        PlanRate looked = new PlanRate(sizes);
         double imbalance = looked.plan(entries, partitions, true)[1];
         System.out.printf(
-                "{\"rates\": %s, \"live_bytes\": %d, \"bundles\": %d, \"large\": %d, \"imbalance\": %s, \"by_claim\": %s}%n",
-                rates, looked.liveBytesMax, looked.bundles, looked.large, imbalance, looked.imbalanceByClaim());
+                "{\"rates\": %s, \"live_bytes\": %d, \"bundles\": %d, \"large\": %d, \"imbalance\": %s}%n",
+                rates, looked.liveBytesMax, looked.bundles, looked.large, imbalance);
     }
 
     /** Returns entries per second, including the time for the preceding sums, and the imbalance. */
@@ -86,16 +84,7 @@ final class PlanRate {
         return new Work(bytes, count);
     }
 
-    /** Returns the imbalance if a large file counted only for the partition that claims it. */
-    private double imbalanceByClaim() {
-        double[] all = claimedSeconds;
-        return Arrays.stream(all).max().orElseThrow()
-                        / Arrays.stream(all).average().orElseThrow()
-                - 1;
-    }
-
     private void take(PlannedUnit unit) {
-        claimedSeconds[unit.partition()] += CostModel.DEFAULT.seconds(unit.lengthBytes(), unit.entryNumbers().length);
         if (unit.kind() == UnitKind.LARGE) {
             large++;
         } else {

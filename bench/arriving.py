@@ -5,8 +5,8 @@ import threading
 import time
 
 from data import MB
-from mutations import LIMIT_SECONDS
 from processes import CannotMeasure, wait_for
+from service import LIMIT_SECONDS
 
 LOOKS_A_SECOND = 20
 NEAR = 0.1  # a change has taken effect when half a second is this near to the new limit

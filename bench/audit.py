@@ -4,7 +4,7 @@ The catalogue is that of `coverage`, with readings and a ledger: generated in Po
 program's own.
 """
 
-from coverage import FULL, P99_MS_MAX, SHORT, questions, run
+from coverage import FULL, SHORT, questions, run, slow
 from measure import workspace
 
 LINES_PER_SECOND_MIN = 50_000
@@ -41,9 +41,7 @@ def shortfalls(made, queries, export, rate, erasure, judge_times):
     if export['export_lines'] != made['entries']:
         short.append(f'the export has {export["export_lines"]:,} lines for {made["entries"]:,} entries')
     if judge_times:
-        short += [
-            f'"{q["query"]}": p99 {q["p99"]:.1f} ms, at most {P99_MS_MAX} wanted' for q in queries if q['p99'] > P99_MS_MAX
-        ]
+        short += slow(queries)
         if rate < LINES_PER_SECOND_MIN:
             short.append(f'{rate:,.0f} lines/s, at least {LINES_PER_SECOND_MIN:,} wanted')
     return short

@@ -4,31 +4,27 @@ Each claim is a figure or a ratio of medians from one run of this script.
 """
 
 import argparse
-import importlib
-import importlib.util
 import json
 import os
 import shlex
 import statistics
-import subprocess
 import sys
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import coverage
+import crawl
 import machine
+import plan
 from measure import workspace
 from processes import CannotMeasure, reap_orphans, timed
-from relay import find_java
-from row import print_rows
+from program import LIBRARIES, build, java
+from row import Row, at_least, at_most, shown
 from table import markdown, spread
 
-TOP = Path(__file__).resolve().parent.parent
-JAR = TOP / 'service' / 'target' / 'dozo.jar'
 HEAP = '512m'
 CENTRE_ENTRIES = 482_977_782
-OTHERS = ('crawl', 'plan', 'coverage')
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,7 @@ class Size:
     pages: int
 
     def arguments(self):
-        return f'{self.entries} {self.files} {self.changed} {self.rounds} {self.pages}'
+        return self.entries, self.files, self.changed, self.rounds, self.pages
 
 
 FULL = Size(10_000_000, 1_000_000, 1_000, 3, 1_000)
@@ -59,7 +55,7 @@ class Centre:
     calls: int
 
     def arguments(self):
-        return f'{self.experiments} {self.entries} {self.rounds} {self.calls}'
+        return self.experiments, self.entries, self.rounds, self.calls
 
 
 FULL_CENTRE = Centre(20_000, 0, 3, 1_000)
@@ -83,42 +79,37 @@ def measure(options):
         facts = machine.facts(folder)
         print('# catalogue\n')
         print(markdown(['machine', ''], facts.items()), end='\n\n')
-        claims = Claims(options.short)
-        figures = {}
+        rows, figures, scans = [], {}, []
         if not options.entries:
             size = SHORT if options.short else FULL
             figures |= run('CatalogueLoad.java', size, folder, options.limit or (300 if options.short else 3600))
-            show_load(figures, claims)
-            show_nights(figures, size, claims)
-            show_pages(figures, claims)
+            rows += [*load_rows(figures), *night_rows(figures, size), *page_rows(figures)]
         if options.entries or options.short:
             centre = chosen_centre(options)
             found = run('CatalogueCentre.java', centre, folder, options.limit or (300 if options.short else 14_400))
-            show_centre(found, centre, claims)
+            rows += centre_rows(found, centre)
+            scans = coverage.shortfalls(found['json'], judge_times=False)
             figures['centre'] = found
-    shortfalls = claims.shortfalls
+    if options.short:
+        rows = [replace(row, short='') for row in rows]
+    shortfalls = shown('catalogue', rows) + scans
     if not options.entries:
         shortfalls += measure_others(options.short)
     if options.json:
-        everything = {'machine': facts, 'figures': figures, 'claims': claims.made, 'shortfalls': shortfalls}
+        everything = {'machine': facts, 'figures': figures, 'claims': list(map(asdict, rows)), 'shortfalls': shortfalls}
         Path(options.json).write_text(json.dumps(everything, indent=1) + '\n')
     return shortfalls, 'short: figures not judged' if options.short else ''
 
 
 def measure_others(short):
-    """Measures the crawl, the plan and the coverage, each in its own module with its own options."""
-    shortfalls = []
-    for name in filter(importlib.util.find_spec, OTHERS):
-        print(f'\n## {name}\n')
-        module = importlib.import_module(name)
-        if hasattr(module, 'rows'):
-            found = module.rows(short)
-            print_rows(name, found)
-            shortfalls += [f'{row.name}: {row.short}' for row in found if row.short]
-        else:
-            parser = argparse.ArgumentParser()
-            module.add_options(parser)
-            shortfalls += module.measure(parser.parse_args(['--short'] if short else []))[0]
+    """Measures the plan, the crawl and the coverage, the last two with their own options."""
+    print('\n## plan\n')
+    shortfalls = shown('planner', plan.rows(short))
+    for module in (crawl, coverage):
+        print(f'\n## {module.__name__}\n')
+        parser = argparse.ArgumentParser()
+        module.add_options(parser)
+        shortfalls += module.measure(parser.parse_args(['--short'] if short else []))[0]
     return shortfalls
 
 
@@ -130,15 +121,10 @@ def chosen_centre(options):
 
 def run(program, size, folder, limit_seconds):
     """Returns figures by name: for each printed line a list of values; JSON lines under the name `json`."""
-    libraries = unpacked(folder / 'program')
-    java = find_java()
-    options = f'-Xmx{HEAP} -XX:+ExitOnOutOfMemoryError --enable-native-access=ALL-UNNAMED'
-    source = shlex.quote(str(Path(__file__).with_name(program)))
-    quiet = f'-Dlogback.configurationFile={shlex.quote(str(quiet_log(folder)))}'
-    command = (
-        f'{shlex.quote(java)} {options} {quiet} -cp {shlex.quote(str(libraries) + "/*")} {source}'
-        f' {shlex.quote(str(folder))} {size.arguments()}'
-    )
+    build()
+    options = (f'-Xmx{HEAP}', '-XX:+ExitOnOutOfMemoryError', '--enable-native-access=ALL-UNNAMED')
+    quiet = f'-Dlogback.configurationFile={quiet_log(folder)}'
+    command = shlex.join(java(f'{LIBRARIES}/*', program, folder, *size.arguments(), options=(*options, quiet)))
     print(f'measuring {size}', file=sys.stderr, flush=True)
     output, errors = folder / 'output', folder / 'errors'
     ended = None
@@ -160,23 +146,6 @@ def run(program, size, folder, limit_seconds):
     return figures
 
 
-def unpacked(folder):
-    """Unpacks the program's libraries once.
-
-    The launcher is called first, so that the current sources are built and measured.
-    """
-    if folder.exists():
-        return folder / 'lib'
-    built = subprocess.run(
-        [TOP / 'dozo', 'copy', '--help'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900
-    )
-    if built.returncode != 0:
-        raise CannotMeasure(f'dozo copy --help ends with {built.returncode}: {built.stderr.strip()[-300:]}')
-    command = [find_java(), '-Djarmode=tools', '-jar', JAR, 'extract', '--destination', folder]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
-    return folder / 'lib'
-
-
 def quiet_log(folder):
     """Returns a log configuration that keeps standard output to figures only."""
     file = folder / 'logback.xml'
@@ -184,26 +153,15 @@ def quiet_log(folder):
     return file
 
 
-class Claims:
-    """The claims that must hold; the short form does not judge them."""
-
-    def __init__(self, short):
-        self.short = short
-        self.made = []
-        self.shortfalls = []
-
-    def judge(self, what, value, at_most=None, at_least=None):
-        if self.short:
-            return
-        holds = value <= at_most if at_most is not None else value >= at_least
-        limit = f'<= {at_most:,}' if at_most is not None else f'>= {at_least:,}'
-        self.made.append({'what': what, 'value': value, 'limit': limit})
-        print(f'- {what}: **{value:,}**, must be {limit}: {"ok" if holds else "SHORT"}')
-        if not holds:
-            self.shortfalls.append(f'{what} {value:,}, must be {limit}')
+def most(name, value, limit):
+    return at_most(name, value, limit, f'{value:,}', True)
 
 
-def show_load(figures, claims):
+def least(name, value, limit):
+    return at_least(name, value, limit, f'{value:,}', True)
+
+
+def load_rows(figures):
     entries, seconds = map(float, figures['load'][0])
     all_entries, all_bytes, earlier, earlier_bytes = map(int, figures['bytes'][0])
     names = float(figures['names'][0][0])
@@ -212,21 +170,20 @@ def show_load(figures, claims):
     rows = [[part, f'{int(size) / all_entries:.1f}'] for part, size in figures['part']]
     print(markdown(['part', 'bytes an entry'], rows), end='\n\n')
     print(f'{each:.0f} bytes an entry with everything: {each * CENTRE_ENTRIES / 1e9:.0f} GB for {CENTRE_ENTRIES:,} entries.\n')
-    claims.judge('entries loaded a second', round(entries / seconds), at_least=100_000)
-    claims.judge('bytes an entry', round(each), at_most=120)
+    return [least('entries loaded a second', round(entries / seconds), 100_000), most('bytes an entry', round(each), 120)]
 
 
-def show_nights(figures, size, claims):
+def night_rows(figures, size):
     times = {name: [float(values[0]) for values in figures[name]] for name in NIGHTS if figures[name]}
     print(f'\n## nights over {size.files:,} files, {size.changed:,} of them changed\n')
     print(markdown(['', 'seconds'], [[NIGHTS[name], spread(values)] for name, values in times.items()]), end='\n\n')
     middle = {name: statistics.median(values) for name, values in times.items()}
-    claims.judge('changed night / walk', round(middle['second'] / middle['walk'], 2), at_most=1.2)
-    claims.judge('rows written / changed files', max(map(rows_written, figures['rows'])) / size.changed, at_most=2)
-    if 'find' in middle:
-        claims.judge('find | psql / first night', round(middle['find'] / middle['first'], 2), at_least=2)
-    else:
-        print('- find | psql: not known, there is no psql here that can log in')
+    find = 'find and psql / first night'
+    return [
+        most('changed night / walk', round(middle['second'] / middle['walk'], 2), 1.2),
+        most('rows written / changed files', max(map(rows_written, figures['rows'])) / size.changed, 2),
+        least(find, round(middle['find'] / middle['first'], 2), 2) if 'find' in middle else Row(find, '≥ 2', 'not known: no psql can log in'),
+    ]
 
 
 NIGHTS = {
@@ -243,18 +200,17 @@ def rows_written(values):
     return sum(map(int, values))
 
 
-def show_pages(figures, claims):
+def page_rows(figures):
     heads = ['ms', 'median', '99 %', 'longest']
     rows = [[PAGES[name], *(f'{float(value):.2f}' for value in figures[name][0])] for name in PAGES]
     print(f'\n## pages of 100 entries\n\n{markdown(heads, rows)}\n')
-    for name, title in PAGES.items():
-        claims.judge(f'{title}, 99 %, ms', round(float(figures[name][0][1]), 1), at_most=20)
+    return [most(f'{title}, 99 %, ms', round(float(figures[name][0][1]), 1), 20) for name, title in PAGES.items()]
 
 
 PAGES = {'page': 'a manifest, anywhere', 'large-folder': 'a folder of 100,000, anywhere'}
 
 
-def show_centre(figures, size, claims):
+def centre_rows(figures, size):
     entries, seconds = int(figures['load'][0][0]), float(figures['load'][0][1])
     parts = {part: int(bytes_) for part, bytes_ in figures['part']}
     each = sum(parts[part] for part in EACH) / entries
@@ -268,13 +224,14 @@ def show_centre(figures, size, claims):
     rows += [['one changed file, in the largest experiment', spread(times['changed'])]]
     print(markdown(['', 'seconds'], rows), end='\n\n')
     print(coverage.questions(figures['json']))
-    claims.judge('entries loaded a second', round(entries / seconds), at_least=100_000)
-    claims.judge('night without news, s', round(statistics.median(times['quiet']), 1), at_most=120)
-    claims.judge('one changed file, s', round(statistics.median(times['changed']), 2), at_most=5)
-    claims.judge('bytes an entry with receipts', round(each), at_most=140)
     slowest = max(figures['json'], key=lambda question: question['p99'])
-    claims.judge(f'slowest question ({slowest["query"]}), 99 %, ms', slowest['p99'], at_most=coverage.P99_MS_MAX)
-    claims.shortfalls += coverage.shortfalls(figures['json'], judge_times=False)
+    return [
+        least('a centre: entries loaded a second', round(entries / seconds), 100_000),
+        most('night without news, s', round(statistics.median(times['quiet']), 1), 120),
+        most('one changed file, s', round(statistics.median(times['changed']), 2), 5),
+        most('bytes an entry with receipts', round(each), 140),
+        most(f'slowest question ({slowest["query"]}), 99 %, ms', slowest['p99'], coverage.P99_MS_MAX),
+    ]
 
 
 EACH = ('entry', 'directory', 'transfer_unit', 'receipt', 'stored')

@@ -5,13 +5,12 @@ import os
 import random
 import shutil
 import subprocess
-from pathlib import Path
 
 from processes import CannotMeasure, TICKS, children, stat
+from program import LAUNCHER
 from row import Row
-from service import Service, seconds_of
+from service import LIMIT_SECONDS, Service, seconds_of
 
-LIMIT_SECONDS = 1800
 SEED = 19
 WARM_UP_DIFFERENCE_MAX = 0.05
 WARM_UP_NIGHTS_MAX = 6
@@ -20,20 +19,22 @@ WARM_UP_NIGHTS_MAX = 6
 class Centre:
     """A service with a site and timed nights."""
 
-    def __init__(self, folder, program, port, server, **settings):
+    def __init__(self, folder, server, port=None, program=LAUNCHER, **settings):
+        """Prepares it. `port`: of a relay before the server. Experiment n is P/En, and its copy is below `site`."""
         self.folder = folder
         self.server = server
         self.port = port
+        self.site = folder / 'site'
         self.count = 0
         self.database = folder / 'dozo/work/postgres'
         settings = {'DOZO_SCRUB_WINDOW': '-', 'DOZO_DRILL_CRON': '-', 'DOZO_INGEST_LIST_AGE_MAX': '1d', **settings}
-        self.service = Service(folder / 'dozo', program=Path(program) / 'dozo', **settings)
+        self.service = Service(folder / 'dozo', program=program, **settings)
 
     def __enter__(self):
         self.folder.mkdir(parents=True)
-        (self.folder / 'site').mkdir()
+        self.site.mkdir()
         self.service.__enter__()
-        self.service.add_site(self.server, self.folder / 'site', self.port)
+        self.service.add_site(self.server, self.site, self.port)
         self.service.post('/projects', {'code': 'P'})
         return self
 
@@ -43,27 +44,17 @@ class Centre:
     def register(self, sources):
         lines = ['project,code,source'] + [f'P,E{self.count + i},{source}' for i, source in enumerate(sources)]
         self.count += len(sources)
-        told = self.service.post_csv('/experiments/bulk', '\n'.join(lines))
+        told = self.service.post_csv('/experiments/bulk', '\n'.join(lines).encode())
         if told['registered'] != len(sources):
             raise CannotMeasure(f'of {len(sources)} experiments not all are registered: {told}')
 
-    def restart(self):
-        self.service.__exit__()
-        self.service.__enter__()
-
     def night(self):
         """Runs a night and returns its seconds."""
-        return self.seconds(self.service.ended(self.start(), LIMIT_SECONDS))
+        return seconds_of(self.service.complete(self.start()))
 
     def start(self):
         """Starts a run and returns it."""
         return self.service.post('/runs', {'site': 'dr'})
-
-    def seconds(self, run):
-        """Returns the seconds of a completed run."""
-        if run['state'] != 'COMPLETE':
-            raise CannotMeasure(f'a night ended {run["state"]}: {run.get("message")} {self.service.findings(run)[:3]}')
-        return seconds_of(run)
 
     def cpu_seconds(self):
         return tree_seconds(self.service.process.pid)
@@ -72,29 +63,36 @@ class Centre:
         """Returns the WAL bytes written so far; None if there is no psql."""
         if not shutil.which('psql') or not self.has_database():
             return None
-        return int(self.sql("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"))
+        return int(self.sql("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')")[0][0])
 
     def has_database(self):
         return bool(list(self.database.rglob('postmaster.pid')))
 
+    def database_port(self):
+        return int(next(self.database.rglob('postmaster.pid')).read_text().split('\n')[3])
+
     def sql(self, statements):
-        """Runs statements and returns psql's output: one line per row, columns separated by tabs."""
-        pids = list(self.database.rglob('postmaster.pid'))
-        if not shutil.which('psql') or not pids:
-            raise CannotMeasure('psql is missing (package postgresql-client), or the service has no embedded database')
-        told = subprocess.run(
-            ['psql', '-h', '127.0.0.1', '-p', pids[0].read_text().split('\n')[3], '-U', 'postgres', '-d', 'postgres']
-            + ['-XqAtF', '\t', '-v', 'ON_ERROR_STOP=1'],
-            env={**os.environ, 'PGPASSWORD': (self.database / 'password').read_text().strip()},
-            input=statements,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=LIMIT_SECONDS,
-        )
-        if told.returncode != 0:
-            raise CannotMeasure(f'psql: {told.stderr.strip()[:500]}')
-        return told.stdout
+        """Runs statements and returns their rows, each a list of texts."""
+        if not self.has_database():
+            raise CannotMeasure('the service has no embedded database')
+        return psql(self.database_port(), self.database / 'password', statements)
+
+
+def psql(port, password, statements):
+    """Runs statements in a database of this machine and returns their rows. `password`: its file."""
+    if not shutil.which('psql'):
+        raise CannotMeasure('psql is missing (package postgresql-client)')
+    told = subprocess.run(
+        ['psql', '-h', '127.0.0.1', '-p', str(port), '-U', 'postgres', '-d', 'postgres', '-XqAtF', '\t', '-v', 'ON_ERROR_STOP=1'],
+        env={**os.environ, 'PGPASSWORD': password.read_text().strip()},
+        input=statements,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_SECONDS,
+    )
+    if told.returncode != 0:
+        raise CannotMeasure(f'psql: {told.stderr.strip()[:500]}')
+    return [line.split('\t') for line in told.stdout.splitlines()]
 
 
 def new_nights(centre, folder, *counts_and_sizes):

@@ -7,18 +7,16 @@ they need; some that need others are run once, untimed.
 import os
 import statistics
 from dataclasses import dataclass
-from pathlib import Path
 
-from coverage import build
 from made import NO_SCRUB
 from measure import workspace
 from processes import CannotMeasure, timed
-from row import Row, print_rows
+from program import LAUNCHER, build
+from row import at_most, shown
 from server import Server
 from service import Service
 from table import spread
 
-TOP = Path(__file__).resolve().parent.parent
 CPU_SECONDS_MAX = 0.3
 SECONDS_MAX = 0.5
 QUIET_LOAD_MAX = 0.5
@@ -80,8 +78,7 @@ def measure(options):
                 rare(service, server, folder)
     rows = [row for words, each in times.items() for row in rows_of(words, each, options.short, load)]
     print(f'Each command {rounds} times; load average {load:.1f} before, {os.getloadavg()[0]:.1f} after\n')
-    print_rows('`./dozo`', rows)
-    return [f'{row.name}: {row.short}' for row in rows if row.short], 'short: times not judged' if options.short else ''
+    return shown('`./dozo`', rows), 'short: times not judged' if options.short else ''
 
 
 def fill(service, folder):
@@ -112,7 +109,7 @@ def rare(service, server, folder):
 def once(service, words, code, times):
     environment = {**service.environment, 'DOZO_URL': f'http://127.0.0.1:{service.port}'}
     with open(service.folder / 'command.log', 'w+b') as log:
-        ended = timed(f"exec '{TOP / 'dozo'}' {words}", LIMIT_SECONDS, log, log, environment)
+        ended = timed(f"exec '{LAUNCHER}' {words}", LIMIT_SECONDS, log, log, environment)
         if ended.code != code:
             log.seek(0)
             raise CannotMeasure(f'dozo {words} ended with {ended.code}, not {code}: {log.read()[-500:].decode(errors="replace")}')
@@ -122,10 +119,7 @@ def once(service, words, code, times):
 
 def rows_of(words, times, short, load):
     # The processor time hardly depends on the load; the elapsed time does, so it is judged on a quiet machine only.
-    yield row(f'{words}: processor s', times.cpu_seconds, CPU_SECONDS_MAX, not short)
-    yield row(f'{words}: elapsed s', times.seconds, SECONDS_MAX, not short and load <= QUIET_LOAD_MAX)
-
-
-def row(name, values, limit, judged):
-    median = statistics.median(values)
-    return Row(name, f'≤ {limit}', spread(values), f'{median:.2f}' if judged and median > limit else '')
+    cpu, elapsed = times.cpu_seconds, times.seconds
+    yield at_most(f'{words}: processor s', statistics.median(cpu), CPU_SECONDS_MAX, spread(cpu), not short)
+    judged = not short and load <= QUIET_LOAD_MAX
+    yield at_most(f'{words}: elapsed s', statistics.median(elapsed), SECONDS_MAX, spread(elapsed), judged)

@@ -9,17 +9,15 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import zipfile
 from pathlib import Path
 
-from processes import CannotMeasure, stop, wait_for
-from relay import find_java
+from processes import CannotMeasure, begin, stop, wait_for
+from program import LIBRARIES, find_java
+from row import teller
 
-TOP = Path(__file__).resolve().parent.parent
 STANDINS = Path(__file__).with_name('standins')
-LIBRARIES = TOP / 'service' / 'target' / 'app' / 'lib'
 LABEL = 'dozo.standin'
 BASE = 'debian:13-slim'
 TESTS_IMAGE = 'postgres:18'
@@ -30,10 +28,7 @@ PULL_SECONDS = 600
 MAKE_SECONDS = 1800
 START_SECONDS = 60
 STOP_SECONDS = 90
-
-
-def say(what, name='deployment'):
-    print(f'{name}: {what}', file=sys.stderr, flush=True)
+say = teller('deployment')
 
 
 class Docker:
@@ -140,18 +135,11 @@ class OwnDocker(Docker):
         libraries = ':'.join(map(str, (self.programs / 'usr/lib').glob('*-linux-gnu')))
         path = f'{self.programs}/usr/sbin:{self.programs}/usr/bin:/usr/sbin:/usr/bin:/sbin:/bin'
         self.links_before = links()
-        with open(self.folder / 'log', 'wb') as log:
-            self.daemon = subprocess.Popen(
-                ['dockerd', '--data-root', self.folder / 'data', '--exec-root', self.folder / 'exec']
-                + ['--host', self.environment['DOCKER_HOST'], '--pidfile', self.folder / 'pid']
-                # The machine's packet filter and settings stay as they are. Builds use the machine's own network.
-                + ['--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={'PATH': path, 'LD_LIBRARY_PATH': libraries},
-                start_new_session=True,
-            )
+        command = ['dockerd', '--data-root', self.folder / 'data', '--exec-root', self.folder / 'exec']
+        command += ['--host', self.environment['DOCKER_HOST'], '--pidfile', self.folder / 'pid']
+        # The machine's packet filter and settings stay as they are. Builds use the machine's own network.
+        command += ['--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false']
+        self.daemon = begin(command, self.folder / 'log', env={'PATH': path, 'LD_LIBRARY_PATH': libraries})
         try:
             wait_for(self.answers, START_SECONDS, 'the Docker engine')
         except BaseException:

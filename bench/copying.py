@@ -2,20 +2,19 @@
 
 import json
 import os
-from pathlib import Path
 
 from processes import CannotMeasure, timed
+from program import LAUNCHER
 
-LAUNCHER = Path(__file__).resolve().parent.parent / 'dozo'
 LIMIT_SECONDS = 300
 
 
-def copy(server, port, source, target, log, *options, before=(), caches=None):
+def copy(server, port, source, target, log, *options, caches=None):
     """Copies a folder to the server; returns the seconds of the command and its JSON.
 
-    `log`: a path without suffix for its output. `before`: words before the command. `caches`: the folder of the user's caches.
+    `log`: a path without suffix for its output. `caches`: the folder of the user's caches.
     """
-    words = [*before, LAUNCHER, 'copy', '-r', '-q', '--json', *options, '-P', port, '-i', server.key]
+    words = [LAUNCHER, 'copy', '-r', '-q', '--json', *options, '-P', port, '-i', server.key]
     words += ['-o', f'UserKnownHostsFile={server.known_hosts}', source, f'{server.user}@{server.address}:{target}']
     environment = {**os.environ, 'XDG_CACHE_HOME': str(caches)} if caches else dict(os.environ)
     with open(log.with_suffix('.out'), 'w+b') as out, open(log.with_suffix('.log'), 'w+b') as errors:

@@ -11,11 +11,9 @@ from pathlib import Path
 
 from measure import workspace
 from processes import CannotMeasure
-from relay import find_java
+from program import LIBRARIES, build, java
 from table import markdown
 
-TOP = Path(__file__).resolve().parent.parent
-LIBRARIES = TOP / 'service/target/app/lib'
 HEAP = '256m'
 P99_MS_MAX = 50
 TIMES = ('p50', 'p99', 'max', 'busy_p50', 'busy_p99')
@@ -54,11 +52,10 @@ def measure(options):
 def run(size, folder, *kind):
     """Returns what was made, and each query with its times. The plans are in plans.txt in the folder."""
     build()
-    program = Path(__file__).with_name('CoverageCalls.java')
-    command = [find_java(), f'-Xmx{HEAP}', '-cp', f'{LIBRARIES}/*', program, folder]
-    command += [size.experiments, size.entries, size.calls, *kind]
+    arguments = (folder, size.experiments, size.entries, size.calls, *kind)
+    command = java(f'{LIBRARIES}/*', 'CoverageCalls.java', *arguments, options=(f'-Xmx{HEAP}',))
     found = []
-    with subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         try:
             for line in child.stdout:
                 if line.startswith('{'):
@@ -71,13 +68,6 @@ def run(size, folder, *kind):
     if code != 0 or not found:
         raise CannotMeasure(f'the coverage queries ended with {code}')
     return found[0], found[1:]
-
-
-def build():
-    """Builds the program if necessary: the launcher does so and leaves the libraries in a known place."""
-    ended = subprocess.run([TOP / 'dozo', '--version'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=1800)
-    if ended.returncode != 0 or not LIBRARIES.is_dir():
-        raise CannotMeasure('Dozo could not be built')
 
 
 def questions(queries):
@@ -99,8 +89,8 @@ def table(size, made, queries):
 
 def shortfalls(queries, judge_times):
     short = [f'"{q["query"]}" reads all of entry or receipt' for q in queries if q['scans']]
-    if judge_times:
-        short += [
-            f'"{q["query"]}": p99 {q["p99"]:.1f} ms, at most {P99_MS_MAX} wanted' for q in queries if q['p99'] > P99_MS_MAX
-        ]
-    return short
+    return short + slow(queries) if judge_times else short
+
+
+def slow(queries):
+    return [f'"{q["query"]}": p99 {q["p99"]:.1f} ms, at most {P99_MS_MAX} wanted' for q in queries if q['p99'] > P99_MS_MAX]

@@ -7,21 +7,19 @@ before.
 import os
 import shlex
 import statistics
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from processes import CannotMeasure, timed
-from relay import find_java
+from processes import CannotMeasure
+from program import classes, compiled, find_java, output_of
+from row import at_most, shown
 from table import markdown, spread
 
-TOP = Path(__file__).resolve().parent.parent
 FILES, FILES_SHORT = 1_000_000, 20_000
 FILES_PER_FOLDER = 38
 FIND_FORM = r'%y %s %T@ %C@ %m %n %i %P//%l\0'
-LIMIT_SECONDS = 300
-WHOLE_MAX = WARM_MAX = 1.0
+RATIO_MAX = 1.0
 
 
 @dataclass(frozen=True)
@@ -52,20 +50,20 @@ def compare(tree, work, rounds, judged=True):
     command = crawl_command(work)
     path = shlex.quote(str(tree.folder))
     find = f"find {path} -mindepth 1 -printf '{FIND_FORM}' > /dev/null"
-    run(find, work)  # loads the tree into memory, for all walks
+    output_of(find, work)  # loads the tree into memory, for all walks
     seconds = {'find -printf': [], 'crawl, whole process': [], 'crawl, warm': []}
     for _ in range(rounds):
-        seconds['find -printf'].append(run(find, work)[0])
-        whole, lines = run(f'{command} {path} 1', work)
+        seconds['find -printf'].append(output_of(find, work)[0])
+        whole, lines = output_of(f'{command} {path} 1', work)
         seconds['crawl, whole process'].append(whole)
         check(tree, lines)
         # The first walks of a process are slower, while Java compiles hot code.
-        lines = run(f'{command} {path} 5', work)[1]
+        lines = output_of(f'{command} {path} 5', work)[1]
         check(tree, lines)
         seconds['crawl, warm'].append(statistics.median(float(line.split()[1]) for line in lines[2:]))
     print(f'\n## crawl: {tree.entries:,} entries, {tree.files:,} of them files\n')
-    print(table(tree, seconds))
-    return judge(seconds) if judged else []
+    print(table(tree, seconds) + '\n')
+    return shown('crawl', rows_of(seconds, judged))
 
 
 def make_tree(home, files):
@@ -96,31 +94,9 @@ def folder_name(number):
 
 def crawl_command(work):
     """Returns a shell command that takes a folder and a number of walks."""
-    java = find_java()
-    classes = TOP / 'batch-jobs' / 'engine' / 'target' / 'classes'
-    if not (classes / 'dozo' / 'source' / 'Crawl.class').exists():
-        raise CannotMeasure('Dozo is not built; `./dozo copy --help` builds it')
-    compiler = Path(java).with_name('javac')
-    program = Path(__file__).with_name('Crawl.java')
-    ended = subprocess.run(
-        [compiler, '-cp', classes, '-d', work, program], capture_output=True, text=True, timeout=120
-    )
-    if ended.returncode != 0:
-        raise CannotMeasure(f'bench/Crawl.java does not compile: {ended.stderr}')
-    options = '-Xmx512m -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED'
-    return f'{shlex.quote(java)} {options} -cp {shlex.quote(f"{classes}:{work}")} Crawl'
-
-
-def run(command, work):
-    """Returns (seconds, lines of output)."""
-    with tempfile.TemporaryFile(dir=work) as output, tempfile.TemporaryFile(dir=work) as errors:
-        ended = timed(command, LIMIT_SECONDS, output, errors, dict(os.environ))
-        errors.seek(0)
-        problems = errors.read().decode(errors='replace')
-        if ended.code != 0 or problems:
-            raise CannotMeasure(f'{command} ends with {ended.code}: {problems[:300]}')
-        output.seek(0)
-        return ended.seconds, output.read().decode().splitlines()
+    path = f'{classes("engine")}:{work}'
+    compiled(work, path, 'Crawl.java')
+    return f'{shlex.quote(find_java())} -Xmx512m -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED -cp {shlex.quote(path)} Crawl'
 
 
 def check(tree, lines):
@@ -138,13 +114,7 @@ def table(tree, seconds):
     return markdown(['walk', 'seconds', 'entries/s', "time / find's"], rows)
 
 
-def judge(seconds):
+def rows_of(seconds, judged):
     find = statistics.median(seconds['find -printf'])
-    shortfalls = []
-    print()
-    for name, limit in (('crawl, whole process', WHOLE_MAX), ('crawl, warm', WARM_MAX)):
-        ratio = round(statistics.median(seconds[name]) / find, 2)
-        print(f"- {name}: time / find's **{ratio}**, must be <= {limit}: {'ok' if ratio <= limit else 'SHORT'}")
-        if ratio > limit:
-            shortfalls.append(f"{name}: time / find's {ratio}, must be <= {limit}")
-    return shortfalls
+    ratios = {name: statistics.median(times) / find for name, times in seconds.items() if name.startswith('crawl')}
+    return [at_most(f"{name}: time / find's", ratio, RATIO_MAX, f'{ratio:.2f}', judged) for name, ratio in ratios.items()]

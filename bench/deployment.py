@@ -15,11 +15,12 @@ import urllib.request
 import zlib
 from pathlib import Path
 
-from containers import TESTS_IMAGE, TOP, Docker, engine, get_images, say, with_compose
+from containers import TESTS_IMAGE, Docker, engine, get_images, say, with_compose
 from data import MB, even
 from measure import workspace
 from processes import CannotMeasure, wait_for
-from row import Row, print_rows
+from program import TOP, build
+from row import Transcript, share_done, shown
 from server import free_port
 from table import markdown
 
@@ -78,32 +79,24 @@ def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
     with workspace(options.work) as (_, folder):
         if options.short:
-            rows = Deployment(with_compose(Docker()), folder).refusals()
-            print_rows('deployment', rows)
-            return shortfalls(rows), 'short: no container was started'
-        subprocess.run([TOP / 'dozo', 'copy', '--help'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=1800, check=True)
+            deployment = Deployment(with_compose(Docker()), folder)
+            deployment.refusals()
+            return shown('deployment', deployment.rows), 'short: no container was started'
+        build()
         with engine(folder) as docker:
             deployment = Deployment(docker, folder)
             try:
-                rows = deployment.run()
+                deployment.run()
             finally:
                 deployment.remove()
-    print_rows('deployment', rows)
-    return shortfalls(rows), deployment.remark
+    return shown('deployment', deployment.rows), deployment.remark
 
 
-def shortfalls(rows):
-    return [f'{row.name}: {row.short}' for row in rows if row.short]
-
-
-def row(name, expected, measured, good):
-    return Row(name, expected, measured, '' if good else measured)
-
-
-class Deployment:
+class Deployment(Transcript):
     """The compose file as a project of its own, with images of its own names."""
 
     def __init__(self, docker, folder):
+        super().__init__()
         self.docker = docker
         self.folder = folder
         self.secrets = folder / 'secrets'
@@ -113,7 +106,6 @@ class Deployment:
         self.project = f'dozo-bench-{os.getpid()}'
         self.image = f'{self.project}:bench'
         self.port = free_port()
-        self.started = time.monotonic()
         self.remark = ''
         self.without = {
             'COMPOSE_PROJECT_NAME': self.project,
@@ -155,46 +147,38 @@ class Deployment:
         except urllib.error.HTTPError as refused:
             return refused.code, None
 
-    def tell(self, what):
-        print(f'{time.monotonic() - self.started:6.0f} s  {what}', flush=True)
-
     # --- the steps ---
 
     def run(self):
-        rows = self.refusals()
+        self.refusals()
         self.secrets_made()
         self.images_got()
-        rows += self.empty_secrets()
+        self.empty_secrets()
         print('## transcript\n\n```', flush=True)
         self.up()
-        rows.append(self.cache_matches())
-        rows.append(self.directory_login())
+        self.cache_matches()
+        self.directory_login()
         dicom = self.dicom_stored()
         self.sources_made()
-        rows += self.night(dicom)
-        rows.append(self.copies_at_site())
+        self.night(dicom)
+        self.copies_at_site()
         self.up()
         self.tell('the killed worker is back')
-        rows.append(self.tests())
+        self.tests()
         print('```\n', flush=True)
         print(self.containers() + '\n', flush=True)
         print(self.images() + '\n', flush=True)
         print(self.layers() + '\n', flush=True)
-        return rows
 
     def refusals(self):
         """Checks what Compose refuses before it starts anything."""
         without = self.try_compose('config', '--quiet', settings={**self.without, 'DOZO_SECRETS': ''})
         with_them = self.try_compose('config', '--quiet')
-        return [
-            row('the file, with the secrets folder', 'valid', with_them.stderr.strip() or 'valid', with_them.returncode == 0),
-            row(
-                'the file, without the secrets folder',
-                'refused, names docker/make-secrets',
-                without.stderr.strip().splitlines()[-1] if without.stderr.strip() else 'accepted',
-                without.returncode != 0 and 'docker/make-secrets' in without.stderr,
-            ),
-        ]
+        words = with_them.stderr.strip() or 'valid'
+        self.expect('the file, with the secrets folder', 'valid', words, with_them.returncode == 0)
+        words = without.stderr.strip().splitlines()[-1] if without.stderr.strip() else 'accepted'
+        good = without.returncode != 0 and 'docker/make-secrets' in without.stderr
+        self.expect('the file, without the secrets folder', 'refused, names docker/make-secrets', words, good)
 
     def secrets_made(self):
         subprocess.run([TOP / 'docker/make-secrets', self.secrets], stdout=subprocess.DEVNULL, timeout=60, check=True)
@@ -207,14 +191,9 @@ class Deployment:
         ended = self.try_compose('up', '--no-build', '--wait', 'database', settings=settings, limit_seconds=UP_SECONDS)
         self.try_compose('down', '--volumes', settings=settings)
         words = ended.stderr.strip().splitlines()
-        return [
-            row(
-                'a start with an empty secrets folder',
-                'refused, names the file',
-                words[-1].replace(str(self.folder), '…') if words else 'started',
-                ended.returncode != 0 and 'database_password' in ended.stderr,
-            )
-        ]
+        said = words[-1].replace(str(self.folder), '…') if words else 'started'
+        good = ended.returncode != 0 and 'database_password' in ended.stderr
+        self.expect('a start with an empty secrets folder', 'refused, names the file', said, good)
 
     def official_images(self):
         """Returns the names in the compose file and in the Dockerfiles."""
@@ -246,7 +225,7 @@ class Deployment:
         ended = self.try_compose('exec', '-T', 'service', 'sh', '-c', java)
         options = self.compose('exec', '-T', 'service', 'sh', '-c', "tr '\\0' ' ' < /proc/1/cmdline")
         self.tell(f'the service runs as: {" ".join(options.split()[1:3])} …')
-        return row('the AOT cache of the image', 'matches', 'matches' if ended.returncode == 0 else ended.stdout[-300:], ended.returncode == 0)
+        self.expect('the AOT cache of the image', 'matches', 'matches' if ended.returncode == 0 else ended.stdout[-300:], ended.returncode == 0)
 
     def directory_login(self):
         """Adds a person to the directory, who then logs in at the service."""
@@ -255,7 +234,7 @@ class Deployment:
         allowed, _ = self.rest('yamada', PASSWORD, '/runs')
         refused, _ = self.rest('yamada', 'another password', '/runs')
         self.tell(f'yamada of the directory logs in: {allowed}; with another password: {refused}')
-        return row('login of a user of the directory', '200, else 401', f'{allowed}, else {refused}', (allowed, refused) == (200, 401))
+        self.expect('login of a user of the directory', '200, else 401', f'{allowed}, else {refused}', (allowed, refused) == (200, 401))
 
     def dicom_stored(self):
         """Sends instances to Orthanc and returns how many; none if there are no DICOM files here."""
@@ -284,33 +263,31 @@ class Deployment:
         self.tell(f'{EXPERIMENTS} experiments with {FILES} files of 1 MB each are registered')
 
     def night(self, dicom):
-        """Runs a night, kills a worker in it, and returns what came of it."""
+        """Runs a night, and kills a worker in it."""
         if dicom:
             words = ('--kind', 'dicomweb', '--address', 'http://orthanc:8042', '--spool', '/var/spool/dozo')
             self.dozo('origin', 'save', 'pacs', *words, '--project', 'P1', '--automatic')
-            wait_for(self.is_stable, STABLE_SECONDS, 'a stable study in Orthanc')
+            wait_for(self.is_stable, STABLE_SECONDS, 'a stable study in Orthanc', 1)
         run = json.loads(self.dozo('run', '--json'))['id']
         self.tell(f'run {run} begins')
-        rows = self.worker_killed(run)
+        self.worker_killed(run)
         wait_for(lambda: self.state(run)['state'] not in ('RUNNING', 'PAUSED'), NIGHT_SECONDS, f'the end of run {run}')
         ended = self.state(run)
         progress = ended['progress']
         self.tell(f'run {run} is {ended["state"]}: {progress["bytesDone"]:,} of {progress["bytes"]:,} bytes, {ended["findings"]} findings')
-        rows.append(row('the night', 'COMPLETE', ended['state'], ended['state'] == 'COMPLETE'))
+        self.expect('the night', 'COMPLETE', ended['state'], ended['state'] == 'COMPLETE')
         coverage = self.try_compose('exec', '-T', 'service', 'dozo', 'coverage')
         for line in coverage.stdout.strip().splitlines():
             self.tell(f'  {line}')
-        rows.append(row('every experiment is safe', 'exit code 0', f'exit code {coverage.returncode}', coverage.returncode == 0))
+        self.expect('every experiment is safe', 'exit code 0', f'exit code {coverage.returncode}', coverage.returncode == 0)
         if dicom:
             report = self.try_compose('exec', '-T', 'service', 'dozo', 'origin', 'report', str(run))
             delivered = coverage.stdout.count('P1/dcm-')
             self.tell(f'Orthanc: {report.stdout.strip().splitlines()[-1] if report.stdout.strip() else report.stderr.strip()}')
             good = delivered > 0 and report.returncode == 0
-            rows.append(row('studies from Orthanc', '≥ 1, none missing', f'{delivered}, exit code {report.returncode}', good))
-        return rows
+            self.expect('studies from Orthanc', '≥ 1, none missing', f'{delivered}, exit code {report.returncode}', good)
 
     def is_stable(self):
-        time.sleep(1)
         count, stable = self.compose('exec', '-T', 'orthanc', 'python3', '-c', IS_STABLE).split()
         return int(count) > 0 and stable == 'True'
 
@@ -321,20 +298,15 @@ class Deployment:
     def worker_killed(self, run):
         workers = self.try_compose('ps', '--quiet', 'worker').stdout.split()
         if not workers:
-            return [row('a worker of two is killed', 'yes', 'no workers', False)]
+            return self.expect('a worker of two is killed', 'yes', 'no workers', False)
         state = self.state(run)
-        while state['state'] == 'RUNNING' and self.share(state) < KILL_FROM:
+        while state['state'] == 'RUNNING' and share_done(state) < KILL_FROM:
             state = self.state(run)
-        share = self.share(state)
+        share = share_done(state)
         self.docker.run('kill', workers[0])
         self.tell(f'a worker is killed at {share:.0%} of the bytes')
         good = len(workers) == 2 and KILL_FROM <= share <= KILL_UNTIL
-        return [row('a worker of two is killed', f'at {KILL_FROM:.0%} to {KILL_UNTIL:.0%} of the bytes', f'of {len(workers)}, at {share:.0%}', good)]
-
-    @staticmethod
-    def share(state):
-        progress = state.get('progress', {})
-        return progress.get('bytesDone', 0) / (progress.get('bytes') or 1)
+        self.expect('a worker of two is killed', f'at {KILL_FROM:.0%} to {KILL_UNTIL:.0%} of the bytes', f'of {len(workers)}, at {share:.0%}', good)
 
     def copies_at_site(self):
         """Checks all bags at the site with sha256sum, as somebody without Dozo does."""
@@ -343,7 +315,7 @@ class Deployment:
         bags = len(ended.stdout.split())
         self.tell(f'sha256sum --check at the site: {bags} bags, exit code {ended.returncode}')
         good = ended.returncode == 0 and bags >= EXPERIMENTS
-        return row('bags at the site', f'≥ {EXPERIMENTS}, sha256sum --check', f'{bags}, exit code {ended.returncode}', good)
+        self.expect('bags at the site', f'≥ {EXPERIMENTS}, sha256sum --check', f'{bags}, exit code {ended.returncode}', good)
 
     def tests(self):
         """Runs a test with this engine, whose database must come from a container."""
@@ -362,7 +334,7 @@ class Deployment:
         count = self.docker.run('events', *words).split().count(TESTS_IMAGE)
         passed = re.findall(r'(\d+) tests successful', log.read_text(errors='replace'))
         self.tell(f'./dozo test {TEST}: exit code {code}, {passed[-1] if passed else 0} tests, {count} container of {TESTS_IMAGE}')
-        return row('tests with a database in a container', 'pass, 1 container', f'exit code {code}, {count}', code == 0 and count == 1)
+        self.expect('tests with a database in a container', 'pass, 1 container', f'exit code {code}, {count}', code == 0 and count == 1)
 
     # --- what ran ---
 

@@ -8,12 +8,11 @@ import random
 import statistics
 
 from data import GB, KB, MB, Data
+from centre import Centre
 from measure import workspace
-from mutations import LIMIT_SECONDS, send
 from processes import CannotMeasure
-from row import at_least, print_rows
+from row import at_least, shown
 from server import Server
-from service import Service
 from table import markdown
 
 TAUGHT = 10  # drills before the first that is judged
@@ -44,9 +43,7 @@ def measure(options):
     near = sum(abs(each) <= WITHIN for each in judged) / len(judged)
     measured = f'{near:.2f}; median error {100 * statistics.median(map(abs, judged)):.0f} %, largest {100 * max(map(abs, judged)):.0f} %'
     rows = [at_least(f'{len(judged)} forecasts, share within {100 * WITHIN:.0f} %', near, SHARE_MIN, measured, not options.short)]
-    print_rows('drill', rows)
-    print()
-    return [f'{row.name}: {row.short}' for row in rows if row.short], 'short: not judged' if options.short else ''
+    return shown('drill', rows), 'short: not judged' if options.short else ''
 
 
 def experiments(options):
@@ -71,22 +68,17 @@ def unlike(name, dice, sizes, counts):
 def drilled(folder, data):
     """Backs up the experiments, rehearses the restore of each, and returns the drills with their forecasts."""
     (folder / 'source').mkdir()
-    (folder / 'site').mkdir()
-    with Server(folder / 'sshd') as server, Service(folder / 'dozo') as service:
-        service.add_site(server, folder / 'site')
-        service.post('/projects', {'code': 'p'})
-        for each in data:
-            source = each.make(folder / 'source')
-            service.post('/experiments', {'project': 'p', 'code': each.name, 'source': str(source)})
-        send(service)
-        for each in data:
-            rehearse(service, each.name)
-        return service.get('/drills/forecast?site=dr')['compared']
+    with Server(folder / 'sshd') as server, Centre(folder / 'centre', server) as centre:
+        centre.register([each.make(folder / 'source') for each in data])
+        centre.night()
+        for number in range(len(data)):
+            rehearse(centre.service, f'E{number}')
+        return centre.service.get('/drills/forecast?site=dr')['compared']
 
 
 def rehearse(service, experiment):
-    drill = service.post('/drills', {'project': 'p', 'experiment': experiment})['id']
-    ended = service.over(f'/drills/{drill}', LIMIT_SECONDS)
+    drill = service.post('/drills', {'project': 'P', 'experiment': experiment})['id']
+    ended = service.over(f'/drills/{drill}')
     if ended['state'] != 'COMPLETE':
         raise CannotMeasure(f'drill {drill} of {experiment} ended {ended["state"]}: {ended["message"]}')
 

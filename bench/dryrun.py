@@ -4,13 +4,11 @@ A relay simulates a link of 1 Gbit/s. At each distance the copies follow one ano
 before it.
 """
 
-import sys
-
 from copying import copy
 from data import MB, even
 from measure import workspace
 from relay import Relay
-from row import Row, at_least
+from row import Row, at_least, teller
 from server import Server
 from table import markdown
 
@@ -21,6 +19,7 @@ COPIES = (LARGE, SMALL, LARGE, SMALL, MORE)
 # Shorter copies are not kept for forecasts.
 COPIES_SHORT = (('large files', 2, 150 * MB),) * 2
 HELD_MIN = 0.75
+say = teller('foresight')
 
 
 def forecasts(work, short):
@@ -41,7 +40,7 @@ def forecasts(work, short):
 
                     said = run('--dry-run')[1]['dryRun']
                     seconds = run()[1]['seconds']
-                    print(f'foresight: {name}, {round_trip} ms: {said}, {seconds} s', file=sys.stderr, flush=True)
+                    say(f'{name}, {round_trip} ms: {said}, {seconds} s')
                     if said['earlierCopies']:
                         held.append(said['secondsLow'] <= seconds <= said['secondsHigh'])
                     lines.append((f'{round_trip} ms', name, said['earlierCopies'], forecast(said), f'{seconds:.1f} s'))

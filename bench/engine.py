@@ -9,8 +9,6 @@ import os
 import shlex
 import shutil
 import statistics
-import subprocess
-import sys
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,41 +17,29 @@ import data
 import machine
 from measure import HEAP, Ballast, Source, Stopwatch, Subject, workspace
 from processes import CannotMeasure
+from program import LAUNCHER, build
 from relay import LINK_BYTES_PER_SECOND, Relay
+from row import teller
 from server import Server, find_tool
 from table import markdown, spread
 
-LAUNCHER = Path(__file__).resolve().parent.parent / 'dozo'
 DOZO = (
     f'{shlex.quote(str(LAUNCHER))} copy -r -P {{port}} -i {{key}} -o UserKnownHostsFile={{known}} --json'
     ' {src}/ {user}@127.0.0.1:{dst}'
 )
 
+say = teller('engine')
 SSH = 'ssh -F {config} -c aes128-gcm@openssh.com'
 RSYNC_X4 = '{python} {parallel} rsync {src} {dst} {config}'
 TAR = f'tar -C {{src}} -cf - . | {SSH} site "tar -C {{dst}} -xf -"'
 SHA256 = '{python} {parallel} sha256 {src} {dst} {config}'
-LFTP = (
-    f"set cmd:interactive no; set net:max-retries 1; set sftp:connect-program 'ssh -a -x {SSH[4:]}';"
-    ' open -p {port} sftp://{user}:x@127.0.0.1; mirror -R --parallel=4 {src} {dst}'
-)
-RCLONE = (
-    'RCLONE_CONFIG=/dev/null rclone copy {src} :sftp:{dst} --sftp-host 127.0.0.1 --sftp-port {port} --sftp-user {user}'
-    ' --sftp-key-file {key} --sftp-known-hosts-file {known} --transfers 8 --ignore-checksum'
-)
-MSCP = 'mscp -q -n 4 -p -c aes128-gcm@openssh.com -P {port} -l {user} -i {key} -F {config} {src}/* 127.0.0.1:{dst}'
-
 COPY = {
     'rsync-x4': RSYNC_X4,
     'tar': TAR,
     'rsync': f'rsync -a -e "{SSH}" {{src}}/ site:{{dst}}/',
     'scp': f'scp -q -r -p {SSH[4:]} {{src}}/. site:{{dst}}',
-    'mscp': MSCP,
-    'lftp': f'lftp -c "{LFTP}"',
-    'rclone': RCLONE,
 }
 VERIFIED = {'tar+sha256': f'{TAR} && {SHA256}', 'rsync-x4+sha256': f'{RSYNC_X4} && {SHA256}'}
-SLOW = ('lftp', 'rclone')
 FAR = ('rsync-x4', 'tar')
 SHORT = ('tar', 'scp', 'tar+sha256')
 SHORT_FAR = ('tar', 'scp')
@@ -117,7 +103,6 @@ def add_options(parser):
     parser.add_argument(
         '--peers', type=names_of(COPY | VERIFIED), metavar='NAMES', help=f'of {",".join(COPY | VERIFIED)}'
     )
-    parser.add_argument('--all-peers', action='store_true', help=f'also the slow ones: {", ".join(SLOW)}')
     parser.add_argument(
         '--dozo',
         action='append',
@@ -130,7 +115,6 @@ def add_options(parser):
     parser.add_argument('--json', metavar='FILE', help='every run, for machines')
     parser.add_argument('--limit', type=positive, metavar='SECONDS', help='of one copy; default: 600, --short 120')
     parser.add_argument('--no-refill', action='store_true', help='leave free memory as it is')
-    parser.add_argument('--install', action='store_true', help=f'apt-get install {" ".join(machine.INSTALLABLE)}')
 
 
 def names_of(known):
@@ -161,12 +145,12 @@ def variant(text):
 
 def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
-    if options.install:
-        machine.install()
     with workspace(options.work) as (data_folder, run_folder), ExitStack() as stack:
         facts = machine.facts(run_folder)
         print_facts(facts, run_folder)
-        dozos, shortfalls = ready_dozos(options.dozo or [variant('default')])
+        dozos = options.dozo or [variant('default')]
+        if any(dozo.command == DOZO for dozo in dozos):
+            build()
         server = stack.enter_context(Server(run_folder / 'server'))
         ballast = Ballast(run_folder, wanted=not (options.short or options.no_refill))
         stopwatch = Stopwatch(run_folder, server, ballast, options.limit or (120 if options.short else 600))
@@ -174,37 +158,15 @@ def measure(options):
         print_commands(dozos + engine.peers)
         for name in options.data or (SHORT_TESTS if options.short else TESTS):
             engine.test(name)
-    shortfalls += engine.shortfalls
     if options.json:
-        everything = {'machine': facts, 'runs': engine.runs, 'claims': engine.claims, 'shortfalls': shortfalls}
+        everything = {'machine': facts, 'runs': engine.runs, 'claims': engine.claims, 'shortfalls': engine.shortfalls}
         Path(options.json).write_text(json.dumps(everything, indent=1) + '\n')
-    return shortfalls, 'short: figures not judged' if options.short else ''
-
-
-def ready_dozos(dozos):
-    """Returns the variants that can be run.
-
-    Calls the launcher once, so that its build is not part of the first measured time.
-    """
-    if not any(dozo.command == DOZO for dozo in dozos):
-        return dozos, []
-    ended = subprocess.run(
-        [LAUNCHER, 'copy', '--help'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900
-    )
-    if ended.returncode == 0:
-        return dozos, []
-    reason = f'dozo copy --help ends with {ended.returncode}: {" | ".join(ended.stderr.split(chr(10))[:2])}'
-    return [dozo for dozo in dozos if dozo.command != DOZO], [reason]
+    return engine.shortfalls, 'short: figures not judged' if options.short else ''
 
 
 def ready_peers(options):
     """Returns the peers to run, from the options and the installed tools."""
-    if options.peers:
-        names = options.peers
-    elif options.short:
-        names = SHORT
-    else:
-        names = [name for name in COPY | VERIFIED if options.all_peers or name not in SLOW]
+    names = options.peers or (SHORT if options.short else [*COPY, *VERIFIED])
     peers = []
     for name in names:
         tool = name.removesuffix('+sha256').removesuffix('-x4')
@@ -245,7 +207,7 @@ class Engine:
     def source(self, name):
         """Returns a data set, cached because hashing takes long. Its files are read again before each run."""
         if name not in self.sources:
-            progress(f'data set {name}')
+            say(f'data set {name}')
             self.sources[name] = Source(self.sets[name].make(self.data_folder))
         return self.sources[name]
 
@@ -327,7 +289,7 @@ class Engine:
                 run = self.stopwatch.run(row.subject, row.source, round_number == 1, relay)
                 row.runs.append(run)
                 outcome = run.fault or f'{run.seconds:.2f} s'
-                progress(f'{name} {round_number}/{self.rounds} {row.subject.name}: {outcome}')
+                say(f'{name} {round_number}/{self.rounds} {row.subject.name}: {outcome}')
                 self.runs.append({'test': name, 'subject': row.subject.name, 'round': round_number, **asdict(run)})
         self.shortfalls += [f'{name} with {row.subject.name} ({row.fault})' for row in rows if row.fault]
         return rows
@@ -476,7 +438,3 @@ def print_commands(subjects):
     print()
     shown = [(subject.name, f'`{subject.command.replace(str(LAUNCHER), "./dozo")}`') for subject in subjects]
     print(markdown(['tool', 'command'], shown), flush=True)
-
-
-def progress(text):
-    print(text, file=sys.stderr, flush=True)

@@ -8,20 +8,19 @@ has named its bottleneck, and forecast how many times as fast it would be then. 
 import os
 import shutil
 import subprocess
-import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from centre import Centre
-from counts import sftp_server
 from data import KB, MB, even
 from measure import workspace
 from processes import CannotMeasure
+from program import LAUNCHER
 from relay import Relay
-from row import Row, at_least
+from row import Row, at_least, teller
 from server import Server
-from service import TOP
+from service import seconds_of
 
 GROUPS = Path('/sys/fs/cgroup')
 PERIOD_MICROSECONDS = 100_000
@@ -29,6 +28,7 @@ RIGHT_MIN = 7
 ERROR_MAX = 0.25
 LARGE = '8MB'  # a file above that is a unit by itself
 DATA = 'data'
+say = teller('foresight')
 
 # Name, files, bytes of each.
 LARGE_FILES, LARGE_FILES_SHORT = ('limits-large', 24, 16 * MB), ('limits-large-short', 4, 9 * MB)
@@ -80,6 +80,16 @@ class Case:
     settings: tuple = ()
 
 
+SFTP_SERVERS = ('/usr/lib/openssh/sftp-server', '/usr/libexec/openssh/sftp-server', '/usr/libexec/sftp-server', '/usr/lib/ssh/sftp-server')
+
+
+def sftp_server():
+    found = shutil.which('sftp-server') or next((path for path in SFTP_SERVERS if shutil.which(path)), None)
+    if not found:
+        raise CannotMeasure('sftp-server is missing (package openssh-sftp-server)')
+    return found
+
+
 def found(work, short):
     rows, right = [], 0
     for case in CASES_SHORT if short else CASES:
@@ -93,7 +103,7 @@ def found(work, short):
         named, predicted, actual = first.named, first.speedup, first.seconds / second.seconds
         error = predicted / actual - 1
         right += named == case.limit
-        print(f'foresight: {case.name}: {first} {second}', file=sys.stderr, flush=True)
+        say(f'{case.name}: {first} {second}')
         words = f'{named}; {first.seconds:.1f} s, then {second.seconds:.1f}: {actual:.2f} times as fast, forecast {predicted:.2f}'
         rows.append(Row(case.name, f'{case.limit}, ±{ERROR_MAX:.0%}', words, f'{error:+.0%}' if not short and abs(error) > ERROR_MAX else ''))
     rows.append(at_least('named right', right, RIGHT_MIN, f'{right} of {len(rows)}', not short))
@@ -131,7 +141,7 @@ def nights(case, folder, source):
         parts = case.parts(place)
         server = stack.enter_context(Server(folder / 'sshd', forced=parts.get('forced')))
         settings = dict(case.settings, DOZO_TRANSFER_LARGE=LARGE)
-        centre = stack.enter_context(Centre(folder / 'centre', parts.get('program', TOP), server.port, server, **settings))
+        centre = stack.enter_context(Centre(folder / 'centre', server, program=parts.get('program', LAUNCHER), **settings))
         warm = folder / 'warm'
         shutil.copytree(source, warm)
         centre.register([warm])
@@ -141,9 +151,9 @@ def nights(case, folder, source):
             experiment = place.source(step)
             centre.register([experiment])
             with case.hold(centre, place, step) as port:
-                centre.service.add_site(server, folder / 'centre/site', port)
-                run = centre.service.ended(centre.start(), 600)
-            told.append(Told(centre.seconds(run), run['bottlenecks']))
+                centre.service.add_site(server, centre.site, port)
+                run = centre.service.complete(centre.start())
+            told.append(Told(seconds_of(run), run['bottlenecks']))
         return told
 
 
@@ -172,7 +182,7 @@ class Place:
                 joins=''.join(JOINS.format(group=each) for each in self.slow.folders),
                 sftp_server=sftp_server(),
                 tool=shutil.which(name),
-                program=TOP / 'dozo',
+                program=LAUNCHER,
                 folder=path.parent,
             )
         )
@@ -302,7 +312,7 @@ def with_slow_digests(place):
 
 def with_slow_service(place):
     place.slow = place.group('cpu', 'cpuacct')
-    return {'program': place.script('dozo', SLOW_PROGRAM).parent}
+    return {'program': place.script('dozo', SLOW_PROGRAM)}
 
 
 @contextmanager

@@ -10,20 +10,20 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import threading
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from centre import Centre, make
+from centre import Centre, make, psql
 from measure import workspace
-from namespaces import in_own_network, inside, run
-from processes import CannotMeasure, wait_for
-from row import Row, at_most, print_rows
+from namespaces import SITE, Network, in_own_network, inside
+from processes import CannotMeasure, begin, wait_for
+from program import LAUNCHER
+from row import Row, at_most, exactly, shown
 from server import Server, free_port
-from service import TOP, Service
-from workers import SITE, Broker, Network, Worker
+from service import Service
+from workers import Broker, Worker
 
 BYTES_PER_SECOND = 400_000  # of each link
 SETTINGS = {'DOZO_TRANSFER_CHUNK': '2', 'DOZO_TRANSFER_BUNDLE_ENTRIES': '4', 'DOZO_TRANSFER_PARTITIONS': '2', 'DOZO_INGEST_LOOKS': '1'}
@@ -58,7 +58,7 @@ def add_options(parser):
 
 def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
-    in_own_network([TOP / 'dozo', 'version'])
+    in_own_network([LAUNCHER, 'version'])
     size = SHORT if options.short else FULL
     seed = options.seed or random.SystemRandom().randrange(1 << 32)
     with ExitStack() as open_now:
@@ -69,9 +69,9 @@ def measure(options):
         party = open_now.enter_context(Party(folder, network, server, broker))
         faults = Faults(party, size, seed)
         rows = list(faults.rows(faults.nights(folder)))
-    print_rows('faults', rows)
-    print(f'\nA worker whose link is back:\n\n{faults.seen.late[0].strip()}\n', flush=True)
-    return [f'{row.name}: {row.short}' for row in rows if row.short], f'seed {seed}, load at the end {os.getloadavg()[0]:.1f}'
+    shortfalls = shown('faults', rows)
+    print(f'A worker whose link is back:\n\n{faults.seen.late[0].strip()}\n', flush=True)
+    return shortfalls, f'seed {seed}, load at the end {os.getloadavg()[0]:.1f}'
 
 
 class Database:
@@ -92,14 +92,8 @@ class Database:
             hosts.write('host all all 10.99.0.0/16 scram-sha-256\n')
         # PostgreSQL does not run as root.
         command = ['unshare', '--user', self.program, '-D', self.data, '-p', str(self.port), '-c', 'max_connections=200']
-        with open(self.data.parent / 'log', 'wb') as log:
-            self.process = subprocess.Popen(
-                [*command, '-c', f'listen_addresses=127.0.0.1,{self.address}'],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        command += ['-c', f'listen_addresses=127.0.0.1,{self.address}']
+        self.process = begin(command, self.data.parent / 'log')
         wait_for(self.is_ready, LIMIT_SECONDS, 'the database')
         return self
 
@@ -124,17 +118,7 @@ class Database:
 
     def ask(self, query):
         """Returns the rows of a query, each a list of texts."""
-        told = subprocess.run(
-            ['psql', '-h', '127.0.0.1', '-p', str(self.port), '-U', 'postgres', '-d', 'postgres', '-XqAtF', '\t', '-c', query],
-            env={**os.environ, 'PGPASSWORD': self.password.read_text().strip()},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_SECONDS,
-        )
-        if told.returncode != 0:
-            raise CannotMeasure(f'psql: {told.stderr.strip()[:500]}')
-        return [line.split('\t') for line in told.stdout.splitlines()]
+        return psql(self.port, self.password, query)
 
     def number(self, query):
         return int(self.ask(query)[0][0])
@@ -144,8 +128,6 @@ class Party:
     """Two services and three workers with one database, each of which can die, for a `with` block."""
 
     def __init__(self, folder, network, server, broker):
-        if not shutil.which('psql'):
-            raise CannotMeasure('psql is missing (package postgresql-client)')
         self.folder = folder
         self.network = network
         self.server = server
@@ -157,7 +139,7 @@ class Party:
 
     def __enter__(self):
         site = self.folder / 'centre/site'
-        with Centre(self.folder / 'centre', TOP, None, self.server) as centre:
+        with Centre(self.folder / 'centre', self.server) as centre:
             database = Database(centre, self.network.address(0))
         self.site = site / 'P'
         self.versions = site / '.dozo/versions'
@@ -271,12 +253,7 @@ class Faults:
         time.sleep(self.dice.uniform(least, most))
 
     def until(self, condition, what):
-        deadline = time.monotonic() + LIMIT_SECONDS
-        while not (found := condition()):
-            if time.monotonic() > deadline:
-                raise CannotMeasure(f'{what}: not within {LIMIT_SECONDS} s')
-            time.sleep(POLL_SECONDS)
-        return found
+        return wait_for(condition, LIMIT_SECONDS, what, POLL_SECONDS)
 
     def busy(self, host):
         claims = self.party.claims(host)
@@ -298,14 +275,8 @@ class Faults:
         claims = self.busy(name)
         if kind == 'worker':
             self.party.work(name)
-        if not claims:
-            # Nothing was in flight: this fault does not count.
-            if kind == 'cut':
-                self.party.network.mend(number)
-            self.put_back(kind)
-            return True
-        if not self.note_takeover(kind, began, *claims):
-            # What was in flight had arrived after all, and the run is over.
+        if not claims or not self.note_takeover(kind, began, *claims):
+            # Nothing was in flight, or it had arrived after all and the run is over: this fault does not count.
             if kind == 'cut':
                 self.party.network.mend(number)
             self.put_back(kind)
@@ -395,7 +366,7 @@ class Faults:
         return copied
 
     def night(self, sources):
-        lines = '\n'.join(['project,code,source', *(f'P,{code},{source}' for code, source in sources.items())])
+        lines = '\n'.join(['project,code,source', *(f'P,{code},{source}' for code, source in sources.items())]).encode()
         self.insist(lambda service: service.post_csv('/experiments/bulk', lines))
         before = self.database.number('select coalesce(max(run_id), 0) from run')
         self.insist(lambda service: service.post('/runs', {'site': 'dr'}))
@@ -435,13 +406,13 @@ class Faults:
         yield Row('deaths of the broker', '', str(self.size.faults['broker']))
         yield Row('nights, all complete', '', str(self.database.number('select count(*) from run')))
         wrong = [difference for code, source in copied.items() for difference in differences(source, self.party.site / code / 'data')]
-        yield exactly('files that differ from the source, or are missing, or nobody sent', len(wrong), f'of {len(copied) * self.size.files} {wrong[:3] or ""}')
-        yield exactly('replaced files', int(self.party.versions.exists()), '')
+        yield exactly('files that differ from the source, or are missing, or nobody sent', len(wrong), 0, f'of {len(copied) * self.size.files} {wrong[:3] or ""}')
+        yield exactly('replaced files', int(self.party.versions.exists()), 0)
         for name, query in CHECKS.items():
-            yield exactly(name, self.database.number(query), '')
+            yield exactly(name, self.database.number(query), 0)
         after = {worker: self.recorded(worker) for worker in seen.fenced}
         late = [worker for worker, then in seen.fenced.items() if after[worker] != then]
-        yield exactly('workers that recorded something after others had taken over', len(late), f'of {len(after)} {late[:3] or ""}')
+        yield exactly('workers that recorded something after others had taken over', len(late), 0, f'of {len(after)} {late[:3] or ""}')
         resent = self.database.number('select coalesce(sum((attempts - 1) * length_bytes), 0) from transfer_unit')
         measured = f'{resent / 1e6:.1f} MB of {seen.in_flight_bytes / 1e6:.1f} MB'
         yield at_most('bytes sent again, of those in flight', resent / max(1, seen.in_flight_bytes), 1, measured, True)
@@ -465,11 +436,6 @@ CHECKS = {
         """,
     'findings': 'select count(*) from finding',
 }
-
-
-def exactly(name, count, measured):
-    """Returns a row of which nothing may be found."""
-    return Row(name, '0', f'{count} {measured}'.strip(), str(count) if count else '')
 
 
 def differences(source, copy):

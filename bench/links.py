@@ -4,20 +4,20 @@ A relay simulates the link. What has arrived is looked at all the time: the shar
 That of the whole command, with its start and its last sync, is printed beside it.
 """
 
-import sys
-
 from arriving import Arrivals
 from copying import copy
 from data import MB, even
 from measure import workspace
 from relay import LINK_BYTES_PER_SECOND, Relay
-from row import at_least
+from row import at_least, teller
 from server import Server
 
 ROUND_TRIPS_MS, ROUND_TRIPS_MS_SHORT = (1.4, 8, 36, 200), (8,)
 # Name, files, bytes of each, and the least share.
 SETS = (('large files', 8, 300 * MB, 0.9), ('100 kB files', 10_000, 100_000, 0.85))
 SETS_SHORT = (('large files', 2, 10 * MB, 0.9), ('100 kB files', 100, 100_000, 0.85))
+
+say = teller('foresight')
 
 
 def rates(work, short):
@@ -27,7 +27,7 @@ def rates(work, short):
             source = even(f'link-{files}-{size}', files, size, 1).make(data_folder)
             for round_trip in ROUND_TRIPS_MS_SHORT if short else ROUND_TRIPS_MS:
                 share, whole = sent(server, folder / f'{files}-{round_trip}', source, round_trip, files * size)
-                print(f'foresight: {name}, {round_trip} ms: {share:.2f}', file=sys.stderr, flush=True)
+                say(f'{name}, {round_trip} ms: {share:.2f}')
                 rows.append(at_least(f'{name}, {round_trip} ms', share, least, f'{share:.2f}; whole command {whole:.2f}', not short))
     return rows
 

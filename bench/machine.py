@@ -7,36 +7,14 @@ import shutil
 import subprocess
 
 from processes import CannotMeasure
-from relay import find_java
-from server import find_tool
-
-INSTALLABLE = ('rsync', 'lftp', 'rclone')
+from program import find_java
 
 VERSION_COMMANDS = {
     'OpenSSH': ['ssh', '-V'],
     'tar': ['tar', '--version'],
     'sha256sum': ['sha256sum', '--version'],
     'rsync': ['rsync', '--version'],
-    'lftp': ['lftp', '--version'],
-    'rclone': ['rclone', 'version'],
-    'mscp': ['mscp', '-h'],
 }
-
-
-def install():
-    """Installs the peers that Debian offers."""
-    missing = [name for name in INSTALLABLE if not find_tool(name)]
-    if not missing:
-        return
-    if os.geteuid() != 0 or not shutil.which('apt-get'):
-        raise CannotMeasure(f'--install needs root and apt-get; missing: {", ".join(missing)}')
-    quiet = {'stdout': subprocess.DEVNULL, 'stdin': subprocess.DEVNULL, 'timeout': 600}
-    environment = {**os.environ, 'DEBIAN_FRONTEND': 'noninteractive'}
-    # A partly failed update may be enough; if not, the installation reports it.
-    subprocess.run(['apt-get', 'update'], env=environment, **quiet)
-    command = ['apt-get', 'install', '-y', '--no-install-recommends', *missing]
-    if subprocess.run(command, env=environment, **quiet).returncode != 0:
-        raise CannotMeasure(f'could not install {" ".join(missing)}')
 
 
 def facts(work):

@@ -1,11 +1,9 @@
 """A generated centre: its catalogue, its users, and a file of new visits."""
 
 import subprocess
-from pathlib import Path
 
-from coverage import LIBRARIES
 from processes import CannotMeasure
-from relay import find_java
+from program import LIBRARIES, build, java
 
 PROJECTS = 200  # as in MadeCatalogue.java
 PASSWORD = 'of a bench only, gone with it'
@@ -23,14 +21,14 @@ USERS = {
 
 def catalogue(data, experiments, entries, say):
     """Returns a service's work folder with the experiments, made once."""
+    build()
     made = data / f'catalogue-{experiments}-{entries}'
     if not made.exists():
         say(f'makes up {experiments:,} experiments with {entries:,} entries')
         part = made.with_name(made.name + '.part')
         subprocess.run(['rm', '-rf', part], check=True)  # left by a killed run
-        command = [find_java(), '-Xmx256m', '-cp', f'{LIBRARIES}/*', Path(__file__).with_name('MadeCatalogue.java')]
-        command += [part, experiments, entries]
-        ended = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, timeout=LIMIT_SECONDS)
+        command = java(f'{LIBRARIES}/*', 'MadeCatalogue.java', part, experiments, entries, options=('-Xmx256m',))
+        ended = subprocess.run(command, stdout=subprocess.DEVNULL, timeout=LIMIT_SECONDS)
         if ended.returncode != 0:
             raise CannotMeasure(f'MadeCatalogue ended with {ended.returncode}')
         part.rename(made)

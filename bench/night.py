@@ -7,29 +7,23 @@ their times are the run's own, from its start to its end. Nights that warm up a 
 import itertools
 import os
 import shutil
-import socket
 import statistics
-import subprocess
-import sys
-import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import timeline
-from centre import LIMIT_SECONDS, WARM_UP_NIGHTS_MAX, Centre, make, new_nights, warm_up_row, warmed_up
-from counts import counts
+from centre import WARM_UP_NIGHTS_MAX, Centre, make, new_nights, warm_up_row, warmed_up
 from data import KB, MB
 from engine import DOZO
 from measure import fill_in, workspace
 from processes import CannotMeasure, timed
+from program import LAUNCHER, TOP, build
 from readers import FLOOD, readers
-from row import Row, at_most, print_rows
-from relay import Relay
+from relay import Forward, Relay
+from row import Row, at_most, shown, teller
 from server import Server
-from service import TOP
+from service import LIMIT_SECONDS
 from table import spread
-from years import years
 
 COPY_MAX = 1.15  # a night of new files / a plain copy of them
 NEW_SECONDS_MAX = 0.05  # per experiment of 20 new files
@@ -43,6 +37,7 @@ CHANGED_SECONDS_MAX = 5  # one changed file among a million
 CHANGED_WIRE_BYTES_MAX = MB  # in both directions together
 FILES_A_FOLDER = 38  # as in the centre's tree
 ROUND_TRIP_MS = 36
+say = teller('night')
 
 
 @dataclass(frozen=True)
@@ -57,10 +52,6 @@ class Size:
     many: tuple[int, int]
     readers: tuple[int, int]
     flood: int
-    history: int
-    nights: int
-    counted: tuple[int, int]
-    drawn: tuple[int, int]
     rounds: int
     warm_ups: int
 
@@ -74,10 +65,6 @@ FULL = Size(
     many=(20_000, 50),
     readers=(32, 64),
     flood=FLOOD,
-    history=3_650,
-    nights=300,
-    counted=(100, 20),
-    drawn=(48, 64),
     rounds=3,
     warm_ups=WARM_UP_NIGHTS_MAX,
 )
@@ -90,10 +77,6 @@ SHORT = Size(
     many=(8, 5),
     readers=(3, 8),
     flood=100,
-    history=50,
-    nights=3,
-    counted=(3, 5),
-    drawn=(24, 8),
     rounds=1,
     warm_ups=2,
 )
@@ -108,7 +91,6 @@ def add_options(parser):
     parser.add_argument(
         '--beside', action='append', default=[], metavar='NAME=FOLDER', help='another built tree of Dozo, measured in turn with this one'
     )
-    parser.add_argument('--timeline', metavar='FILE', help='only draws a night of new experiments, as SVG')
     parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
 
 
@@ -120,44 +102,16 @@ def measure(options):
     chosen = options.tests.split(',') if options.tests else [name for name in TESTS if name not in left_out]
     if unknown := [name for name in chosen if name not in TESTS]:
         raise CannotMeasure(f'no test is called {unknown[0]}')
-    subprocess.run([TOP / 'dozo', 'copy', '--help'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=900, check=True)
+    build()
     builds = {'dozo': TOP} | dict(each.split('=', 1) for each in options.beside)
     say(f'load {os.getloadavg()[0]:.1f} before')
-    if options.timeline:
-        return draw(options.timeline, options.work, size.drawn), ''
     short = []
     with workspace(options.work) as (_, folder), Server(folder / 'sshd') as server:
         for name in chosen:
             print(f'\n## {name}\n', flush=True)
-            rows = TESTS[name](folder / name, server, builds, size, rounds, not options.short)
-            print_rows(name, rows)
-            short += [f'{row.name} {row.short}' for row in rows if row.short]
+            short += shown(name, TESTS[name](folder / name, server, builds, size, rounds, not options.short))
             shutil.rmtree(folder / name)
     return short, 'short: figures not judged' if options.short else ''
-
-
-def draw(file, work, counts):
-    """Draws the second night of a service, in which nothing is done for the first time.
-
-    Returns what is wrong with its times.
-    """
-    with workspace(work) as (_, folder), Server(folder / 'sshd') as server, Centre(folder / 'dozo', TOP, server.port, server) as centre:
-        for part in ('first', 'drawn'):
-            centre.register(make(folder / part, *counts, 100 * KB, MB, 4))
-            os.sync()
-            say(f'{part} night: {centre.night():.2f} s')
-        night = timeline.read(centre)
-    if wrong := timeline.check(night):
-        return [f'a night that can be drawn: {wrong}']
-    Path(file).write_text(timeline.svg(night))
-    for name, (start, end) in timeline.flows(night).items():
-        print(f'{name}: {start:.2f} to {end:.2f} s of {night.seconds:.2f}')
-    print(timeline.overlaps(night))
-    return []
-
-
-def say(what):
-    print(f'night: {what}', file=sys.stderr, flush=True)
 
 
 def new(folder, server, builds, size, rounds, judged):
@@ -167,7 +121,7 @@ def new(folder, server, builds, size, rounds, judged):
     copies = {name: [] for name in builds}
     rows = []
     with ExitStack() as stack:
-        centres = {name: stack.enter_context(Centre(folder / name, program, server.port, server)) for name, program in builds.items()}
+        centres = {name: stack.enter_context(Centre(folder / name, server, program=Path(program) / 'dozo')) for name, program in builds.items()}
         for name, centre in centres.items():
             # A quarter of a night, because the disk must keep what all nights have sent.
             few = new_nights(centre, folder / f'warm-{name}', max(1, experiments // 4), files, 100 * KB, MB, 4)
@@ -190,7 +144,7 @@ def new(folder, server, builds, size, rounds, judged):
 
 def plain_copy(destination, source, program, server):
     destination.mkdir()
-    command = DOZO.replace(str(TOP / 'dozo'), str(Path(program) / 'dozo'))
+    command = DOZO.replace(str(LAUNCHER), str(Path(program) / 'dozo'))
     values = {'src': source, 'dst': destination / 'to', 'port': server.port, 'key': server.key, 'known': server.known_hosts, 'user': server.user}
     server.client_configuration(server.port)
     with open(destination / 'log', 'wb') as log:
@@ -215,7 +169,7 @@ def small_nights(folder, server, builds, counts, warm_ups, judged, port, limit):
     rows = []
     made = make(folder / 'sources', experiments, files, KB, 20 * KB)
     for name, program in builds.items():
-        with Centre(folder / name, program, port, server) as centre:
+        with Centre(folder / name, server, port, Path(program) / 'dozo') as centre:
             few = new_nights(centre, folder / f'warm-{name}', max(1, experiments // 4), files, KB, 20 * KB)
             rows.append(warm_up_row(name, warmed_up(few, warm_ups)))
             centre.register(made)
@@ -246,7 +200,7 @@ def unchanged_nights(folder, server, builds, counts, rounds, warm_ups, judged, l
     made = make(folder / 'sources', experiments, files, 10, 100, 5)
     rows = []
     for name, program in builds.items():
-        with Centre(folder / name, program, server.port, server) as centre:
+        with Centre(folder / name, server, program=Path(program) / 'dozo') as centre:
             warmed_up(centre.night, warm_ups)
             empty = [centre.night() for _ in range(rounds)]
             centre.register(made)
@@ -296,11 +250,11 @@ def changed(folder, server, builds, size, rounds, judged):
     made = make(folder / 'sources', 1, files, 10, 100, folders)
     rows = []
     for name, program in builds.items():
-        with Centre(folder / name, program, server.port, server) as centre, Meter(server.port) as meter:
+        with Centre(folder / name, server, program=Path(program) / 'dozo') as centre, Forward(server.port) as meter:
             centre.register(made)
             first = centre.night()
             say(f'changed {name}: first night {first:.1f} s')
-            centre.service.add_site(server, folder / name / 'site', meter.port)
+            centre.service.add_site(server, centre.site, meter.port)
             numbers = itertools.count(1)
 
             def night():
@@ -327,59 +281,9 @@ def changed(folder, server, builds, size, rounds, judged):
     return rows
 
 
-class Meter:
-    """A relay to the site, to be used in a `with` block.
-
-    `port` leads to the site; `bytes` counts what has passed, in both directions.
-    """
-
-    def __init__(self, site_port):
-        self.site_port = site_port
-        self.bytes = 0
-        self.adding = threading.Lock()
-
-    def __enter__(self):
-        self.listener = socket.create_server(('127.0.0.1', 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.listener.close()
-
-    def accept(self):
-        while True:
-            try:
-                near, _ = self.listener.accept()
-            except OSError:  # closed
-                return
-            far = socket.create_connection(('127.0.0.1', self.site_port))
-            for source, sink in ((near, far), (far, near)):
-                source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                threading.Thread(target=self.pump, args=(source, sink), daemon=True).start()
-
-    def pump(self, source, sink):
-        try:
-            while data := source.recv(1 << 20):
-                with self.adding:
-                    self.bytes += len(data)
-                sink.sendall(data)
-            sink.shutdown(socket.SHUT_WR)
-        except OSError:  # the other side has closed
-            pass
-
-
 def with_readers(folder, server, builds, size, rounds, judged):
     folder.mkdir()
-    return readers(folder, server, builds['dozo'], size.readers, rounds, size.warm_ups, size.flood, judged)
-
-
-def of_years(folder, server, builds, size, rounds, judged):
-    return years(folder, server, builds['dozo'], size.history, size.nights, judged)
-
-
-def counted(folder, server, builds, size, rounds, judged):
-    return counts(folder, builds['dozo'], *size.counted)
+    return readers(folder, server, size.readers, rounds, size.warm_ups, size.flood, judged)
 
 
 TESTS = {
@@ -388,10 +292,8 @@ TESTS = {
     'far': far,
     'unchanged': unchanged,
     'changed': changed,
-    'counts': counted,
     'readers': with_readers,
     'many': many,
-    'years': of_years,
 }
-LONG = {'many', 'years'}  # run in full only on request
+LONG = {'many'}  # run in full only on request
 SAME_CODE = {'far', 'many'}  # not in short form, because small and unchanged already run their code

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from containers import codename, mounts_below, succeed
-from processes import CannotMeasure, children, name_and_session, stop, wait_for
+from processes import CannotMeasure, begin, children, name_and_session, stop, wait_for
 
 BOOT_SECONDS = 300
 STOP_SECONDS = 180
@@ -43,17 +43,9 @@ class Machine:
         self.groups = [hierarchy / self.name for hierarchy in hierarchies()]
         for group in self.groups:
             group.mkdir()
-        with open(self.folder / 'console.log', 'wb') as log:
-            self.container = subprocess.Popen(
-                [self.nspawn, '--quiet', '--register=no', '--keep-unit', '--private-network', '--link-journal=no']
-                + [f'--machine={self.name}', f'--directory={self.tree}', '--boot'],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=self.environment,
-                start_new_session=True,
-                preexec_fn=self.join_groups,
-            )
+        command = [self.nspawn, '--quiet', '--register=no', '--keep-unit', '--private-network', '--link-journal=no']
+        command += [f'--machine={self.name}', f'--directory={self.tree}', '--boot']
+        self.container = begin(command, self.folder / 'console.log', env=self.environment, preexec_fn=self.join_groups)
         try:
             wait_for(self.has_booted, BOOT_SECONDS, 'the start of the container')
         except BaseException:

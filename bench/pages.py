@@ -9,24 +9,23 @@ import os
 import re
 import statistics
 import subprocess
-import sys
 import time
 import urllib.parse
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from beside import Backup, backup_sources
-from coverage import build
 from made import NO_SCRUB, PASSWORD, USERS, catalogue, copy, visits
 from measure import workspace
 from processes import CannotMeasure
-from relay import find_java
+from program import TOP, find_java, java
+from row import add_parts, chosen_parts, teller
 from server import Server, find_tool
 from service import Service
 from table import markdown, spread
 from viewers import Viewers, log_in
 
-TOP = Path(__file__).resolve().parent.parent
+say = teller('pages')
 TABLE = TOP / 'docs/reference/access.md'  # AccessTest compares it with the program
 BROWSERS = ('chromium', 'chromium-browser', 'google-chrome')
 LOAD_LIMIT_SECONDS = 3600
@@ -69,7 +68,7 @@ SHORT = Size(400, 20_000, 300, 1, 0, 100, 40, 1, 3, 20, False)
 
 def add_options(parser):
     parser.add_argument('--short', action='store_true', help='little of everything: does it all work? figures are not judged')
-    parser.add_argument('--only', metavar='PARTS', default=','.join(PARTS), help=f'of {",".join(PARTS)}')
+    add_parts(parser, PARTS)
     parser.add_argument('--loads', type=int, metavar='N', help=f'of each page: {FULL.loads}')
     parser.add_argument('--rounds', type=int, metavar='N', help=f'without and with viewers: {FULL.rounds}')
     parser.add_argument('--seconds', type=int, metavar='N', help=f'of each window: {FULL.seconds}')
@@ -84,10 +83,7 @@ PARTS = ('loads', 'viewers')
 
 def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
-    chosen = options.only.split(',')
-    unknown = set(chosen) - set(PARTS)
-    if unknown:
-        raise SystemExit(f'pages: no part is named {", ".join(sorted(unknown))}; there are {", ".join(PARTS)}')
+    chosen = chosen_parts(options, PARTS)
     size = chosen_size(options)
     shortfalls = []
     with workspace(options.work) as (data, folder):
@@ -100,7 +96,6 @@ def measured(chosen, size, data, folder):
     """Returns the measured parts, to be judged after the run that they use; prints each table as soon as it is
     complete.
     """
-    build()
     (folder / 'dozo').mkdir(mode=0o700)
     copy(catalogue(data, size.experiments, size.entries, say), folder / 'dozo/work')
     (folder / 'site').mkdir()
@@ -129,10 +124,6 @@ def chosen_size(options):
     size = SHORT if options.short else FULL
     given = {name: getattr(options, name) for name in ('experiments', 'entries', 'loads', 'rounds', 'seconds')}
     return replace(size, **{name: number for name, number in given.items() if number is not None})
-
-
-def say(what):
-    print(f'pages: {what}', file=sys.stderr, flush=True)
 
 
 def add_people(service):
@@ -303,10 +294,9 @@ def driven(folder, port, rounds, lines):
     chromium = next((found for found in map(find_tool, BROWSERS) if found), None)
     if not chromium:
         raise CannotMeasure('there is no Chromium (package chromium)')
-    command = [find_java(), '-Xmx256m', '-cp', playwright(folder), Path(__file__).with_name('PageLoads.java')]
-    command += [f'http://127.0.0.1:{port}', chromium, rounds]
+    arguments = (f'http://127.0.0.1:{port}', chromium, rounds)
     ended = subprocess.run(
-        [str(word) for word in command],
+        java(playwright(folder), 'PageLoads.java', *arguments, options=('-Xmx256m',)),
         input='\n'.join(lines),
         stdout=subprocess.PIPE,
         text=True,

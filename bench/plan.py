@@ -1,20 +1,14 @@
-"""Rate, balance and memory of Dozo's planner, without files."""
+"""Rate, balance and memory of Dozo's planner, without files: a part of catalogue."""
 
-import argparse
 import json
 import random
 import statistics
 import subprocess
-import sys
-from pathlib import Path
 
 import data
 from processes import CannotMeasure
-from relay import find_java
-from row import Row, print_rows
-
-TOP = Path(__file__).resolve().parent.parent
-CLASSES = TOP / 'batch-jobs' / 'engine' / 'target' / 'classes'
+from program import classes, java
+from row import Row
 
 RATE_MIN = 1_000_000
 IMBALANCE_MAX = 0.01
@@ -43,8 +37,7 @@ def imbalance_row(sizes, partitions):
     return Row(
         f'imbalance, `mixed`, {partitions} partitions',
         f'≤ {IMBALANCE_MAX:.0%}',
-        f'{value:.2%} ({planned["bundles"]} bundles, {planned["large"]} large files;'
-        f' {planned["by_claim"]:.0%} if these were work of who claims them alone)',
+        f'{value:.2%} ({planned["bundles"]} bundles, {planned["large"]} large files)',
         '' if value <= IMBALANCE_MAX else f'imbalance of {partitions} partitions {value:.2%}',
     )
 
@@ -80,24 +73,9 @@ def mixed_sizes():
 
 
 def plan(sizes, entries, partitions):
-    if not (CLASSES / 'dozo' / 'plan').is_dir():
-        raise CannotMeasure('Dozo is not built: ./dozo --help builds it')
-    program = Path(__file__).with_name('PlanRate.java')
-    command = [find_java(), HEAP, '-XX:+UseSerialGC', '-cp', CLASSES, program, str(entries), str(partitions)]
+    command = java(classes('engine'), 'PlanRate.java', entries, partitions, options=(HEAP, '-XX:+UseSerialGC'))
     text = '\n'.join(map(str, sizes))
     ended = subprocess.run(command, input=text, capture_output=True, text=True, timeout=600)
     if ended.returncode != 0:
         raise CannotMeasure(f'the planner ended with {ended.returncode}: {ended.stderr.strip()[-300:]}')
     return json.loads(ended.stdout)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--short', action='store_true', help='fewer entries; the rate is not judged')
-    found = rows(parser.parse_args().short)
-    print_rows('planner', found)
-    return 1 if any(row.short for row in found) else 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -78,6 +78,15 @@ def wait_for_end(pid, limit_seconds):
         os.close(handle)
 
 
+def begin(command, log, **options):
+    """Starts a program that runs beside the measurement, in its own session, with its output in a file."""
+    words = [str(word) for word in command]
+    with open(log, 'wb') as output:
+        return subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, **options
+        )
+
+
 def stop(child, limit_seconds=10):
     """Ends one of our processes."""
     if child.poll() is None:

@@ -1,39 +1,62 @@
-"""The proof of copies: damage that is found, names that survive, and the cost of verification.
+"""The rate of a scrub of many small files, compared with the digest command over the same files."""
 
-Parts: `overlap` (verification compared with the transfer alone), `names` (awkward names reach the site and are
-verified), `mutations` (seeded damage at the site is found, and nothing else), `scrub` (its rate compared with the
-digest command's).
-"""
+import statistics
+import subprocess
+import time
 
-import mutations
-import names
-import overlap
-import scrubbing
+from centre import Centre
+from data import KB, even
 from measure import workspace
-from row import print_rows
+from processes import CannotMeasure
+from row import at_least, shown
+from server import Server
+from service import LIMIT_SECONDS, seconds_of
+from table import spread
 
-PARTS = {'overlap': overlap, 'names': names, 'mutations': mutations, 'scrub': scrubbing}
+RATIO_MIN = 0.8
+ROUNDS = 3
+FULL_FILES, SHORT_FILES = 100_000, 500
+FILE_BYTES = 100 * KB
 
 
 def add_options(parser):
-    parser.add_argument('--short', action='store_true', help='little of everything: does it all work? rates are not judged')
-    parser.add_argument('--only', metavar='PARTS', default=','.join(PARTS), help=f'of {",".join(PARTS)}')
-    parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
+    parser.add_argument('--short', action='store_true', help='few files: does it all work? the rate is not judged')
+    parser.add_argument('--work', metavar='DIR', help='keeps the data set there; else in a temporary folder')
 
 
 def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
-    chosen = options.only.split(',')
-    unknown = set(chosen) - set(PARTS)
-    if unknown:
-        raise SystemExit(f'proof: no part is named {", ".join(sorted(unknown))}; there are {", ".join(PARTS)}')
-    shortfalls = []
-    with workspace(options.work) as (_, folder):
-        for name in chosen:
-            below = folder / name
-            below.mkdir()
-            rows = PARTS[name].rows(below, options.short)
-            print_rows(name, rows)
-            print()
-            shortfalls += [f'{row.name}: {row.short}' for row in rows if row.short]
-    return shortfalls, 'short: rates not judged' if options.short else ''
+    files = SHORT_FILES if options.short else FULL_FILES
+    with workspace(options.work) as (data_folder, folder):
+        source = even(f'scrub-{files}', files, FILE_BYTES, files // 100).make(data_folder)
+        rows = compared(folder, source, files, 1 if options.short else ROUNDS, not options.short)
+    return shown('scrub', rows), 'short: the rate is not judged' if options.short else ''
+
+
+def compared(folder, source, files, rounds, judged):
+    with Server(folder / 'sshd') as server, Centre(folder / 'centre', server) as centre:
+        centre.register([source])
+        centre.night()
+        tool = centre.service.post('/sites/dr/check', {})['digest'].removeprefix('exec ')
+        alone, scrubs = [], []
+        for _ in range(rounds):
+            alone.append(digested(tool, centre.site / 'P/E0/data', files))
+            scrubs.append(scrubbed(centre.service))
+    ratio = statistics.median(alone) / statistics.median(scrubs)
+    measured = f'{ratio:.2f}: {spread(scrubs)} s beside {spread(alone)} s of `{tool}`'
+    return [at_least(f"{files:,} files, scrub / digest command's rate", ratio, RATIO_MIN, measured, judged)]
+
+
+def digested(tool, folder, files):
+    """Returns the seconds that the digest command needs for all files, one process after the other."""
+    started = time.monotonic()
+    command = ['bash', '-o', 'pipefail', '-c', f'find . -type f -print0 | xargs -0 {tool} | wc -l']
+    ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, timeout=LIMIT_SECONDS)
+    if ended.returncode != 0 or int(ended.stdout) != files:
+        raise CannotMeasure(f'{tool} ended with {ended.returncode}')
+    return time.monotonic() - started
+
+
+def scrubbed(service):
+    """Returns the seconds of a scrub of everything, from its start to its end."""
+    return seconds_of(service.complete(service.post('/scrubs', {'all': True, 'cold': False})))

@@ -4,7 +4,6 @@ The readers use wrk: each requests the next page as soon as it has the last one.
 wrk does not report how long an unanswered request has waited.
 """
 
-import json
 import math
 import os
 import random
@@ -13,20 +12,19 @@ import signal
 import socket
 import statistics
 import subprocess
-import sys
 import threading
 import time
 import urllib.error
 from collections import Counter
 from dataclasses import dataclass
 
-from centre import LIMIT_SECONDS, Centre, make, new_nights, warm_up_row, warmed_up
+from centre import Centre, make, new_nights, warm_up_row, warmed_up
 from data import KB, MB
 from processes import CannotMeasure, stop, wait_for
-from row import Row, at_most
+from row import Row, at_most, teller
 from server import find_tool
-from service import POLL_SECONDS
-from serving import DONE
+from service import LIMIT_SECONDS, POLL_SECONDS, seconds_of
+from serving import DONE, answer_of
 from table import spread
 
 READERS = 50
@@ -36,6 +34,7 @@ FLOOD = 800
 HANG_SECONDS_MAX = 10
 PAUSE_SECONDS = 0.2  # after a refused request
 READ_BYTES = 65_536
+say = teller('night')
 
 SCRIPT = """\
 local paths = {{
@@ -50,7 +49,7 @@ end
 """ + DONE
 
 
-def readers(folder, server, program, counts, rounds, warm_ups, flood, judged):
+def readers(folder, server, counts, rounds, warm_ups, flood, judged):
     """Measures nights with readers.
 
     `counts`: experiments × files of each night. `flood`: how many read at once in the last one.
@@ -58,7 +57,7 @@ def readers(folder, server, program, counts, rounds, warm_ups, flood, judged):
     if not find_tool('wrk'):
         raise CannotMeasure('wrk is missing (package wrk)')
     nights, answers = {False: [], True: []}, []
-    with Centre(folder / 'dozo', program, server.port, server) as centre:
+    with Centre(folder / 'dozo', server) as centre:
         token = centre.service.add_token('admin', centre.service.admin_password())['secret']
         script = write_script(folder, token, counts[0])
         few = new_nights(centre, folder / 'warm', max(1, counts[0] // 4), counts[1], 100 * KB, MB, 4)
@@ -87,10 +86,6 @@ def readers(folder, server, program, counts, rounds, warm_ups, flood, judged):
         *reader_rows(counts, nights, answers, judged),
         *flood_rows(flood, seconds, flooding),
     ]
-
-
-def say(what):
-    print(f'night: {what}', file=sys.stderr, flush=True)
 
 
 def paths(experiments):
@@ -140,10 +135,7 @@ class Readers:
         finally:
             stop(self.process)
         if not any(failure):
-            try:
-                self.answer = json.loads(said[said.rindex('\n{') :])
-            except ValueError:
-                raise CannotMeasure(f'wrk: {said}') from None
+            self.answer = answer_of(said)
 
 
 def reader_rows(counts, nights, answers, judged):
@@ -171,7 +163,7 @@ def flooded_night(centre, token, count, experiments):
     with Flood(centre.service.port, token, count, paths(experiments)) as flooding:
         # NB: the request for the run's state may be refused as well.
         wait_for(lambda: ended(centre, run), LIMIT_SECONDS, 'the end of a night in a flood', POLL_SECONDS)
-    return centre.seconds(centre.service.get(f'/runs/{run["id"]}')), flooding
+    return seconds_of(centre.service.complete(run)), flooding
 
 
 def ended(centre, run):

@@ -6,17 +6,16 @@ Loading the lists may take at most twice as long as reading them. The next night
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 from data import even
+from centre import Centre
 from measure import workspace
-from mutations import send
 from processes import CannotMeasure
-from relay import find_java
-from row import Row, at_most, print_rows
+from program import APP, LAUNCHER, compiled, find_java
+from row import Row, at_most, exactly, shown, teller
 from server import Server
-from service import TOP, Service
+from service import Service
 
 FULL_FILES, SHORT_FILES = 1_000_000, 4_000
 FOLDER_FILES = 200
@@ -24,6 +23,7 @@ FILE_BYTES = 100
 RATIO_MAX = 2
 LANES = 4
 LIMIT_SECONDS = 7_200
+say = teller('rebuild')
 LISTS = re.compile(r'lists: ([0-9,]+) files, folders and links of [0-9,]+ experiments in ([0-9.]+) s')
 COPIES = re.compile(r'digests: ([0-9,]+) files, folders and links, .* in ([0-9.]+) s')
 
@@ -41,8 +41,7 @@ def measure(options):
         source = even(f'rebuild-{files}', files, FILE_BYTES, files // FOLDER_FILES).make(data_folder)
         to_whole_seconds(source)
         rows = measured(folder, source, not options.short)
-    print_rows(f'{files:,} files of {FILE_BYTES} bytes', rows)
-    return [f'{row.name}: {row.short}' for row in rows if row.short], 'short: not judged' if options.short else ''
+    return shown(f'{files:,} files of {FILE_BYTES} bytes', rows), 'short: not judged' if options.short else ''
 
 
 def to_whole_seconds(top):
@@ -53,14 +52,11 @@ def to_whole_seconds(top):
 
 
 def measured(folder, source, judged):
-    site = folder / 'site'
-    site.mkdir()
     with Server(folder / 'sshd') as server:
-        with Service(folder / 'dozo') as service:
-            service.add_site(server, site)
-            service.post('/projects', {'code': 'p'})
-            service.post('/experiments', {'project': 'p', 'code': 'E', 'source': str(source)})
-            send(service)
+        with Centre(folder / 'centre', server) as centre:
+            centre.register([source])
+            centre.night()
+        site = centre.site
         say('the experiment is at the site')
         read_entries, read_seconds = only_read(folder, server, site)
         say(f'{read_entries:,} entries read in {read_seconds:.1f} s')
@@ -68,8 +64,8 @@ def measured(folder, source, judged):
         if entries != read_entries or copies != entries:
             raise CannotMeasure(f'{read_entries} entries were read, {entries} loaded and {copies} verified')
         with Service(folder / 'rebuilt') as service:
-            service.post('/experiments', {'project': 'p', 'code': 'E', 'source': str(source)})
-            night = send(service)
+            service.post('/experiments', {'project': 'P', 'code': 'E0', 'source': str(source)})
+            night = service.complete(service.post('/runs', {}))
             sent = night['progress']['units']
             safe = service.get('/coverage?site=dr')['totals']['safe']
     ratio = list_seconds / read_seconds
@@ -82,23 +78,20 @@ def measured(folder, source, judged):
             judged,
         ),
         Row('verification', '', f'{copy_seconds:.1f} s, {copies / copy_seconds:,.0f} entries/s'),
-        Row('units of the next night', '0', str(sent), f'{sent} units' if sent else ''),
-        Row('safe afterwards', 'yes', 'yes' if safe else 'no', '' if safe else 'not safe'),
+        exactly('units of the next night', sent, 0),
+        exactly('safe afterwards', safe, True),
     ]
 
 
 def only_read(folder, server, site):
     """Returns the number of entries and the seconds of reading list and listing, by the same client."""
-    app = TOP / 'service/target/app'
-    path = ':'.join(str(app / name) for name in (app / 'copy.path').read_text().strip().split(':'))
-    java = Path(find_java())
+    path = ':'.join(str(APP / name) for name in (APP / 'copy.path').read_text().strip().split(':'))
     options = ['-Xmx512m', '--enable-native-access=ALL-UNNAMED', '--sun-misc-unsafe-memory-access=allow']
-    program = Path(__file__).with_name('ListReads.java')
-    run([java.with_name('javac'), '-cp', path, '-d', folder, program])
+    compiled(folder, path, 'ListReads.java')
     key = folder / 'host_key'
     key.write_text(host_key(server))
-    where = [str(server.port), server.user, str(site), str(server.key), str(key), str(LANES), 'p/E']
-    said = run([java, *options, '-cp', f'{path}:{folder}', 'ListReads', *where])
+    where = [str(server.port), server.user, str(site), str(server.key), str(key), str(LANES), 'P/E0']
+    said = run([find_java(), *options, '-cp', f'{path}:{folder}', 'ListReads', *where])
     entries, _, seconds = said.split()
     return int(entries), float(seconds)
 
@@ -106,7 +99,7 @@ def only_read(folder, server, site):
 def rebuilt(folder, server, site):
     """Rebuilds the catalogue, and returns (entries, seconds of the lists, copies, seconds of the digests)."""
     (folder / 'rebuilt').mkdir(mode=0o700)
-    command = [TOP / 'dozo', 'rebuild-catalogue', '--port', str(server.port), '--identity', server.key]
+    command = [LAUNCHER, 'rebuild-catalogue', '--port', str(server.port), '--identity', server.key]
     command += ['--host-key', host_key(server), 'dr', f'{server.user}@127.0.0.1:{site}']
     said = run(command, {**os.environ, 'DOZO_WORK': str(folder / 'rebuilt/work'), 'DOZO_TRANSFER_LANES': str(LANES)})
     lists, copies = LISTS.search(said), COPIES.search(said)
@@ -130,5 +123,3 @@ def run(command, environment=None):
     return ended.stdout
 
 
-def say(what):
-    print(f'rebuild: {what}', file=sys.stderr, flush=True)

@@ -1,35 +1,55 @@
 """A simulated long link to the site: starts, checks and stops Relay.java."""
 
-import os
-import re
-import shutil
 import socket
 import statistics
 import subprocess
 import threading
 import time
-from pathlib import Path
 
 from processes import CannotMeasure, cpu_seconds, stop
+from program import java
 
-JAVA_OLDEST = 25
 MEGABITS_PER_SECOND = 1000
 LINK_BYTES_PER_SECOND = MEGABITS_PER_SECOND * 1_000_000 / 8
 
 
-def find_java():
-    """Returns the `java` of a recent enough JDK, searched where Dozo's launcher searches."""
-    on_path = shutil.which('java')
-    homes = [os.environ.get('DOZO_JAVA_HOME'), os.environ.get('JAVA_HOME')]
-    homes += [on_path and Path(on_path).resolve().parent.parent]
-    for folder in ('/usr/lib/jvm', '/opt', '~/.sdkman/candidates/java', '~/.jdks'):
-        homes += sorted(Path(folder).expanduser().glob('*'))
-    for home in filter(None, homes):
-        release = Path(home, 'release')
-        version = release.is_file() and re.search(r'JAVA_VERSION="(\d+)', release.read_text())
-        if version and int(version[1]) >= JAVA_OLDEST and Path(home, 'bin/javac').exists():
-            return str(Path(home, 'bin/java'))
-    raise CannotMeasure(f'no JDK {JAVA_OLDEST} or newer; export DOZO_JAVA_HOME=/path/to/jdk')
+class Forward:
+    """An address that leads to a port of this machine, without a delay, for a `with` block. `bytes` counts both directions."""
+
+    def __init__(self, target_port, address='127.0.0.1'):
+        self.target_port = target_port
+        self.listener = socket.create_server((address, 0))
+        self.port = self.listener.getsockname()[1]
+        self.bytes = 0
+        self.adding = threading.Lock()
+
+    def __enter__(self):
+        threading.Thread(target=self.accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:  # closed
+                return
+            far = socket.create_connection(('127.0.0.1', self.target_port))
+            for source, sink in ((near, far), (far, near)):
+                source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                threading.Thread(target=self.passed, args=(source, sink), daemon=True).start()
+
+    def passed(self, source, sink):
+        try:
+            while data := source.recv(1 << 20):
+                with self.adding:
+                    self.bytes += len(data)
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:  # the other side has closed
+            sink.close()
 
 
 class Relay:
@@ -43,9 +63,8 @@ class Relay:
     def __enter__(self):
         self.echo = socket.create_server(('127.0.0.1', 0))
         ports = [str(self.echo.getsockname()[1]), str(self.site_port)]
-        program = Path(__file__).with_name('Relay.java')
-        command = [find_java(), '-XX:+UseSerialGC', '-XX:MaxDirectMemorySize=1g', program]
-        command += [str(self.round_trip_ms), str(self.megabits), *ports]
+        options = ('-XX:+UseSerialGC', '-XX:MaxDirectMemorySize=1g')
+        command = java('', 'Relay.java', self.round_trip_ms, self.megabits, *ports, options=options)
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True
         )

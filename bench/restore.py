@@ -2,8 +2,7 @@
 
 Each restored folder is compared with the source by rsync: kinds, bytes, modes, times, hard links. Restores by the command
 are killed at random moments: what has a final name must then be right, and the same command must complete the rest. Over a
-simulated link the rate of a restore is compared with the link's, and the first byte of a download is timed. The full form
-also runs the randomised restore test over ten times as many names as in the suite.
+simulated link the rate of a restore is compared with the link's, and the first byte of a download is timed.
 """
 
 import filecmp
@@ -13,34 +12,32 @@ import random
 import signal
 import statistics
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 from data import FULL, MB, SHORT
+from centre import Centre
 from engine import SSH
 from measure import workspace
-from mutations import LIMIT_SECONDS, send
 from processes import CannotMeasure
+from program import LAUNCHER
 from relay import LINK_BYTES_PER_SECOND, Relay
+from row import teller
 from server import Server, find_tool
-from service import Service, seconds_of
+from service import LIMIT_SECONDS, seconds_of
 from table import markdown, spread
 
-LAUNCHER = Path(__file__).resolve().parent.parent / 'dozo'
-EXPERIMENT = '/experiments/p/E'
+EXPERIMENT = '/experiments/P/E0'
+say = teller('restore')
 ROUNDS = 3
 KILLS, KILLS_SHORT = 50, 2
 ROUND_TRIP_MS = 36
 UPLOAD_SHARE_MIN, RSYNC_FACTOR_MIN, LINK_SHARE_MIN = 0.9, 1.5, 0.85
 FIRST_BYTE_SECONDS_MAX = 1.0
-FUZZ_TIMES = 10
-FUZZ_LIMIT_SECONDS = 3_600
 COMPARE = ['rsync', '-aHSAX', '--checksum', '--dry-run', '--itemize-changes', '--delete']
 
 
 def add_options(parser):
-    parser.add_argument('--short', action='store_true', help='few files, one round, without the randomised test')
+    parser.add_argument('--short', action='store_true', help='few files, one round: does it all work? times are not judged')
     parser.add_argument('--rounds', type=int, metavar='N', help=f'default: {ROUNDS}')
     parser.add_argument('--work', metavar='DIR', help='keeps the data set there; else in a temporary folder')
 
@@ -53,24 +50,25 @@ def measure(options):
     data = (SHORT if options.short else FULL)['small']
     with workspace(options.work) as (data_folder, folder):
         source = data.make(data_folder)
-        (folder / 'site').mkdir()
-        (folder / 'restored').mkdir()
-        with Server(folder / 'sshd') as server, Service(folder / 'dozo') as service:
-            service.add_site(server, folder / 'site')
-            service.post('/projects', {'code': 'p'})
-            service.put('/projects/p/restore-roots', {'roots': [str(folder / 'restored')]})
-            service.post('/experiments', {'project': 'p', 'code': 'E', 'source': str(source)})
-            upload = seconds_of(send(service))
-            restores, rsyncs, singles, shortfalls = in_turn(service, server, folder, source, rounds)
+        with Server(folder / 'sshd') as server, Centre(folder / 'centre', server) as centre:
+            service = centre.service
+            upload = sent(centre, source, folder / 'restored')
+            restores, rsyncs, singles, shortfalls = in_turn(centre, folder, source, rounds)
             print(table(upload, restores, rsyncs, singles, data), flush=True)
             if not options.short:
                 shortfalls += too_slow(upload, restores, rsyncs)
             shortfalls += streamed(service, source)
             shortfalls += killed(service, folder, source, KILLS_SHORT if options.short else KILLS)
         shortfalls += over_a_link(data_folder, folder, options.short)
-    if not options.short:
-        shortfalls += fuzz()
-    return shortfalls, 'short: times not judged, no randomised test' if options.short else ''
+    return shortfalls, 'short: times not judged' if options.short else ''
+
+
+def sent(centre, source, restored):
+    """Backs an experiment up, and allows restores below a folder. Returns the seconds of the night."""
+    restored.mkdir()
+    centre.service.put('/projects/P/restore-roots', {'roots': [str(restored)]})
+    centre.register([source])
+    return centre.night()
 
 
 def too_slow(upload, restores, rsyncs):
@@ -124,7 +122,7 @@ def first_file(folder):
 
 def begin(service, target, out, *options):
     environment = {**service.environment, 'DOZO_URL': f'http://127.0.0.1:{service.port}'}
-    words = [LAUNCHER, 'restore', '--json', *options, 'p/E', target]
+    words = [LAUNCHER, 'restore', '--json', *options, 'P/E0', target]
     return subprocess.Popen(words, stdout=out, stderr=subprocess.DEVNULL, env=environment, start_new_session=True)
 
 
@@ -142,20 +140,14 @@ def over_a_link(data_folder, folder, short):
     """Restores large files, and downloads the beginning of a small one, over a simulated link."""
     data = (SHORT if short else FULL)['large']
     source = data.make(data_folder)
-    (folder / 'far').mkdir()
-    (folder / 'far-restored').mkdir()
     with (
         Server(folder / 'far-sshd') as server,
         Relay(ROUND_TRIP_MS, server.port) as relay,
-        Service(folder / 'far-dozo') as service,
+        Centre(folder / 'far', server, relay.port) as centre,
     ):
-        service.add_site(server, folder / 'far', relay.port)
-        service.post('/projects', {'code': 'p'})
-        service.put('/projects/p/restore-roots', {'roots': [str(folder / 'far-restored')]})
-        service.post('/experiments', {'project': 'p', 'code': 'E', 'source': str(source)})
-        upload = seconds_of(send(service))
-        seconds = seconds_of(restored(service, folder / 'far-restored/0'))
-        first = [first_byte(service, source) for _ in range(3)]
+        upload = sent(centre, source, folder / 'far-restored')
+        seconds = seconds_of(restored(centre.service, folder / 'far-restored/0'))
+        first = [first_byte(centre.service, source) for _ in range(3)]
     size = sum(files * size for files, size, _ in data.bins)
     share = size / seconds / LINK_BYTES_PER_SECOND
     heads = [f'{ROUND_TRIP_MS} ms, 1 Gbit/s, {size / MB:.0f} MB', 'seconds', 'of the link']
@@ -182,14 +174,14 @@ def first_byte(service, source):
         return time.monotonic() - started
 
 
-def in_turn(service, server, folder, source, rounds):
+def in_turn(centre, folder, source, rounds):
     """Returns the seconds of restores, of rsync, and of restores of a single file, and what differs from the source."""
     restores, rsyncs, singles, shortfalls = [], [], [], []
-    one = first_file(source)
+    service, one = centre.service, first_file(source)
     for number in range(rounds):
         ours, theirs = folder / f'restored/dozo-{number}', folder / f'rsync-{number}'
         restores.append(seconds_of(restored(service, ours)))
-        rsyncs.append(copied(server, folder / 'site/p/E/data', theirs))
+        rsyncs.append(copied(centre.server, centre.site / 'P/E0/data', theirs))
         singles.append(seconds_of(restored(service, folder / f'restored/one-{number}', paths=[str(one)])))
         if differs := differences(source, ours):
             shortfalls.append(f'restore {number} differs from the source: {differs}')
@@ -200,7 +192,7 @@ def in_turn(service, server, folder, source, rounds):
 def restored(service, target, **selection):
     """Restores into a folder and returns the ended restore."""
     asked = service.post(f'{EXPERIMENT}/restores', {'folder': str(target), **selection})
-    ended = service.over(f'{EXPERIMENT}/restores/{asked["id"]}', LIMIT_SECONDS)
+    ended = service.over(f'{EXPERIMENT}/restores/{asked["id"]}')
     if ended['state'] != 'COMPLETE':
         raise CannotMeasure(f'restore {asked["id"]} ended {ended["state"]}: {ended["message"]}')
     return ended
@@ -235,16 +227,3 @@ def table(upload, restores, rsyncs, singles, data):
     rows.append(['restore of one file', spread(singles), '', '', ''])
     heads = [f'{files:,} files, {megabytes:.0f} MB', 'seconds', 'MB/s', 'files/s', "rate / upload's"]
     return markdown(heads, rows) + '\n'
-
-
-def fuzz():
-    """Returns shortfalls of the randomised test; it prints its seed and needs the tests' packages."""
-    say(f'randomised restore, {FUZZ_TIMES} times as long as in the suite')
-    command = [LAUNCHER, 'test', 'RestoreFuzzIT', f'-Dcampaign.times={FUZZ_TIMES}']
-    ended = subprocess.run(command, capture_output=True, text=True, errors='replace', timeout=FUZZ_LIMIT_SECONDS)
-    print('\n'.join(line for line in ended.stdout.splitlines() if 'seed' in line), flush=True)
-    return [] if ended.returncode == 0 else [f'the randomised restore failed: {ended.stdout[-2000:]}']
-
-
-def say(what):
-    print(f'restore: {what}', file=sys.stderr, flush=True)

@@ -1,7 +1,10 @@
-"""A claimed figure and the measured one."""
+"""A claimed figure and the measured one, and parts of a bench that return such rows."""
 
+import sys
+import time
 from dataclasses import dataclass
 
+from processes import CannotMeasure
 from table import markdown
 
 
@@ -24,6 +27,50 @@ def at_least(name, value, limit, measured, judged):
     return Row(name, f'≥ {limit}', measured, f'{value:.3f}' if judged and value < limit else '')
 
 
-def print_rows(subject, rows):
+def exactly(name, value, claimed, what=''):
+    """Returns a row of a number that must be this one, however fast the machine is."""
+    return Row(name, str(claimed), f'{value} {what}'.strip(), '' if value == claimed else str(value))
+
+
+def shown(subject, rows):
+    """Prints the rows; returns the shortfalls."""
     heads = (subject, 'claimed', 'measured', 'short of it')
-    print(markdown(heads, [(row.name, row.claimed, row.measured, row.short) for row in rows]), flush=True)
+    print(markdown(heads, [(row.name, row.claimed, row.measured, row.short) for row in rows]), end='\n\n', flush=True)
+    return [f'{row.name}: {row.short}' for row in rows if row.short]
+
+
+def add_parts(parser, parts, default=None):
+    parser.add_argument('--only', metavar='PARTS', default=','.join(default or parts), help=f'of {",".join(parts)}; default: %(default)s')
+
+
+def chosen_parts(options, parts):
+    """Returns the names of the parts to measure."""
+    chosen = options.only.split(',')
+    if unknown := [name for name in chosen if name not in parts]:
+        raise CannotMeasure(f'no part is named {unknown[0]}; there are {", ".join(parts)}')
+    return chosen
+
+
+def teller(name):
+    """Returns a function that prints progress."""
+    return lambda what: print(f'{name}: {what}', file=sys.stderr, flush=True)
+
+
+class Transcript:
+    """Steps with their times, and `rows` of what was expected of them."""
+
+    def __init__(self):
+        self.started = time.monotonic()
+        self.rows = []
+
+    def tell(self, what):
+        print(f'{time.monotonic() - self.started:6.0f} s  {what}', flush=True)
+
+    def expect(self, name, claimed, measured, good):
+        self.rows.append(Row(name, claimed, str(measured), '' if good else str(measured)))
+
+
+def share_done(run):
+    """Returns the share of a run's bytes that are at the site."""
+    progress = run.get('progress', {})
+    return progress.get('bytesDone', 0) / (progress.get('bytes') or 1)

@@ -7,7 +7,6 @@ what each snapshot of the catalogue adds. Promised: 1 %.
 """
 
 import gzip
-import os
 import re
 import statistics
 import sys
@@ -16,8 +15,9 @@ import time
 import urllib.request
 from pathlib import Path
 
-from coverage import build
+from centre import tree_seconds
 from made import NO_SCRUB, catalogue, copy
+from row import teller
 from service import Service
 
 ENTRIES = 20
@@ -27,28 +27,11 @@ WARM_UP = 60
 SETTLE_SECONDS = 60  # of what a service does after its start
 
 
-def cpu_seconds(pid):
-    """Returns the processor seconds of a process and all its descendants, also of those that have ended."""
-    parents, used = {}, {}
-    for folder in Path('/proc').glob('[0-9]*'):
-        try:
-            words = (folder / 'stat').read_text().rpartition(')')[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        parents[int(folder.name)] = int(words[1])
-        used[int(folder.name)] = sum(map(int, words[11:15])) / os.sysconf('SC_CLK_TCK')
-    family = {pid}
-    while more := {child for child, parent in parents.items() if parent in family} - family:
-        family |= more
-    return sum(used[each] for each in family)
-
-
 def measure(seconds, every, experiments):
     with tempfile.TemporaryDirectory(prefix='dozo-bench-') as temporary:
         folder = Path(temporary)
         if experiments:
-            build()
-            copy(catalogue(folder, experiments, ENTRIES * experiments, lambda text: print(text, file=sys.stderr)), folder / 'work')
+            copy(catalogue(folder, experiments, ENTRIES * experiments, teller('scraping')), folder / 'work')
         compare(folder, seconds, every)
 
 
@@ -62,16 +45,16 @@ def compare(folder, seconds, every):
         for _ in range(WARM_UP):
             scrape(request)
         time.sleep(SETTLE_SECONDS)
-        answer, taken, first, times = b'', set(), cpu_seconds(service.process.pid), []
+        answer, taken, first, times = b'', set(), tree_seconds(service.process.pid), []
         time.sleep(seconds)
-        rest = cpu_seconds(service.process.pid) - first
-        first, end = cpu_seconds(service.process.pid), time.monotonic() + seconds
+        rest = tree_seconds(service.process.pid) - first
+        first, end = tree_seconds(service.process.pid), time.monotonic() + seconds
         while (begun := time.monotonic()) < end:
             answer = scrape(request)
             times.append(time.monotonic() - begun)
             taken.update(TAKEN.findall(gzip.decompress(answer)))
             time.sleep(max(0, every - times[-1]))
-        scraped = cpu_seconds(service.process.pid) - first
+        scraped = tree_seconds(service.process.pid) - first
     print(f'{len(times)} scrapes of {len(taken)} snapshots in {seconds} s, {len(answer)} bytes each, median {1000 * statistics.median(times):.0f} ms')
     print(f'processor seconds: {rest:.2f} at rest, {scraped:.2f} with scrapes; scraping adds {100 * (scraped - rest) / seconds:.2f} % of one')
     print(f'a snapshot: {1000 * (scraped - rest) / len(taken):.0f} ms of a processor')

@@ -3,19 +3,20 @@
 import base64
 import json
 import os
-import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
 from datetime import datetime
 from pathlib import Path
 
-from processes import CannotMeasure, stop, wait_for
+from processes import CannotMeasure, begin, stop, wait_for
+from program import LAUNCHER
 from server import free_port
 
-TOP = Path(__file__).resolve().parent.parent
 START_LIMIT_SECONDS = 120
 STOP_LIMIT_SECONDS = 60
+ANSWER_SECONDS_MAX = 600
+LIMIT_SECONDS = 1800  # of a job
 PAGE = 500
 POLL_SECONDS = 0.5  # a job has the times of its start and its end; asking often would cost the service processor time
 UNDER_WAY = ('WAITING', 'RUNNING', 'PAUSED')
@@ -24,7 +25,7 @@ UNDER_WAY = ('WAITING', 'RUNNING', 'PAUSED')
 class Service:
     """`dozo serve` for a `with` block; it runs only what is requested."""
 
-    def __init__(self, folder, heap='512m', program=TOP / 'dozo', before=(), **settings):
+    def __init__(self, folder, heap='512m', program=LAUNCHER, before=(), **settings):
         """Prepares it. `before`: words before the command, which run it in namespaces."""
         self.folder = Path(folder)
         self.command = [*before, program, 'serve']
@@ -41,15 +42,7 @@ class Service:
 
     def __enter__(self):
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        with open(self.log, 'wb') as log:
-            self.process = subprocess.Popen(
-                self.command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=self.environment,
-                start_new_session=True,
-            )
+        self.process = begin(self.command, self.log, env=self.environment)
         try:
             wait_for(self.answers, START_LIMIT_SECONDS, f'the service ({self.log})')
         except BaseException:
@@ -64,10 +57,14 @@ class Service:
         if self.process.poll() is not None:
             raise CannotMeasure(f'the service ended: {self.log.read_text(errors="replace")[-500:]}')
         try:
-            self.get('/sites')
+            self.ask_first()
             return True
-        except (urllib.error.URLError, ConnectionError, FileNotFoundError):
+        except (urllib.error.URLError, ConnectionError, TimeoutError, FileNotFoundError):
             return False
+
+    def ask_first(self):
+        """Requests something that only a service that has started answers."""
+        self.get('/sites')
 
     def get(self, path):
         return self.ask('GET', path)
@@ -79,7 +76,7 @@ class Service:
         return self.ask('PUT', path, body)
 
     def post_csv(self, path, text):
-        return self.send('admin', self.admin_password(), 'POST', path, text.encode(), 'text/csv')
+        return self.send('admin', self.admin_password(), 'POST', path, text, 'text/csv')
 
     def ask(self, method, path, body=None):
         return self.ask_as('admin', self.admin_password(), method, path, body)
@@ -94,11 +91,6 @@ class Service:
         with self.opened(name, password, method, path, data, kind) as answer:
             return json.load(answer)
 
-    def download(self, path):
-        """Returns the file that a POST makes."""
-        with self.opened('admin', self.admin_password(), 'POST', path, b'', 'application/octet-stream') as answer:
-            return answer.read()
-
     def opened(self, name, password, method, path, data, kind):
         login = base64.b64encode(f'{name}:{password}'.encode()).decode()
         request = urllib.request.Request(
@@ -107,7 +99,7 @@ class Service:
             headers={'Authorization': f'Basic {login}', 'Content-Type': kind},
             method=method,
         )
-        return urllib.request.urlopen(request, timeout=60)
+        return urllib.request.urlopen(request, timeout=ANSWER_SECONDS_MAX)
 
     def all(self, path):
         """Returns the items of all pages."""
@@ -144,11 +136,18 @@ class Service:
         """Adds a token and returns it with its secret."""
         return self.ask_as(name, password, 'POST', '/me/tokens', {'name': 'bench', 'readOnly': True})
 
-    def ended(self, run, limit_seconds):
+    def complete(self, run):
+        """Waits until a run has ended, and returns it; it must be complete."""
+        run = self.ended(run)
+        if run['state'] != 'COMPLETE':
+            raise CannotMeasure(f'a run ended {run["state"]}: {run.get("message")} {self.findings(run)[:3]}')
+        return run
+
+    def ended(self, run, limit_seconds=LIMIT_SECONDS):
         """Waits until a run has ended, and returns it."""
         return self.over(f'/runs/{run["id"]}', limit_seconds)
 
-    def over(self, path, limit_seconds):
+    def over(self, path, limit_seconds=LIMIT_SECONDS):
         """Waits until a job has ended, which is at this path, and returns it."""
 
         def ended():

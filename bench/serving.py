@@ -4,27 +4,24 @@ The load comes from wrk: people who wait for each answer and then think. Prints 
 backup slowed down.
 """
 
-import base64
 import json
 import math
 import os
 import random
 import statistics
 import subprocess
-import sys
 import time
 import urllib.parse
 import urllib.request
 from dataclasses import dataclass
 
 from beside import Backup, backup_sources
-from coverage import build
 from made import NO_SCRUB, PASSWORD, PROJECTS, USERS, catalogue, copy, visits
 from measure import workspace
 from processes import CannotMeasure, stop
+from row import teller
 from server import Server, find_tool
 from service import Service
-from starting import measure_start
 from table import markdown, spread
 
 P99_MS_MAX = 100
@@ -37,7 +34,7 @@ PAIRS = 2_000  # requests of each kind to choose from
 # processors during the measurement.
 WARM_UP_HASTE = 20  # requests come so many times as often
 WARM_UP_WINDOWS = 4
-LIMIT_SECONDS = 600
+say = teller('service')
 
 # How many of the 50 people do what.
 PEOPLE = {'list': 15, 'search': 15, 'one experiment': 10, 'coverage': 10}
@@ -73,6 +70,14 @@ end
 """ + DONE
 
 
+def answer_of(said):
+    """Returns what the script of wrk printed at its end."""
+    try:
+        return json.loads(said[said.rindex('\n{') :])
+    except ValueError:
+        raise CannotMeasure(f'wrk: {said}') from None
+
+
 @dataclass(frozen=True)
 class Size:
     """How much is measured. `backups` experiments with the same `files` of 1 MB each."""
@@ -105,7 +110,6 @@ def measure(options):
     size = SHORT if options.short else FULL
     rounds, seconds = options.rounds or size.rounds, options.seconds or size.window_seconds
     with workspace(options.work) as (data, folder):
-        build()
         (folder / 'dozo').mkdir(mode=0o700)
         copy(catalogue(data, size.experiments, size.entries, say), folder / 'dozo/work')
         (folder / 'site').mkdir()
@@ -120,16 +124,12 @@ def measure(options):
             print(windows.tables(load), flush=True)
             file_times = register_file(folder, service, size.lines)
         print(csv_table(size.lines, file_times), flush=True)
-        starts = [start.seconds for start in measure_start(1 if options.short else 5, folder / 'start')]
+        starts = [Start(folder / 'start').seconds() for _ in range(2 if options.short else 6)][1:]
         print(markdown(['start to ready', 'seconds'], [['', spread(starts)]]) + '\n', flush=True)
         shortfalls = windows.faults()
         if not options.short:
             shortfalls += windows.shortfalls() + csv_shortfalls(size.lines, file_times) + start_shortfalls(starts)
     return shortfalls, 'short: figures not judged' if options.short else ''
-
-
-def say(what):
-    print(f'service: {what}', file=sys.stderr, flush=True)
 
 
 def write_scripts(folder, service, size):
@@ -250,10 +250,7 @@ class Windows:
         finally:
             for child in running.values():
                 stop(child)
-        try:
-            return {kind: json.loads(words[words.rindex('\n{') :]) for kind, words in said.items()}
-        except ValueError:
-            raise CannotMeasure(f'wrk: {said}') from None
+        return {kind: answer_of(words) for kind, words in said.items()}
 
     def rows(self):
         for kind, answers in self.answers.items():
@@ -301,18 +298,10 @@ def register_file(folder, service, lines):
 
 
 def sent(service, query, body, outcome, lines):
-    password = (service.folder / 'work' / 'admin-password').read_text().strip()
-    login = base64.b64encode(f'admin:{password}'.encode()).decode()
-    request = urllib.request.Request(
-        f'http://127.0.0.1:{service.port}/api/v1/experiments/bulk{query}',
-        data=body,
-        headers={'Authorization': f'Basic {login}', 'Content-Type': 'text/csv'},
-    )
     began = time.monotonic()
-    with urllib.request.urlopen(request, timeout=LIMIT_SECONDS) as answer:
-        told = answer.read()
+    told = service.post_csv(f'/experiments/bulk{query}', body)
     seconds = time.monotonic() - began
-    if json.loads(told)[outcome] != lines:
+    if told[outcome] != lines:
         raise CannotMeasure(f'of {lines} lines not all are {outcome}')
     return seconds
 
@@ -327,6 +316,23 @@ def csv_shortfalls(lines, times):
         for name, seconds in times.items()
         if seconds > CSV_SECONDS_MAX
     ]
+
+
+class Start(Service):
+    """`dozo serve`; the first start in a folder makes the database."""
+
+    def __init__(self, folder):
+        super().__init__(folder, **NO_SCRUB)
+
+    def ask_first(self):
+        with urllib.request.urlopen(f'http://127.0.0.1:{self.port}/actuator/health', timeout=5):
+            pass  # an answer other than 200 is an exception
+
+    def seconds(self):
+        """Returns the seconds from the command to the first healthy answer."""
+        began = time.monotonic()
+        with self:
+            return time.monotonic() - began
 
 
 def start_shortfalls(starts):

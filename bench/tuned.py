@@ -5,22 +5,20 @@ Nothing is claimed: it is the example of docs/operating.md.
 
 import re
 from datetime import datetime
-from pathlib import Path
 
+from centre import Centre
 from data import MB, even
 from measure import workspace
-from processes import CannotMeasure
+from program import TOP
 from relay import Relay
 from row import Row
 from server import Server
-from service import Service
 from table import markdown
 
 ROUND_TRIP_MS = 36
 FILES, FILE_BYTES = 15, 500 * MB
 FILES_SHORT, FILE_BYTES_SHORT = 4, 50 * MB
-LIMIT_SECONDS = 300
-MESSAGES = Path(__file__).resolve().parent.parent / 'ui/src/main/resources/messages.properties'
+MESSAGES = TOP / 'ui/src/main/resources/messages.properties'
 
 
 def decisions(work, short):
@@ -28,20 +26,14 @@ def decisions(work, short):
     files, size = (FILES_SHORT, FILE_BYTES_SHORT) if short else (FILES, FILE_BYTES)
     with workspace(work) as (data_folder, folder):
         source = even(f'tuned-{files}-{size}', files, size, 1).make(data_folder)
-        (folder / 'site').mkdir()
         with (
             Server(folder / 'sshd') as server,
             Relay(ROUND_TRIP_MS, server.port) as relay,
-            Service(folder / 'dozo') as service,
+            Centre(folder / 'centre', server, relay.port) as centre,
         ):
-            service.add_site(server, folder / 'site', relay.port)
-            service.post('/projects', {'code': 'p'})
-            service.post('/experiments', {'project': 'p', 'code': 'E', 'source': str(source)})
-            run = service.post('/runs', {})
-            ended = service.ended(run, LIMIT_SECONDS)
-            if ended['state'] != 'COMPLETE':
-                raise CannotMeasure(f'the run ended as {ended["state"]}')
-            made = service.get(f'/runs/{run["id"]}/tuning')
+            centre.register([source])
+            ended = centre.service.complete(centre.start())
+            made = centre.service.get(f'/runs/{ended["id"]}/tuning')
     began = datetime.fromisoformat(ended['startedAt'])
     heads = ('after', 'lanes × channels', 'measured', 'reason')
     print(markdown(heads, [line(decision, began, reasons()) for decision in made]), end='\n\n')

@@ -10,11 +10,11 @@ import subprocess
 import time
 from pathlib import Path
 
-from containers import TOP, say
 from measure import workspace
 from nspawn import Machine
 from processes import CannotMeasure, wait_for
-from row import Row, print_rows
+from program import LAUNCHER
+from row import Transcript, share_done, shown, teller
 
 SUITE = 'trixie'  # has a PostgreSQL that is new enough
 WITHOUT_DATABASE = ('bookworm',)  # has a systemd that is new enough, but PostgreSQL 15
@@ -29,6 +29,7 @@ START_SECONDS = 600
 STOP_SECONDS = 120  # TimeoutStopSec of the units
 CERTIFICATE_SECONDS = 300
 PORT = 8443
+say = teller('units')
 
 SITE = """\
 useradd --create-home --shell /bin/bash dr
@@ -100,7 +101,7 @@ def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
     has_neighbours = options.suite not in WITHOUT_DATABASE
     with workspace(options.work) as (_, folder):
-        say('makes a machine', 'units')
+        say('makes a machine')
         machine = Machine(folder, options.suite, f'{PACKAGES},{NEIGHBOURS}' if has_neighbours else PACKAGES)
         package = Path(options.package) if options.package else made_package(folder)
         shutil.copy(package, machine.tree / 'root')
@@ -114,30 +115,21 @@ def measure(options):
                 units.removed()
             finally:
                 print('```\n', flush=True)
-    print_rows('units', units.rows)
-    shortfalls = [f'{row.name}: {row.short}' for row in units.rows if row.short]
-    return shortfalls, '' if has_neighbours else f'{options.suite}: only the first half'
+    return shown('units', units.rows), '' if has_neighbours else f'{options.suite}: only the first half'
 
 
 def made_package(folder):
-    say('makes the package', 'units')
-    ended = subprocess.run([TOP / 'dozo', 'package', folder], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=3600)
+    say('makes the package')
+    ended = subprocess.run([LAUNCHER, 'package', folder], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=3600)
     if ended.returncode != 0:
         raise CannotMeasure(f'./dozo package: {ended.stderr[-1500:]}')
     return Path(ended.stdout.strip().splitlines()[-1])
 
 
-class Units:
+class Units(Transcript):
     def __init__(self, machine):
+        super().__init__()
         self.machine = machine
-        self.started = time.monotonic()
-        self.rows = []
-
-    def tell(self, what):
-        print(f'{time.monotonic() - self.started:6.0f} s  {what}', flush=True)
-
-    def expect(self, name, claimed, measured, good):
-        self.rows.append(Row(name, claimed, str(measured), '' if good else str(measured)))
 
     def try_dozo(self, *words):
         return self.machine.try_run('sudo', '-u', 'dozo', 'dozo', *words)
@@ -152,11 +144,7 @@ class Units:
         return self.machine.run('journalctl', '--unit', unit, '--output', 'cat', '--no-pager')
 
     def wait(self, condition, seconds, what):
-        def slowly():
-            time.sleep(0.5)
-            return condition()
-
-        wait_for(slowly, seconds, what)
+        wait_for(condition, seconds, what, 0.5)
 
     # --- README and docs/operating.md, with nothing set ---
 
@@ -289,8 +277,7 @@ class Units:
         return json.loads(status.stdout) if status.stdout.startswith('{') else {'state': 'RUNNING'}
 
     def share(self):
-        progress = self.state().get('progress', {})
-        return progress.get('bytesDone', 0) / (progress.get('bytes') or 1)
+        return share_done(self.state())
 
     def new_certificate(self):
         machine, began = self.machine, time.monotonic()

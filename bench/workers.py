@@ -4,11 +4,8 @@ The service and each worker are in network namespaces of their own, from which e
 The site is in one more. The service counts as one of the processes. Needs root, iproute2 and a kernel with tbf.
 """
 
-import json
 import os
-import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import threading
@@ -19,16 +16,16 @@ from pathlib import Path
 
 from centre import Centre, make
 from measure import workspace
-from namespaces import PREFIX, in_own_network, inside, namespace, remove_left, run
-from processes import TICKS, CannotMeasure, cpu_seconds, stat, stop, wait_for
-from row import Row, at_least, at_most, print_rows
+from namespaces import SITE, Network, in_own_network, inside
+from processes import TICKS, CannotMeasure, begin, cpu_seconds, stat, stop, wait_for
+from program import LAUNCHER
+from relay import Forward
+from row import Row, at_least, at_most, shown
 from server import Server, free_port
-from service import TOP
 from table import spread
 
 # The links are slow, so the usual number of units under way would be the work of half a minute.
 FEW = {'DOZO_TRANSFER_CHUNK': '1'}
-SITE = '10.99.0.1'
 SENDING_MIN = {2: 1.9, 4: 3.6}
 NIGHT_MIN = 3.2
 NOTICES_MAX = 0.01
@@ -71,7 +68,7 @@ def add_options(parser):
 
 def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
-    in_own_network([TOP / 'dozo', 'version'])
+    in_own_network([LAUNCHER, 'version'])
     size = SHORT if options.short else FULL
     with ExitStack() as open_now:
         _, folder = open_now.enter_context(workspace(options.work))
@@ -79,10 +76,9 @@ def measure(options):
         server = open_now.enter_context(Server(folder / 'sshd', address=SITE, inside=network.site))
         broker = open_now.enter_context(Broker(folder / 'broker', network.address(0)))
         rows = [notices(folder, server, broker, size, not options.short)]
-        centre = open_now.enter_context(Centre(folder / 'centre', TOP, None, server, DOZO_BROKER_URL=broker.url, **FEW))
+        centre = open_now.enter_context(Centre(folder / 'centre', server, DOZO_BROKER_URL=broker.url, **FEW))
         rows += compared(folder, centre, network, broker, size, options.rounds or size.rounds, open_now, not options.short)
-    print_rows('processes', rows)
-    return [f'{row.name}: {row.short}' for row in rows if row.short], f'load at the end {os.getloadavg()[0]:.1f}'
+    return shown('processes', rows), f'load at the end {os.getloadavg()[0]:.1f}'
 
 
 @dataclass(frozen=True)
@@ -93,63 +89,6 @@ class Night:
     seconds: float
     cpu_seconds: float
     processors: float
-
-
-class Network:
-    """A site, and near hosts that reach it through links of the same rate: this namespace (0), and one for each worker."""
-
-    def __init__(self, bytes_per_second, workers):
-        self.rate = 8 * bytes_per_second
-        self.hub = f'{PREFIX}-{os.getpid()}-hub'
-        self.names = [f'{PREFIX}-{os.getpid()}-w{number}' for number in range(1, workers + 1)]
-        self.site = inside(self.hub)
-
-    def __enter__(self):
-        remove_left()
-        try:
-            run('ip', 'link', 'set', 'lo', 'up')
-            for name in (self.hub, *self.names):
-                run('ip', 'netns', 'add', name)
-                run('ip', '-n', name, 'link', 'set', 'lo', 'up')
-            run('ip', '-n', self.hub, 'address', 'add', f'{SITE}/32', 'dev', 'lo')
-            run(*self.site, 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward')
-            self.connect(0, ())
-            for number, name in enumerate(self.names, 1):
-                self.connect(number, ('-n', name))
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        for name in (self.hub, *self.names):
-            if namespace(name).exists():
-                run('ip', 'netns', 'del', name)
-
-    def connect(self, number, near):
-        end = f'near{number}'
-        run('ip', *near, 'link', 'add', 'line', 'type', 'veth', 'peer', 'name', end, 'netns', self.hub)
-        run('ip', *near, 'address', 'add', f'{self.address(number)}/30', 'dev', 'line')
-        run('ip', *near, 'link', 'set', 'line', 'up')
-        run('ip', '-n', self.hub, 'address', 'add', f'10.99.{number + 1}.2/30', 'dev', end)
-        run('ip', '-n', self.hub, 'link', 'set', end, 'up')
-        run('ip', *near, 'route', 'add', 'default', 'via', f'10.99.{number + 1}.2')
-        run('tc', *near, 'qdisc', 'add', 'dev', 'line', 'root', 'tbf', 'rate', f'{self.rate}bit', 'burst', '64kb', 'latency', '50ms')
-
-    def address(self, number):
-        return f'10.99.{number + 1}.1'
-
-    def cut(self, number):
-        """Cuts a worker's link. What its machine has sent and nobody has confirmed waits there."""
-        run('ip', '-n', self.hub, 'link', 'set', f'near{number}', 'down')
-
-    def mend(self, number):
-        run('ip', '-n', self.hub, 'link', 'set', f'near{number}', 'up')
-
-    def arrived_bytes(self):
-        """Returns how many bytes of all links have arrived at the site."""
-        links = json.loads(run('ip', '-j', '-s', '-n', self.hub, 'link'))
-        return sum(each['stats64']['rx']['bytes'] for each in links if each['ifname'].startswith('near'))
 
 
 class Broker:
@@ -184,16 +123,7 @@ class Broker:
         return self
 
     def start(self):
-        with open(self.folder / 'output', 'wb') as output:
-            self.process = subprocess.Popen(
-                [self.program],
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env=self.environment,
-                start_new_session=True,
-            )
+        self.process = begin([self.program], self.folder / 'output', cwd=self.folder, env=self.environment)
         wait_for(self.is_ready, LIMIT_SECONDS, f'the broker ({self.folder / "output"})')
 
     def kill(self):
@@ -212,33 +142,6 @@ class Broker:
         subprocess.run(['epmd', '-kill'], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-class Forward:
-    """The service's database, which listens on loopback only, at an address that workers reach."""
-
-    def __init__(self, address, port):
-        self.port = port
-        self.listener = socket.create_server((address, 0))
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            client, _ = self.listener.accept()
-            server = socket.create_connection(('127.0.0.1', self.port))
-            for one, other in ((client, server), (server, client)):
-                threading.Thread(target=self.passed, args=(one, other), daemon=True).start()
-
-    @staticmethod
-    def passed(source, target):
-        try:
-            while data := source.recv(1 << 16):
-                target.sendall(data)
-        except OSError:
-            pass
-        finally:
-            for each in (source, target):
-                each.close()
-
-
 class Worker:
     """`dozo worker` for a `with` block. `before`: words before the command, which run it in a namespace."""
 
@@ -248,15 +151,7 @@ class Worker:
         self.log = folder.with_suffix('.log')
 
     def __enter__(self):
-        with open(self.log, 'wb') as log:
-            self.process = subprocess.Popen(
-                [*self.before, TOP / 'dozo', 'worker'],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=self.environment,
-                start_new_session=True,
-            )
+        self.process = begin([*self.before, LAUNCHER, 'worker'], self.log, env=self.environment)
         wait_for(self.is_ready, LIMIT_SECONDS, f'a worker ({self.log})')
         return self
 
@@ -275,7 +170,7 @@ class Worker:
 def notices(folder, server, broker, size, judged):
     """Returns the processor time for the notices of a run of many units, of the time of the run."""
     settings = {'DOZO_BROKER_URL': broker.url, 'DOZO_TRANSFER_BUNDLE_ENTRIES': '1'}
-    with Centre(folder / 'units-centre', TOP, None, server, **settings) as centre:
+    with Centre(folder / 'units-centre', server, **settings) as centre:
         centre.register(make(folder / 'units', 10, size.units // 10, 1, 100))
         before = thread_seconds(centre.service.process.pid)
         took = centre.night()
@@ -314,8 +209,8 @@ def idle(centre, workers, seconds, judged):
 
 
 def compared(folder, centre, network, broker, size, rounds, workers, judged):
-    port = int(next(centre.database.rglob('postmaster.pid')).read_text().split('\n')[3])
-    database = Forward(network.address(0), port).listener.getsockname()[1]
+    # The service's database listens on loopback only.
+    database = workers.enter_context(Forward(centre.database_port(), network.address(0))).port
     settings = {
         'DOZO_DB_URL': f'jdbc:postgresql://{network.address(0)}:{database}/postgres',
         'DOZO_DB_USER': 'postgres',

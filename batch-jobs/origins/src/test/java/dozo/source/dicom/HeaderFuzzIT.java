@@ -16,9 +16,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Real headers with randomly changed bytes never cause an exception. The long form is {@code bench/run dicom --fuzz}.
- */
+/** Real headers with randomly changed bytes never cause an exception. */
 @Tag(Campaign.TAG)
 class HeaderFuzzIT {
 

@@ -221,7 +221,7 @@ class Deployment(Transcript):
     def cache_matches(self):
         """Checks that the image's Java accepts the cache that its build made."""
         java = 'java -XX:AOTMode=on -XX:AOTCache=/opt/dozo/app/service.aot --enable-native-access=ALL-UNNAMED'
-        java += ' --sun-misc-unsafe-memory-access=allow -jar /opt/dozo/app/dozo.jar --version'
+        java += ' --sun-misc-unsafe-memory-access=allow -cp "$(sed "s|[^:]*|/opt/dozo/app/&|g" /opt/dozo/app/service.path)" dozo.Application --version'
         ended = self.try_compose('exec', '-T', 'service', 'sh', '-c', java)
         options = self.compose('exec', '-T', 'service', 'sh', '-c', "tr '\\0' ' ' < /proc/1/cmdline")
         self.tell(f'the service runs as: {" ".join(options.split()[1:3])} …')

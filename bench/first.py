@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 from measure import workspace
 from processes import CannotMeasure
+from program import TOP
 from row import Row, print_rows
 from table import spread
-
-from commands import TOP
 
 SECONDS_MAX = {'warm': 90, 'cold': 150}
 SILENCE_SECONDS_MAX = 5

@@ -20,8 +20,8 @@ JAVA_OLDEST = 25
 
 
 def build():
-    """Builds the program if sources have changed: the launcher does so, and leaves the libraries in a known place."""
-    ended = subprocess.run([LAUNCHER, '--version'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=BUILD_SECONDS)
+    """Builds the program if sources have changed, and makes its AOT caches, which other starts leave to a later time."""
+    ended = subprocess.run([LAUNCHER, '--prepare'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=BUILD_SECONDS)
     if ended.returncode != 0 or not LIBRARIES.is_dir():
         raise CannotMeasure(f'Dozo could not be built: {ended.stderr.strip()[-500:]}')
 
@@ -44,7 +44,7 @@ def find_java():
 def classes(*modules):
     """Returns the class path of modules of batch-jobs, each `NAME` or `NAME/test-classes`, built if necessary."""
     build()
-    folders = [TOP / 'batch-jobs' / module.partition('/')[0] / 'target' / (module.partition('/')[2] or 'classes') for module in modules]
+    folders = [TOP / 'batch-jobs' / module.partition('/')[0] / 'target' / (module.partition('/')[2] or 'program/classes') for module in modules]
     if missing := [folder for folder in folders if not folder.is_dir()]:
         raise CannotMeasure(f'{missing[0].relative_to(TOP)} is missing: run ./dozo test once, which compiles the tests')
     return ':'.join(map(str, folders))

@@ -2,6 +2,7 @@ package dozo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.db.ChildJava;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
@@ -25,8 +26,14 @@ class DoctorIT {
 
     private static final int LIMIT_SECONDS = 300;
 
-    private static final List<String> LAUNCHER =
-            List.of("-Xmx512m", "-XX:+ExitOnOutOfMemoryError", "--enable-native-access=ALL-UNNAMED");
+    /** As the launcher gives them, and two that no check looks at: they save processor time. */
+    private static final String[] LAUNCHER = {
+        "-Xmx512m",
+        "-XX:+ExitOnOutOfMemoryError",
+        "--enable-native-access=ALL-UNNAMED",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC"
+    };
 
     @TempDir
     Path folder;
@@ -91,7 +98,7 @@ class DoctorIT {
     @Test
     void onABrokenInstallationItFindsEverythingAndEndsInOrder() throws Exception {
         Answer answer = doctor(
-                List.of("-Xmx150m", "-Duser.timezone=UTC"),
+                new String[] {"-Xmx150m", "-Duser.timezone=UTC"},
                 "ulimit -n 700; ",
                 Map.of(
                         "LC_ALL", "C",
@@ -120,22 +127,15 @@ class DoctorIT {
         assertThat(folder.resolve("work")).doesNotExist();
     }
 
-    private Answer doctor(List<String> options, String before, Map<String, String> settings)
+    private Answer doctor(String[] options, String before, Map<String, String> settings)
             throws IOException, InterruptedException {
-        List<String> words = new ArrayList<>(List.of("bash", "-c", before + "exec \"$@\"", "doctor"));
-        words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        words.addAll(options);
-        words.addAll(List.of(
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dozo.Application",
-                "doctor",
-                "--json",
-                "--timeout",
-                "250"));
         Path output = Files.createTempFile(folder, "output", "");
-        ProcessBuilder command = new ProcessBuilder(words);
-        command.environment().keySet().removeIf(variable -> variable.startsWith("DOZO_"));
+        ProcessBuilder command = ChildJava.of(Application.class)
+                .by(List.of("bash", "-c", before + "exec \"$@\"", "doctor"))
+                .withoutUsualOptions()
+                .options(options)
+                .arguments("doctor", "--json", "--timeout", "250")
+                .process();
         command.environment().put("LC_ALL", "C.UTF-8");
         command.environment().putAll(settings);
         // Java's warnings about options are no part of the answer.

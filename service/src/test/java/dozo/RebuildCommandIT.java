@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.command.Exit;
+import dozo.db.ChildJava;
 import dozo.db.TestDatabase;
 import dozo.ledger.Coverage;
 import dozo.loopback.LoopbackSite;
@@ -18,8 +19,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -82,23 +81,14 @@ class RebuildCommandIT {
     }
 
     private Ended rebuild(SiteAddress site, String name, boolean withKey) throws IOException, InterruptedException {
-        List<String> words = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dozo.Application",
-                "rebuild-catalogue",
-                "--port",
-                String.valueOf(site.port()),
-                "--host-key",
-                site.hostKey()));
+        ChildJava java = ChildJava.of(Application.class)
+                .arguments("rebuild-catalogue", "--port", String.valueOf(site.port()), "--host-key", site.hostKey());
         if (withKey) {
-            words.addAll(List.of("--identity", site.identity().toString()));
+            java.arguments("--identity", site.identity().toString());
         }
-        words.addAll(List.of(name, "%s@%s:%s".formatted(site.user(), site.host(), site.root())));
+        java.arguments(name, "%s@%s:%s".formatted(site.user(), site.host(), site.root()));
         Path output = Files.createTempFile(folder, "output", "");
-        ProcessBuilder command = new ProcessBuilder(words);
-        command.environment().keySet().removeIf(variable -> variable.startsWith("DOZO_"));
+        ProcessBuilder command = java.process();
         Path secret = folder.resolve("password");
         Files.writeString(secret, String.valueOf(fresh.getPassword()));
         command.environment()

@@ -3,6 +3,7 @@ package dozo.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.crypto.Libcrypto;
+import dozo.db.ChildJava;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
@@ -59,15 +60,10 @@ class CopyCommandTest {
 
     @Test
     void aCopyThatCountsOnALibcryptoThatIsNotThereSaysThatItTakesLong() throws Exception {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Dcrypto.library=none",
-                        "-Dcopy.crypto=/the/note",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        CopyCommand.class.getName(),
-                        file.toString(),
-                        "no-such-folder/file")
+        Process process = ChildJava.of(CopyCommand.class)
+                .options("-Dcrypto.library=none", "-Dcopy.crypto=/the/note")
+                .arguments(file.toString(), "no-such-folder/file")
+                .process()
                 .redirectErrorStream(true)
                 .start();
 

@@ -3,8 +3,10 @@ package dozo.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dozo.Application;
 import dozo.Ended;
 import dozo.RunningService;
+import dozo.db.ChildJava;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
@@ -88,17 +90,11 @@ class StopCommandTest {
 
     private void ctrlCEndsOnlyTheCommand() throws Exception {
         assertThat(dozo("pause", "--wait", "-q")).isEqualTo(new Ended(Exit.WELL, "", ""));
-        ProcessBuilder dozo = new ProcessBuilder(
-                ProcessHandle.current().info().command().orElseThrow(),
-                "-Ddozo.password.file=" + service.passwordFile(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dozo.Application",
-                "resume",
-                "--wait",
-                "--url",
-                service.url());
-        Process waiting = dozo.start();
+        Process waiting = ChildJava.of(Application.class)
+                .options("-Ddozo.password.file=" + service.passwordFile())
+                .arguments("resume", "--wait", "--url", service.url())
+                .process()
+                .start();
         BufferedReader said = waiting.errorReader();
         assertThat(said.readLine()).startsWith("scrub 5 is running");
         new ProcessBuilder("kill", "-INT", String.valueOf(waiting.pid()))

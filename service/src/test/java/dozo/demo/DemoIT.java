@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dozo.Application;
+import dozo.db.ChildJava;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.start.StartFailure;
@@ -271,40 +272,31 @@ class DemoIT {
      * effort.
      */
     private static Ended demoOfMuch(List<String> by, String... arguments) throws Exception {
-        return demo(by, "@../batch-jobs/engine/test.options", arguments);
+        return demo(java().by(by).options("@../batch-jobs/engine/test.options"), arguments);
     }
 
-    /** Runs the demonstration on little data. It lives for seconds, too short to profit from the second compiler. */
     private static Ended demo(String... arguments) throws Exception {
-        return demo(List.of(), "-XX:TieredStopAtLevel=1", arguments);
+        return demo(java(), arguments);
     }
 
-    /**
-     * Starts the demonstration by another command. Drops root's right to read everything, because no file would be
-     * unreadable.
-     */
-    private static Ended demo(List<String> by, String compiler, String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(by);
+    private static ChildJava java() {
+        return ChildJava.of(Application.class).options("-Xmx512m");
+    }
+
+    /** Drops root's right to read everything, because no file would be unreadable. */
+    private static Ended demo(ChildJava java, String... arguments) throws Exception {
         if (System.getProperty("user.name").equals("root")) {
-            command.addAll(List.of("setpriv", "--bounding-set", "-dac_override,-dac_read_search"));
+            java.by(List.of("setpriv", "--bounding-set", "-dac_override,-dac_read_search"));
         }
-        command.addAll(List.of(
-                ProcessHandle.current().info().command().orElseThrow(),
-                "-Xmx512m",
-                compiler,
-                "-cp",
-                System.getProperty("java.class.path"),
-                Application.class.getName(),
-                "demo",
-                "--once"));
-        command.addAll(List.of(arguments));
-        return execute(command);
+        return execute(java.arguments("demo", "--once").arguments(arguments).process());
     }
 
     private static Ended execute(List<String> command) throws Exception {
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        builder.environment().keySet().removeIf(name -> name.startsWith("DOZO_"));
-        Process process = builder.start();
+        return execute(new ProcessBuilder(command));
+    }
+
+    private static Ended execute(ProcessBuilder command) throws Exception {
+        Process process = command.redirectErrorStream(true).start();
         process.getOutputStream().close();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();

@@ -7,8 +7,10 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.Application;
 import dozo.RunningService;
 import dozo.command.Exit;
+import dozo.db.ChildJava;
 import dozo.db.TestDatabase;
 import dozo.identity.Places.Found;
 import dozo.loopback.LoopbackSite;
@@ -219,17 +221,11 @@ class IdentityScanIT {
 
     /** Runs the command as a person does: its own process, its output and its exit code. */
     private static Ended scan(String... words) throws IOException, InterruptedException {
-        List<String> all = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Dstdout.encoding=UTF-8",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dozo.Application",
-                "identity",
-                "scan"));
-        all.addAll(List.of(words));
-        ProcessBuilder command = new ProcessBuilder(all);
-        command.environment().keySet().removeIf(variable -> variable.startsWith("DOZO_"));
+        ProcessBuilder command = ChildJava.of(Application.class)
+                .options("-Dstdout.encoding=UTF-8")
+                .arguments("identity", "scan")
+                .arguments(words)
+                .process();
         Path secret = Files.writeString(folder.resolve("password"), String.valueOf(database.getPassword()));
         command.environment()
                 .putAll(Map.of(

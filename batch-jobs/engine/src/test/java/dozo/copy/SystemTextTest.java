@@ -3,6 +3,7 @@ package dozo.copy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dozo.db.ChildJava;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -29,12 +30,8 @@ class SystemTextTest {
     @CsvSource({"C, ''", "C.UTF-8, ''", "ja_JP.UTF-8, ja", "ja_JP.eucJP, ja", "en_US.UTF-8, ja", "en_US.UTF-8, de"})
     void aFullDiskIsUnderstoodInEveryLanguage(String locale, String language) throws Exception {
         assumeTrue(Files.exists(FULL), "only Linux has a device that is always full");
-        ProcessBuilder builder = new ProcessBuilder(
-                        ProcessHandle.current().info().command().orElseThrow(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        SystemTextTest.class.getName())
-                .redirectError(ProcessBuilder.Redirect.DISCARD);
+        ProcessBuilder builder =
+                ChildJava.of(SystemTextTest.class).process().redirectError(ProcessBuilder.Redirect.DISCARD);
         builder.environment().put("LC_ALL", locale);
         builder.environment().put("LANGUAGE", language);
         Process process = builder.start();

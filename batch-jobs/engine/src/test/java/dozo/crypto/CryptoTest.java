@@ -3,9 +3,9 @@ package dozo.crypto;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.db.ChildJava;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -109,13 +109,9 @@ class CryptoTest {
 
     /** Returns the output of another process with this library. */
     private static String probe(String library) throws Exception {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-D" + Libcrypto.PROPERTY + "=" + library,
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Probe.class.getName())
+        Process process = ChildJava.of(Probe.class)
+                .options("-D" + Libcrypto.PROPERTY + "=" + library)
+                .process()
                 .redirectErrorStream(true)
                 .start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

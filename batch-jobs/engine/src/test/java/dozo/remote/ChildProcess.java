@@ -2,13 +2,12 @@ package dozo.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.db.ChildJava;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 
 /** Work with a site in a separate process, for tests that kill it or limit its memory. */
 public final class ChildProcess implements AutoCloseable {
@@ -25,23 +24,18 @@ public final class ChildProcess implements AutoCloseable {
      */
     public ChildProcess(Class<?> main, int heapMegabytes, Path log, SiteAddress site, String... arguments)
             throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                ProcessHandle.current().info().command().orElseThrow(),
-                "-Xmx%dm".formatted(heapMegabytes),
-                "-XX:+UseSerialGC",
-                "-XX:+ExitOnOutOfMemoryError",
-                "-cp",
-                System.getProperty("java.class.path"),
-                main.getName(),
-                site.host(),
-                String.valueOf(site.port()),
-                site.user(),
-                site.root(),
-                site.identity().toString(),
-                site.hostKey()));
-        command.addAll(List.of(arguments));
         this.log = log;
-        this.process = new ProcessBuilder(command)
+        this.process = ChildJava.of(main)
+                .options("-Xmx%dm".formatted(heapMegabytes), "-XX:+ExitOnOutOfMemoryError")
+                .arguments(
+                        site.host(),
+                        String.valueOf(site.port()),
+                        site.user(),
+                        site.root(),
+                        site.identity().toString(),
+                        site.hostKey())
+                .arguments(arguments)
+                .process()
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start();

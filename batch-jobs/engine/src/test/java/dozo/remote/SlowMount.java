@@ -3,6 +3,7 @@ package dozo.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dozo.db.ChildJava;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -27,17 +28,10 @@ public final class SlowMount implements AutoCloseable {
     /** Shows a folder at another, existing one; each answer is delayed. */
     public SlowMount(Path shown, Path at, Duration delay) throws Exception {
         mounted = at;
-        server = new ProcessBuilder(
-                        ProcessHandle.current().info().command().orElseThrow(),
-                        "-Xmx64m",
-                        "-XX:+UseSerialGC",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        SlowFileServer.class.getName(),
-                        shown.toString(),
-                        at.toString(),
-                        String.valueOf(delay.toNanos()))
+        server = ChildJava.of(SlowFileServer.class)
+                .options("-Xmx64m")
+                .arguments(shown.toString(), at.toString(), String.valueOf(delay.toNanos()))
+                .process()
                 .redirectErrorStream(true)
                 .start();
         orders = new PrintWriter(server.outputWriter(StandardCharsets.US_ASCII), true);

@@ -3,6 +3,7 @@ package dozo.source;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dozo.db.ChildJava;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Problem;
@@ -10,7 +11,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -40,18 +40,13 @@ final class CrawlProcess {
     }
 
     private static Ended crawl(List<String> before, Path root, String mode) throws Exception {
-        List<String> command = new ArrayList<>(before);
-        command.addAll(List.of(
-                ProcessHandle.current().info().command().orElseThrow(),
-                "-Xmx64m",
-                "-XX:+UseSerialGC",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                CrawlProcess.class.getName(),
-                root.toString(),
-                mode));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        Process process = ChildJava.of(CrawlProcess.class)
+                .by(before)
+                .options("-Xmx64m")
+                .arguments(root.toString(), mode)
+                .process()
+                .redirectErrorStream(true)
+                .start();
         process.getOutputStream().close();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();

@@ -6,6 +6,7 @@ import dozo.copy.Copy.Options;
 import dozo.copy.Inventory.Item;
 import dozo.copy.Inventory.StoredCopy;
 import dozo.copy.Restore;
+import dozo.db.ChildJava;
 import dozo.file.Attributes;
 import dozo.file.Attributes.Attribute;
 import dozo.file.Digest;
@@ -18,7 +19,6 @@ import dozo.file.Selection;
 import dozo.remote.SiteAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -34,28 +34,23 @@ final class RestoreWithoutRights {
     private RestoreWithoutRights() {}
 
     static List<String> run(SiteAddress site, String content, Attribute acl, Path target) throws Exception {
-        List<String> command = new ArrayList<>();
-        if (System.getProperty("user.name").equals("root")) {
-            command.addAll(List.of("setpriv", "--bounding-set", "-chown,-sys_admin,-setfcap"));
-        }
-        command.addAll(List.of(
-                ProcessHandle.current().info().command().orElseThrow(),
-                "-Xmx256m",
-                "-XX:+UseSerialGC",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                RestoreWithoutRights.class.getName(),
-                site.host(),
-                String.valueOf(site.port()),
-                site.user(),
-                site.root(),
-                site.identity().toString(),
-                site.hostKey(),
-                content,
-                HexFormat.of().formatHex(acl.value()),
-                target.toString()));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        boolean isRoot = System.getProperty("user.name").equals("root");
+        Process process = ChildJava.of(RestoreWithoutRights.class)
+                .by(isRoot ? List.of("setpriv", "--bounding-set", "-chown,-sys_admin,-setfcap") : List.of())
+                .options("-Xmx256m")
+                .arguments(
+                        site.host(),
+                        String.valueOf(site.port()),
+                        site.user(),
+                        site.root(),
+                        site.identity().toString(),
+                        site.hostKey(),
+                        content,
+                        HexFormat.of().formatHex(acl.value()),
+                        target.toString())
+                .process()
+                .redirectErrorStream(true)
+                .start();
         process.getOutputStream().close();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();

@@ -159,7 +159,8 @@ class DoctorTest {
         assertThat(about(examine(Map.of()), "broker")).as("none is configured").isEmpty();
         HttpServer other = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         other.start();
-        try (RabbitBroker broker = new RabbitBroker(Files.createDirectory(folder.resolve("broker")))) {
+        try {
+            RabbitBroker broker = RabbitBroker.running();
             assertThat(of(examine(Map.of("dozo.broker.url", broker.url())), "broker")
                             .state())
                     .isEqualTo(State.OK);

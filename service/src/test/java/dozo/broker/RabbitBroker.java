@@ -2,8 +2,10 @@ package dozo.broker;
 
 import static org.awaitility.Awaitility.await;
 
+import dozo.db.Starts;
 import dozo.loopback.Ports;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,9 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.springframework.util.FileSystemUtils;
 
-/** A real RabbitMQ from Debian's package, on loopback with its own ports and folder. */
-public final class RabbitBroker implements AutoCloseable {
+/**
+ * A real RabbitMQ from Debian's package, on loopback with its own ports and folder. All tests of a process use the same
+ * one.
+ */
+public final class RabbitBroker {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
 
@@ -23,14 +29,19 @@ public final class RabbitBroker implements AutoCloseable {
     private final Map<String, String> environment;
     private Process server;
 
-    /** Starts a broker. The folder is empty, for its data and logs. */
-    public RabbitBroker(Path folder) throws IOException {
+    private static final class Holder {
+        private static final RabbitBroker BROKER = first();
+    }
+
+    private RabbitBroker(Path folder) throws IOException {
         this.folder = folder;
         // NB: the node's name is its identity. The port makes it the only one of its kind on this machine.
         environment = Map.ofEntries(
                 Map.entry("HOME", folder.toString()),
                 Map.entry("ERL_EPMD_PORT", String.valueOf(Ports.free())),
                 Map.entry("ERL_EPMD_ADDRESS", "127.0.0.1"),
+                // It may be ended before it knows that the broker is dead.
+                Map.entry("ERL_EPMD_RELAXED_COMMAND_CHECK", "true"),
                 Map.entry("RABBITMQ_NODENAME", "dozo%d@localhost".formatted(port)),
                 Map.entry("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1"),
                 Map.entry("RABBITMQ_NODE_PORT", String.valueOf(port)),
@@ -42,6 +53,24 @@ public final class RabbitBroker implements AutoCloseable {
                         folder.resolve("plugins").toString()),
                 Map.entry("RABBITMQ_CONFIG_FILE", folder.resolve("none").toString()));
         server = start();
+    }
+
+    /** Returns the broker. Starts it again if an earlier test has killed it. */
+    public static RabbitBroker running() throws IOException {
+        if (!Holder.BROKER.server.isAlive()) {
+            Holder.BROKER.restart();
+        }
+        return Holder.BROKER;
+    }
+
+    private static RabbitBroker first() {
+        try {
+            RabbitBroker broker = new RabbitBroker(Files.createTempDirectory("dozo-test-broker"));
+            Runtime.getRuntime().addShutdownHook(new Thread(broker::end));
+            return broker;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     public String url() {
@@ -70,6 +99,7 @@ public final class RabbitBroker implements AutoCloseable {
     }
 
     private Process start() throws IOException {
+        Starts.SERVER.count();
         Process started = command("rabbitmq-server").start();
         await().atMost(LIMIT)
                 .failFast("it has ended; see its log in " + folder, () -> !started.isAlive())
@@ -103,11 +133,20 @@ public final class RabbitBroker implements AutoCloseable {
                                 : Redirect.to(folder.resolve("output").toFile()));
     }
 
-    @Override
-    public void close() throws Exception {
-        kill();
-        ProcessBuilder end = new ProcessBuilder("epmd", "-kill");
-        end.environment().putAll(environment);
-        end.redirectErrorStream(true).redirectOutput(Redirect.DISCARD).start().waitFor();
+    private void end() {
+        try {
+            kill();
+            ProcessBuilder end = new ProcessBuilder("epmd", "-kill");
+            end.environment().putAll(environment);
+            end.redirectErrorStream(true)
+                    .redirectOutput(Redirect.DISCARD)
+                    .start()
+                    .waitFor();
+            FileSystemUtils.deleteRecursively(folder);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

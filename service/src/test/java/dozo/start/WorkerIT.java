@@ -7,9 +7,7 @@ import dozo.broker.RabbitBroker;
 import dozo.db.Campaign;
 import dozo.remote.ChildProcess;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,14 +26,9 @@ class WorkerIT extends NightOfProcesses {
 
     @BeforeEach
     void start() throws Exception {
-        broker = new RabbitBroker(Files.createDirectory(folder.resolve("broker")));
+        broker = RabbitBroker.running();
         settings.put("DOZO_BROKER_URL", broker.url());
         settings.put("DOZO_INGEST_LOOKS", "1");
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        broker.close();
     }
 
     @Tag(Campaign.TAG)

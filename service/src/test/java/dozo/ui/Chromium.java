@@ -13,25 +13,36 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A running browser. Belongs to the thread that starts it. */
-record Chromium(Playwright playwright, Browser browser) implements AutoCloseable {
+/**
+ * The browser of this process, started by the first test that needs it. It belongs to that test's thread, which all
+ * tests share. Each test opens its own context and closes it.
+ */
+final class Chromium {
 
     /** Names of the browser in different distributions. */
     private static final List<String> NAMES = List.of("chromium", "chromium-browser", "google-chrome");
 
-    static Chromium start() {
+    private static final class Holder {
+        private static final Browser BROWSER = start();
+    }
+
+    private Chromium() {}
+
+    static Browser browser() {
+        return Holder.BROWSER;
+    }
+
+    /** NB: nobody closes it: Playwright's driver closes it when it loses this process. */
+    private static Browser start() {
         Starts.SERVER.count();
         // A browser is already installed, so none is downloaded.
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
         // A busy machine needs longer than the 5 s that are usual.
         PlaywrightAssertions.setDefaultAssertionTimeout(60_000);
-        Playwright playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
-        return new Chromium(
-                playwright,
-                playwright
-                        .chromium()
-                        .launch(new LaunchOptions().setExecutablePath(program()).setArgs(List.of("--no-sandbox"))));
+        return Playwright.create(new Playwright.CreateOptions().setEnv(environment))
+                .chromium()
+                .launch(new LaunchOptions().setExecutablePath(program()).setArgs(List.of("--no-sandbox")));
     }
 
     private static Path program() {
@@ -40,11 +51,5 @@ record Chromium(Playwright playwright, Browser browser) implements AutoCloseable
                 .filter(Files::isExecutable)
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("no Chromium on the PATH: ./dozo test installs it"));
-    }
-
-    @Override
-    public void close() {
-        browser.close();
-        playwright.close();
     }
 }

@@ -31,7 +31,6 @@ class FirstRunBrowserIT {
 
     private RunningService service;
     private LoopbackSite site;
-    private Chromium chromium;
     private Page page;
 
     @BeforeEach
@@ -39,15 +38,14 @@ class FirstRunBrowserIT {
         Files.writeString(Files.createDirectories(folder.resolve("data/visit")).resolve("image"), "an image");
         site = LoopbackSite.start(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), 0);
         service = RunningService.start(folder.resolve("work"));
-        chromium = Chromium.start();
-        page = chromium.browser().newContext().newPage();
+        page = Chromium.browser().newContext().newPage();
     }
 
     @AfterEach
     void stop() {
-        chromium.close();
         service.close();
         site.close();
+        page.context().close();
     }
 
     @Test

@@ -232,9 +232,8 @@ class HeadlineTest {
 
     /** Takes screenshots for people. They prove nothing. */
     private void shoot(String word) {
-        try (Chromium chromium = Chromium.start()) {
-            for (String language : new String[] {"en", "ja"}) {
-                Page page = chromium.browser().newPage(new NewPageOptions().setLocale(language));
+        for (String language : new String[] {"en", "ja"}) {
+            try (Page page = Chromium.browser().newPage(new NewPageOptions().setLocale(language))) {
                 page.navigate(service.url() + "/login");
                 page.fill("[name=username]", "admin");
                 page.fill("[name=password]", service.password());

@@ -25,7 +25,6 @@ class HoldsBrowserIT {
     Path folder;
 
     private RunningService service;
-    private Chromium chromium;
     private Page page;
 
     @BeforeEach
@@ -34,8 +33,7 @@ class HoldsBrowserIT {
         service.bean(Projects.class).create("P1", "", "test");
         Path source = Files.createDirectory(folder.resolve("visit"));
         service.bean(Experiments.class).register("P1", "E1", "", source, "test");
-        chromium = Chromium.start();
-        page = chromium.browser()
+        page = Chromium.browser()
                 .newContext(new NewContextOptions().setJavaScriptEnabled(false).setLocale("en"))
                 .newPage();
         page.navigate(service.url() + "/");
@@ -46,8 +44,8 @@ class HoldsBrowserIT {
 
     @AfterEach
     void stop() {
-        chromium.close();
         service.close();
+        page.context().close();
     }
 
     @Test

@@ -34,7 +34,6 @@ class KeycloakIT {
 
     private KeycloakServer keycloak;
     private RunningService service;
-    private Chromium chromium;
 
     @BeforeEach
     void start() throws Exception {
@@ -59,21 +58,17 @@ class KeycloakIT {
                         "/Lab Tanaka=P1"));
         service.bean(Projects.class).create("P1", "", "test");
         keycloak.start(folder, realm());
-        chromium = Chromium.start();
     }
 
     @AfterEach
     void stop() throws Exception {
-        if (chromium != null) {
-            chromium.close();
-        }
         service.close();
         keycloak.close();
     }
 
     @Test
     void groupsOfTheRealmGiveRolesAndTheLogoutEndsTheSessionThere() {
-        try (BrowserContext context = chromium.browser().newContext(new NewContextOptions().setLocale("en"))) {
+        try (BrowserContext context = Chromium.browser().newContext(new NewContextOptions().setLocale("en"))) {
             context.setDefaultTimeout(PATIENCE);
             Page page = context.newPage();
 

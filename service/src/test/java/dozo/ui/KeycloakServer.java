@@ -3,6 +3,7 @@ package dozo.ui;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dozo.db.Starts;
 import dozo.loopback.Ports;
 import java.io.File;
 import java.io.IOException;
@@ -43,6 +44,7 @@ final class KeycloakServer implements AutoCloseable {
 
     /** Starts with this realm, whose name is {@code dozo}, and waits until it answers. */
     void start(Path folder, String realm) throws IOException, InterruptedException {
+        Starts.SERVER.count();
         unpack();
         Path realms = HOME.resolve("data/import");
         Files.createDirectories(realms);
@@ -100,6 +102,8 @@ final class KeycloakServer implements AutoCloseable {
         builder.environment().put("JAVA_HOME", java);
         builder.environment().put("JAVA", java + File.separator + "bin" + File.separator + "java");
         builder.environment().put("JAVA_OPTS_KC_HEAP", "-Xmx512m");
+        // As in test processes: it takes half of the processor time of a start.
+        builder.environment().put("JAVA_OPTS_APPEND", "-XX:TieredStopAtLevel=1");
         return builder.start();
     }
 

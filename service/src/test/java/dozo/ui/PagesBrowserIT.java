@@ -122,7 +122,6 @@ class PagesBrowserIT {
 
     private static RunningService service;
     private static LoopbackSite site;
-    private static Chromium chromium;
     private static Browser browser;
     private static String login = "";
 
@@ -142,8 +141,7 @@ class PagesBrowserIT {
                 serve();
                 return null;
             });
-            chromium = Chromium.start();
-            browser = chromium.browser();
+            browser = Chromium.browser();
             served.get();
         }
         login = loggedIn();
@@ -469,9 +467,9 @@ class PagesBrowserIT {
 
     @AfterAll
     static void stop() throws Exception {
-        chromium.close();
         service.close();
         site.close();
+        USUAL.values().forEach(BrowserContext::close);
     }
 
     @ParameterizedTest

@@ -29,7 +29,6 @@ class ReplicateBrowserIT {
 
     private RunningService service;
     private LoopbackSite site;
-    private Chromium chromium;
     private Page page;
 
     @BeforeEach
@@ -42,8 +41,7 @@ class ReplicateBrowserIT {
         service.bean(Sites.class).save("dr", site.address(), "test");
         service.bean(Projects.class).create("P1", "", "test");
         service.bean(Experiments.class).register("P1", "E1", "", source, "test");
-        chromium = Chromium.start();
-        BrowserContext context = chromium.browser().newContext(new NewContextOptions().setJavaScriptEnabled(false));
+        BrowserContext context = Chromium.browser().newContext(new NewContextOptions().setJavaScriptEnabled(false));
         page = context.newPage();
         page.navigate(service.url() + "/");
         page.getByLabel("Name").fill("admin");
@@ -58,9 +56,9 @@ class ReplicateBrowserIT {
 
     @AfterEach
     void stop() {
-        chromium.close();
         service.close();
         site.close();
+        page.context().close();
     }
 
     @Test

@@ -31,7 +31,6 @@ class SignOnBrowserIT {
 
     private static TestProvider provider;
     private static RunningService service;
-    private static Chromium chromium;
 
     @BeforeAll
     static void start() throws Exception {
@@ -56,12 +55,10 @@ class SignOnBrowserIT {
                         "dozo.oidc.roles",
                         "operators=OPERATOR"));
         provider.register(service.url());
-        chromium = Chromium.start();
     }
 
     @AfterAll
     static void stop() throws Exception {
-        chromium.close();
         service.close();
         provider.close();
     }
@@ -69,7 +66,7 @@ class SignOnBrowserIT {
     @ParameterizedTest
     @ValueSource(strings = {"en", "ja"})
     void theButtonLeadsThroughTheProviderAndTheLogoutEndsBothSessions(String language) throws Exception {
-        try (BrowserContext context = chromium.browser().newContext(new NewContextOptions().setLocale(language))) {
+        try (BrowserContext context = Chromium.browser().newContext(new NewContextOptions().setLocale(language))) {
             Page page = context.newPage();
             page.navigate(service.url() + "/sites");
             shown(page, "login-provider", language);
@@ -93,7 +90,7 @@ class SignOnBrowserIT {
     @ValueSource(strings = {"en", "ja"})
     void whoIsNotAdmittedIsToldWhy(String language) throws Exception {
         provider.sits("8", "admin", "operators");
-        try (BrowserContext context = chromium.browser().newContext(new NewContextOptions().setLocale(language))) {
+        try (BrowserContext context = Chromium.browser().newContext(new NewContextOptions().setLocale(language))) {
             Page page = context.newPage();
             page.navigate(service.url() + "/oauth2/authorization/dozo");
 

@@ -3,6 +3,7 @@ package dozo.source.dicomweb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dozo.db.Starts;
 import dozo.loopback.Ports;
 import java.io.IOException;
 import java.net.URI;
@@ -76,6 +77,7 @@ public final class OrthancServer implements AutoCloseable {
 
     /** Starts it again with the same folder and ports; waits if another thread is stopping it. */
     public synchronized void start() throws IOException {
+        Starts.SERVER.count();
         process = Optional.of(new ProcessBuilder(program(), "orthanc.json")
                 .directory(folder.toFile())
                 .redirectErrorStream(true)

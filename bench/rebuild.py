@@ -79,7 +79,7 @@ def measured(folder, source, judged):
         ),
         Row('verification', '', f'{copy_seconds:.1f} s, {copies / copy_seconds:,.0f} entries/s'),
         exactly('units of the next night', sent, 0),
-        exactly('safe afterwards', safe, True),
+        exactly('safe afterwards', 'yes' if safe else 'no', 'yes'),
     ]
 
 

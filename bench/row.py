@@ -28,7 +28,7 @@ def at_least(name, value, limit, measured, judged):
 
 
 def exactly(name, value, claimed, what=''):
-    """Returns a row of a number that must be this one, however fast the machine is."""
+    """Returns a row of a value that must be this one, however fast the machine is."""
     return Row(name, str(claimed), f'{value} {what}'.strip(), '' if value == claimed else str(value))
 
 

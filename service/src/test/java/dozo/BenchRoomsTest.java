@@ -27,8 +27,10 @@ class BenchRoomsTest {
             .filter(line -> !line.isBlank() && !line.startsWith("#"))
             .map(line -> line.split(" +"))
             .toList();
-    private final Set<String> benches = names(lines.stream().filter(BenchRoomsTest::isBench).map(line -> line[0]));
-    private final List<String[]> rooms = lines.stream().filter(line -> !isBench(line)).toList();
+    private final Set<String> benches =
+            names(lines.stream().filter(BenchRoomsTest::isBench).map(line -> line[0]));
+    private final List<String[]> rooms =
+            lines.stream().filter(line -> !isBench(line)).toList();
 
     @Test
     void theTableHasEveryBenchAndNoOther() {
@@ -40,7 +42,8 @@ class BenchRoomsTest {
 
     @Test
     void everyBenchHasARoomAndEveryRoomOnlyKnownBenches() {
-        Set<String> named = names(rooms.stream().flatMap(line -> Arrays.stream(line).skip(1)));
+        Set<String> named =
+                names(rooms.stream().flatMap(line -> Arrays.stream(line).skip(1)));
         named.remove(NO_BENCH);
         assertThat(named).isEqualTo(benches);
     }
@@ -60,7 +63,9 @@ class BenchRoomsTest {
                 }
             }
         }
-        assertThat(all).isNotEmpty().allMatch(room -> rooms.stream().anyMatch(line -> (room + "/").startsWith(line[0] + "/")));
+        assertThat(all)
+                .isNotEmpty()
+                .allMatch(room -> rooms.stream().anyMatch(line -> (room + "/").startsWith(line[0] + "/")));
     }
 
     private static Set<String> roomsOf(Path sources) throws IOException {

@@ -149,7 +149,9 @@ class DatabaseAwayTest {
                 "dozo.db.start-wait",
                 "10m",
                 "dozo.db.request-limit",
-                "2s");
+                "2s",
+                RunningService.CLOCK,
+                "on");
     }
 
     /** A long statement of a request is cancelled; other work waits as long as necessary. */

@@ -162,10 +162,16 @@ class KilledDatabaseIT {
                 folder.resolve("work"),
                 TestDatabase.fresh(),
                 Map.of(
-                        "dozo.db.url", "",
-                        "dozo.db.user", "",
-                        "dozo.db.password", "",
-                        "dozo.transfer.bundle-entries", "5"));
+                        "dozo.db.url",
+                        "",
+                        "dozo.db.user",
+                        "",
+                        "dozo.db.password",
+                        "",
+                        "dozo.transfer.bundle-entries",
+                        "5",
+                        RunningService.CLOCK,
+                        "on"));
     }
 
     private Path data() {

@@ -141,7 +141,8 @@ class PoolerIT {
     }
 
     private RunningService start(HikariDataSource database, Map<String, String> more) {
-        Map<String, String> settings = new java.util.HashMap<>(Map.of("dozo.transfer.bundle-entries", "5"));
+        Map<String, String> settings =
+                new java.util.HashMap<>(Map.of("dozo.transfer.bundle-entries", "5", RunningService.CLOCK, "on"));
         settings.putAll(more);
         return RunningService.start(folder.resolve("work"), database, settings);
     }

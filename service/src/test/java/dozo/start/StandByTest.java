@@ -223,7 +223,9 @@ class StandByTest {
                 "dozo.service.url",
                 "https://" + name + ".example.org",
                 "dozo.admin.password-file",
-                password().toString()));
+                password().toString(),
+                RunningService.CLOCK,
+                "on"));
         settings.putAll(more);
         return RunningService.start(folder.resolve("work"), database, settings);
     }

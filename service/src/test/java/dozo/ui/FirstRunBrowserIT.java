@@ -38,7 +38,7 @@ class FirstRunBrowserIT {
     void start() throws Exception {
         Files.writeString(Files.createDirectories(folder.resolve("data/visit")).resolve("image"), "an image");
         site = LoopbackSite.start(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), 0);
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         chromium = Chromium.start();
         page = chromium.browser().newContext().newPage();
     }

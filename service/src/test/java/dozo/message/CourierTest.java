@@ -10,6 +10,7 @@ import dozo.RunningService;
 import dozo.alert.Alerts;
 import dozo.alert.Condition;
 import dozo.alert.Condition.Kind;
+import dozo.db.StartsServices;
 import dozo.loopback.Ports;
 import jakarta.mail.internet.MimeMessage;
 import java.io.IOException;
@@ -36,6 +37,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What the outbox contains arrives at a real mail server and at a real webhook, also after they were away. */
+@StartsServices(3)
 class CourierTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);

@@ -9,6 +9,7 @@ import com.icegreen.greenmail.util.ServerSetup;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.ledger.Sight;
 import dozo.loopback.Ports;
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The morning report says what the catalogue proves of a night, nothing kinder, and is told once. */
+@StartsServices(3)
 class MorningReportTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(1);

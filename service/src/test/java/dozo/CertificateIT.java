@@ -63,7 +63,7 @@ class CertificateIT {
     @BeforeAll
     static void start() throws Exception {
         folder = temporary.toRealPath();
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
         service.register("dr", site.address());
         service.post("/api/v1/projects", "{\"code\": \"P1\", \"title\": \"%s\"}".formatted(PATIENT));

@@ -3,7 +3,6 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
-import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import dozo.source.flywheel.Emulator;
@@ -21,10 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/**
- * The command line against a running service: output and exit codes. Takes two minutes: each test starts its own
- * service, and each command builds all commands anew, as a process would.
- */
+/** The command line against a running service: output and exit codes. */
 class CommandLineTest {
 
     private static final String PASSWORD_FILE = "dozo.password.file";
@@ -38,8 +34,7 @@ class CommandLineTest {
     @BeforeEach
     void start() throws Exception {
         // An origin that is down is tried several times, with growing waits.
-        service = RunningService.start(
-                folder.resolve("work"), TestDatabase.fresh(), Map.of("dozo.collect.first-wait", "1ms"));
+        service = RunningService.shared(Map.of("dozo.collect.first-wait", "1ms"));
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
         System.setProperty(PASSWORD_FILE, service.passwordFile().toString());
     }
@@ -305,6 +300,7 @@ class CommandLineTest {
                 .contains("  - EDITED: row 2 ")
                 .contains("  - UNGUARDED: the trigger ledger_is_append_only is disabled");
         assertThat(dozo("ledger", "verify", "--json").out()).contains("\"verdict\" : \"BROKEN\"");
+        jdbc.sql("alter table ledger enable trigger ledger_is_append_only").update();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.command.Exit;
 import dozo.db.ChildJava;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.ledger.Coverage;
 import dozo.loopback.LoopbackSite;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code dozo rebuild-catalogue} as a person runs it on a new machine: its own process, its output and its exit code. */
+@StartsServices(2)
 class RebuildCommandIT {
 
     private static final int LIMIT_SECONDS = 120;

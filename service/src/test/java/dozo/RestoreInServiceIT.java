@@ -60,7 +60,7 @@ class RestoreInServiceIT {
     static void start() throws Exception {
         folder = temporary.toRealPath();
         allowed = Files.createDirectory(folder.resolve("allowed"));
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
         service.register("dr", site.address());
         service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
@@ -654,7 +654,7 @@ class RestoreInServiceIT {
         assertThat(service.post("/api/v1/projects", "{\"code\": \"NEW\"}").status())
                 .isEqualTo(201);
         for (Path refused :
-                List.of(folder.resolve("source-ALIEN"), folder, folder.resolve("work"), folder.resolve("nothing"))) {
+                List.of(folder.resolve("source-ALIEN"), folder, service.work(), folder.resolve("nothing"))) {
             Answer answer = allow("NEW", refused);
             assertThat(answer.status()).as(answer.text()).isEqualTo(422);
             assertThat(answer.at("/errors/0/field").asString()).isEqualTo("roots");

@@ -25,29 +25,52 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The whole service on its own port and database, and its clients. */
+/**
+ * The whole service on its own port and database, and its clients. It does nothing by the clock, unless a test sets {@link
+ * #CLOCK}: no test depends on how long it takes.
+ */
 public final class RunningService implements AutoCloseable {
+
+    /** A setting of the tests: {@code on} lets the service do what it does by the clock. */
+    public static final String CLOCK = "test.clock";
 
     private static final JsonMapper JSON = new JsonMapper();
 
     private final ConfigurableApplicationContext context;
     private final Path work;
     private final HttpClient http = HttpClient.newHttpClient();
+    private IdleServices.@Nullable Shared shared;
+    private boolean isOpen;
 
     private RunningService(ConfigurableApplicationContext context, Path work) {
         this.context = context;
         this.work = work;
     }
 
+    /** Returns a service that other tests have used and will use, with the state of a first start. */
+    public static RunningService shared() {
+        return shared(Map.of());
+    }
+
+    /** Returns one with more settings. Start servers that are part of them once per class, so that it is the same one. */
+    public static RunningService shared(Map<String, String> more) {
+        return IdleServices.take(more).opened();
+    }
+
+    /** Starts a service that ends when it is closed. */
     public static RunningService start(Path work) {
         return start(work, TestDatabase.fresh(), Map.of());
     }
 
+    /** Starts a service on this database that ends when it is closed. */
     public static RunningService start(Path work, HikariDataSource database, Map<String, String> more) {
         Map<String, String> settings = new HashMap<>(Map.of(
                 "dozo.http.port",
@@ -60,7 +83,6 @@ public final class RunningService implements AutoCloseable {
                 String.valueOf(database.getUsername()),
                 "dozo.db.password",
                 String.valueOf(database.getPassword()),
-                // Nothing starts by itself, so that no test depends on how long it takes.
                 "dozo.schedule.cron",
                 "-",
                 "dozo.scrub.window",
@@ -69,7 +91,27 @@ public final class RunningService implements AutoCloseable {
                 "-"));
         settings.putAll(more);
         Starts.SERVICE.count();
-        return new RunningService(Application.start(settings), work);
+        SpringApplication application = new SpringApplication(Application.class);
+        if (!settings.getOrDefault(CLOCK, "off").equals("on")) {
+            application.addInitializers(RunningService::stopClock);
+        }
+        return new RunningService(Application.start(application, settings), work).opened();
+    }
+
+    /** Leaves out what calls the methods with {@code @Scheduled}. */
+    private static void stopClock(ConfigurableApplicationContext context) {
+        context.addBeanFactoryPostProcessor(beans -> ((BeanDefinitionRegistry) beans)
+                .removeBeanDefinition(TaskManagementConfigUtils.SCHEDULED_ANNOTATION_PROCESSOR_BEAN_NAME));
+    }
+
+    private RunningService opened() {
+        isOpen = true;
+        return this;
+    }
+
+    /** Has {@link #close} keep the service for other tests. */
+    void share(IdleServices.Shared with) {
+        shared = with;
     }
 
     public <T> T bean(Class<T> type) {
@@ -289,8 +331,20 @@ public final class RunningService implements AutoCloseable {
                         site.hostKey().strip()));
     }
 
+    /** Ends the service, or gives a shared one back. */
     @Override
     public void close() {
+        if (isOpen) {
+            isOpen = false;
+            if (shared == null) {
+                end();
+            } else {
+                IdleServices.giveBack(shared);
+            }
+        }
+    }
+
+    void end() {
         context.close();
         http.close();
     }

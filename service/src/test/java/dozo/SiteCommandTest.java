@@ -39,7 +39,7 @@ class SiteCommandTest {
 
     @BeforeEach
     void start() {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         System.setProperty("dozo.password.file", service.passwordFile().toString());
         site = service.bean(Sites.class)
                 .save(

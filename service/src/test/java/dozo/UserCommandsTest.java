@@ -22,7 +22,7 @@ class UserCommandsTest {
 
     @BeforeEach
     void start() {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         System.setProperty("dozo.password.file", service.passwordFile().toString());
     }
 

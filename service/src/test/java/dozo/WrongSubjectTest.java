@@ -37,7 +37,7 @@ class WrongSubjectTest {
 
     @BeforeEach
     void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         System.setProperty("dozo.password.file", service.passwordFile().toString());
         PseudonymousCode codes = service.bean(PseudonymousCode.class);
         booked = codes.of("0123").orElseThrow();

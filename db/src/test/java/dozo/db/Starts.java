@@ -18,8 +18,15 @@ public enum Starts {
 
     private static final Map<Starts, Integer> COUNTS = new EnumMap<>(Starts.class);
 
-    /** Counts one start. */
+    /**
+     * Counts one start.
+     *
+     * @throws AssertionError if the running class starts more services than it declares, see {@link StartsServices}
+     */
     public void count() {
+        if (this == SERVICE) {
+            ServicesStarted.count();
+        }
         synchronized (COUNTS) {
             COUNTS.merge(this, 1, Integer::sum);
         }

@@ -72,24 +72,32 @@ public final class TestDatabase {
 
     /** Returns a new database that contains only the schema. */
     public static HikariDataSource fresh() {
-        return create(" template migrated");
+        return dropped(create(" template migrated"));
     }
 
     /** Returns a new database without the schema. */
     public static HikariDataSource empty() {
-        return create("");
+        return dropped(create(""));
     }
 
-    private static HikariDataSource create(String how) {
+    /** Returns a new database that contains only the schema, and stays when the test and its class have ended. */
+    public static HikariDataSource lasting() {
+        return create(" template migrated").pool();
+    }
+
+    private static HikariDataSource dropped(Made database) {
+        List<Made> made = MADE.peek();
+        if (made != null) {
+            made.add(database);
+        }
+        return database.pool();
+    }
+
+    private static Made create(String how) {
         Starts.DATABASE.count();
         String name = "test_" + COUNT.incrementAndGet();
         Holder.SERVER.execute("create database " + name + how);
-        HikariDataSource pool = Holder.SERVER.database(name);
-        List<Made> made = MADE.peek();
-        if (made != null) {
-            made.add(new Made(name, pool));
-        }
-        return pool;
+        return new Made(name, Holder.SERVER.database(name));
     }
 
     /** Assigns everything created from now on to the test or class that begins. */

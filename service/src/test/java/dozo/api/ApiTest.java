@@ -53,7 +53,7 @@ class ApiTest {
 
     @BeforeAll
     static void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
         assertThat(service.register("dr", site.address()).status()).isEqualTo(200);
     }

@@ -24,7 +24,7 @@ class AuditApiTest {
 
     @BeforeAll
     static void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         service.bean(Sites.class)
                 .save(
                         "dr",

@@ -27,7 +27,7 @@ class BareErrorsTest {
 
     @BeforeAll
     static void start() {
-        service = RunningService.start(work);
+        service = RunningService.shared();
     }
 
     @AfterAll

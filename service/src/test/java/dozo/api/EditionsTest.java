@@ -30,7 +30,7 @@ class EditionsTest {
 
     @BeforeAll
     static void start() throws IOException {
-        service = RunningService.start(work);
+        service = RunningService.shared();
         Files.createDirectory(work.resolve("e1"));
         Files.writeString(work.resolve("list"), "a\n");
         service.post("/api/v1/projects", "{\"code\": \"P\"}");

@@ -44,7 +44,7 @@ class GapApiTest {
 
     @BeforeAll
     static void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         service.bean(Projects.class).create("P1", "", "test");
         service.bean(Projects.class).create("P2", "", "test");
         service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");

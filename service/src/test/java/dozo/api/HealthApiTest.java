@@ -2,10 +2,8 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
-import dozo.db.TestDatabase;
 import dozo.people.Role;
 import dozo.people.Users;
 import dozo.registry.Sites;
@@ -49,9 +47,8 @@ class HealthApiTest {
 
     @Test
     void eachPartCanBeDownAndNothingUnknownIsUp() {
-        HikariDataSource database = TestDatabase.fresh();
-        JdbcClient jdbc = JdbcClient.create(database);
-        try (RunningService service = RunningService.start(folder.resolve("work"), database, Map.of())) {
+        try (RunningService service = RunningService.shared()) {
+            JdbcClient jdbc = service.bean(JdbcClient.class);
             SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
             service.bean(Sites.class).save("dr", nowhere, "test");
 
@@ -76,7 +73,7 @@ class HealthApiTest {
 
     @Test
     void labManagersAreNotTold() {
-        try (RunningService service = RunningService.start(folder.resolve("work"))) {
+        try (RunningService service = RunningService.shared()) {
             service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
 
             assertThat(service.askAs(RunningService.basic("lab", PASSWORD), "GET", "/api/v1/health", null)

@@ -2,10 +2,8 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
-import dozo.db.TestDatabase;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.Socket;
@@ -13,7 +11,6 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -33,9 +30,8 @@ class IdempotencyTest {
 
     @BeforeAll
     static void start() {
-        HikariDataSource database = TestDatabase.fresh();
-        service = RunningService.start(work, database, Map.of());
-        jdbc = JdbcClient.create(database);
+        service = RunningService.shared();
+        jdbc = service.bean(JdbcClient.class);
     }
 
     @AfterAll

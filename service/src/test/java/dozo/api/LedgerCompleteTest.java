@@ -99,10 +99,7 @@ class LedgerCompleteTest {
                 TestDatabase.fresh(),
                 Map.of(
                         "dozo.worklist.url",
-                        "http://127.0.0.1:" + ris.getAddress().getPort(),
-                        // Otherwise the schedule would read it in the middle of another change.
-                        "dozo.worklist.cron",
-                        "-"));
+                        "http://127.0.0.1:" + ris.getAddress().getPort()));
         jdbc = service.bean(JdbcClient.class);
         site = LoopbackSite.start(folder.resolve("keys"), Files.createDirectory(folder.resolve("site")), 0);
         service.bean(Users.class).create(ACTOR, FIRST, Set.of(Role.ADMIN), "test");

@@ -42,7 +42,7 @@ class OpenApiTest {
 
     @BeforeAll
     static void start() {
-        service = RunningService.start(work);
+        service = RunningService.shared();
         api = service.get("/api/v1/openapi").at("");
     }
 

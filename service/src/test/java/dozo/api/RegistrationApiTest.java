@@ -28,7 +28,7 @@ class RegistrationApiTest {
 
     @BeforeAll
     static void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
                 .isEqualTo(201);
         for (String source : new String[] {"a", "b", "c", "d"}) {

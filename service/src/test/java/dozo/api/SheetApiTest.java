@@ -41,7 +41,7 @@ class SheetApiTest {
 
     @BeforeAll
     static void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         service.bean(Sites.class)
                 .save(
                         "dr",

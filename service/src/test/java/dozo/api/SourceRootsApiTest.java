@@ -56,7 +56,7 @@ class SourceRootsApiTest {
 
     @BeforeAll
     static void start() throws Exception {
-        service = RunningService.start(temporary.resolve("work"));
+        service = RunningService.shared();
         service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
         service.bean(Users.class).create("operator", PASSWORD, Set.of(Role.OPERATOR), "test");
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.Ended;
 import dozo.RunningService;
-import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
@@ -14,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +30,7 @@ class ReplicateCommandTest {
 
     @BeforeEach
     void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"), TestDatabase.fresh(), Map.of());
+        service = RunningService.shared();
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
         second = LoopbackSite.start(folder.resolve("keys2"), folder.resolve("second"), 0);
         service.register("dr", site.address());

@@ -7,7 +7,6 @@ import dozo.Application;
 import dozo.Ended;
 import dozo.RunningService;
 import dozo.db.ChildJava;
-import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
@@ -35,10 +34,7 @@ class StopCommandTest {
 
     @BeforeEach
     void start() throws Exception {
-        service = RunningService.start(
-                folder.resolve("work"),
-                TestDatabase.fresh(),
-                Map.of("dozo.transfer.bundle", "1MB", "dozo.transfer.large", "2MB"));
+        service = RunningService.shared(Map.of("dozo.transfer.bundle", "1MB", "dozo.transfer.large", "2MB"));
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
     }
 

@@ -6,12 +6,11 @@ import static org.awaitility.Awaitility.await;
 import com.icegreen.greenmail.util.GreenMail;
 import com.icegreen.greenmail.util.ServerSetup;
 import com.sun.net.httpserver.HttpServer;
-import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.alert.Alerts;
 import dozo.alert.Condition;
 import dozo.alert.Condition.Kind;
-import dozo.db.TestDatabase;
+import dozo.db.StartsServices;
 import dozo.loopback.Ports;
 import jakarta.mail.internet.MimeMessage;
 import java.io.IOException;
@@ -25,38 +24,46 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.scheduling.annotation.ScheduledAnnotationBeanPostProcessor;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What the outbox contains arrives at a real mail server and at a real webhook, also after they were away. */
+@StartsServices(3)
 class CourierTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final Condition LATE = new Condition(Kind.LATE, null, "P1", 2, "P1/E1, …");
 
+    /** Of all mail servers in this class, one after the other. */
+    private static final int PORT = Ports.free();
+
+    private static final Map<String, String> ALLOWED = Map.of("dozo.webhook.internal-hosts", "127.0.0.1");
+    private static final Map<String, String> NOT_ALLOWED = Map.of("dozo.webhook.internal-hosts", "chat.example.org");
+
     @TempDir
     Path folder;
 
-    private final HikariDataSource database = TestDatabase.fresh();
-    private final JdbcClient jdbc = JdbcClient.create(database);
+    private RunningService service;
+    private JdbcClient jdbc;
 
     /** A webhook's request. */
     private record Posted(String path, String key, JsonNode body) {}
 
     @Test
     void alertsArriveByMailInTheRecipientsLanguageAlsoAfterTheServerWasAway() throws Exception {
-        ServerSetup setup = new ServerSetup(Ports.free(), "127.0.0.1", ServerSetup.PROTOCOL_SMTP);
-        GreenMail mail = new GreenMail(setup);
+        GreenMail mail = new GreenMail(new ServerSetup(PORT, "127.0.0.1", ServerSetup.PROTOCOL_SMTP));
         mail.start();
-        try (RunningService service = start(mail(setup.getPort(), "none"))) {
+        try {
+            start(mail("none"));
             service.post("/api/v1/projects", "{\"code\": \"P1\"}");
             save(service, "it", "{\"mail\": \"it@example.org\"}");
             save(service, "lab", "{\"mail\": \"lab@example.org\", \"language\": \"ja\", \"projects\": [\"P1\"]}");
@@ -84,14 +91,13 @@ class CourierTest {
             assertThat(english.getFrom()[0]).hasToString("dozo@example.org");
 
             // NB: a message that the server has accepted, and of which the database does not know that, is sent again.
-            await().atMost(LIMIT).until(() -> sent() == 3);
+            awaitDelivery(() -> sent() == 3);
             mail.stop();
             service.bean(Alerts.class).evaluate(List.of());
-            await().atMost(LIMIT)
-                    .until(() -> service.get("/api/v1/alerts/recipients")
-                            .at("/0/error")
-                            .asString("")
-                            .startsWith("the mail server 127.0.0.1 cannot be used"));
+            awaitDelivery(() -> service.get("/api/v1/alerts/recipients")
+                    .at("/0/error")
+                    .asString("")
+                    .startsWith("the mail server 127.0.0.1 cannot be used"));
             mail.start();
             dueNow();
             assertThat(received(mail, 2))
@@ -99,11 +105,8 @@ class CourierTest {
                     .containsExactlyInAnyOrder(
                             "Dozo, over: 2 experiments have waited too long for a copy (P1/E1, …).",
                             "Dozo（解消）：2 件の実験のコピーが遅れています（P1/E1, …）。");
-            await().atMost(LIMIT)
-                    .until(() -> service.get("/api/v1/alerts/recipients")
-                                    .at("/0/waiting")
-                                    .asInt()
-                            == 0);
+            awaitDelivery(() ->
+                    service.get("/api/v1/alerts/recipients").at("/0/waiting").asInt() == 0);
         } finally {
             mail.stop();
         }
@@ -112,17 +115,17 @@ class CourierTest {
     @Test
     void aServerThatDropsIsTriedAgainAndOneThatRefusesTheRecipientIsNot() throws Exception {
         Map<String, String> answers = new ConcurrentHashMap<>(Map.of(".", SmtpScript.DROP));
-        try (SmtpScript script = new SmtpScript(answers);
-                RunningService service = start(mail(script.port(), "none"))) {
+        try (SmtpScript script = new SmtpScript(PORT, answers)) {
+            start(mail("none"));
             save(service, "it", "{\"mail\": \"it@example.org\"}");
             service.post("/api/v1/alerts/recipients/it/test", "");
-            await().atMost(LIMIT).until(() -> script.connections() > 0 && error().startsWith("the mail server"));
+            awaitDelivery(() -> script.connections() > 0 && error().startsWith("the mail server"));
             assertThat(givenUp()).isZero();
 
             answers.put("RCPT", "550 5.1.1 no such user");
             answers.remove(".");
             dueNow();
-            await().atMost(LIMIT).until(() -> givenUp() == 1);
+            awaitDelivery(() -> givenUp() == 1);
             assertThat(error()).contains("refuses the message", "550 5.1.1 no such user");
             assertThat(service.get("/api/v1/alerts/recipients").text()).contains("no such user");
         }
@@ -130,11 +133,11 @@ class CourierTest {
 
     @Test
     void whatAServerHasAcceptedIsSentAlsoIfItThenResetsTheConnection() throws Exception {
-        try (SmtpScript script = new SmtpScript(Map.of(".", SmtpScript.RESET));
-                RunningService service = start(mail(script.port(), "none"))) {
+        try (SmtpScript script = new SmtpScript(PORT, Map.of(".", SmtpScript.RESET))) {
+            start(mail("none"));
             save(service, "it", "{\"mail\": \"it@example.org\"}");
             service.post("/api/v1/alerts/recipients/it/test", "");
-            await().atMost(LIMIT).until(() -> sent() == 1 || !error().isEmpty());
+            awaitDelivery(() -> sent() == 1 || !error().isEmpty());
             assertThat(error()).isEmpty();
             assertThat(script.connections()).isEqualTo(1);
         }
@@ -142,17 +145,21 @@ class CourierTest {
 
     @Test
     void aServerWithoutTheTlsThatIsAskedForGetsNothing() throws Exception {
-        try (SmtpScript script = new SmtpScript(Map.of());
-                RunningService service = start(mail(script.port(), "starttls"))) {
+        try (SmtpScript _ = new SmtpScript(PORT, Map.of())) {
+            start(mail("starttls"));
             save(service, "it", "{\"mail\": \"it@example.org\"}");
             service.post("/api/v1/alerts/recipients/it/test", "");
-            await().atMost(LIMIT).until(() -> error().contains("STARTTLS"));
+            awaitDelivery(() -> error().contains("STARTTLS"));
             assertThat(sent()).isZero();
         }
-        try (RunningService service = start(Map.of())) {
-            dueNow();
-            await().atMost(LIMIT).until(() -> error().equals("no mail server is set: DOZO_MAIL_HOST"));
-        }
+    }
+
+    @Test
+    void withoutAMailServerAMessageSaysSo() throws Exception {
+        start(NOT_ALLOWED);
+        save(service, "it", "{\"mail\": \"it@example.org\"}");
+        service.post("/api/v1/alerts/recipients/it/test", "");
+        awaitDelivery(() -> error().equals("no mail server is set: DOZO_MAIL_HOST"));
     }
 
     @Test
@@ -160,11 +167,12 @@ class CourierTest {
         AtomicInteger status = new AtomicInteger(200);
         ConcurrentLinkedQueue<Posted> posted = new ConcurrentLinkedQueue<>();
         HttpServer chat = chat(status::get, posted);
-        try (RunningService service = start(Map.of("dozo.webhook.internal-hosts", "127.0.0.1"))) {
+        try {
+            start(mail("none"));
             service.post("/api/v1/projects", "{\"code\": \"P1\"}");
             save(service, "chat", hook("http://127.0.0.1:%d/hooks/token".formatted(port(chat))));
             service.bean(Alerts.class).evaluate(List.of(LATE));
-            await().atMost(LIMIT).until(() -> sent() == 1);
+            awaitDelivery(() -> sent() == 1);
             assertThat(posted).singleElement().satisfies(request -> {
                 assertThat(request.key()).matches("dozo-\\d+-\\d+");
                 assertThat(request.body().at("/text").asString())
@@ -177,16 +185,16 @@ class CourierTest {
 
             status.set(503);
             service.post("/api/v1/alerts/recipients/chat/test", "");
-            await().atMost(LIMIT).until(() -> error().equals("the webhook answers HTTP 503"));
+            awaitDelivery(() -> error().equals("the webhook answers HTTP 503"));
             assertThat(givenUp()).isZero();
             status.set(302);
             dueNow();
-            await().atMost(LIMIT).until(() -> givenUp() == 1);
+            awaitDelivery(() -> givenUp() == 1);
             assertThat(error()).isEqualTo("the webhook answers HTTP 302; redirects are not followed");
             assertThat(posted).extracting(Posted::path).containsOnly("/hooks/token");
             status.set(404);
             service.post("/api/v1/alerts/recipients/chat/test", "");
-            await().atMost(LIMIT).until(() -> givenUp() == 2);
+            awaitDelivery(() -> givenUp() == 2);
         } finally {
             chat.stop(0);
         }
@@ -196,25 +204,26 @@ class CourierTest {
     void aWebhookAtAnInternalAddressIsRefusedUnlessItIsAllowed() throws Exception {
         ConcurrentLinkedQueue<Posted> posted = new ConcurrentLinkedQueue<>();
         HttpServer chat = chat(() -> 200, posted);
-        try (RunningService service = start(Map.of("dozo.webhook.internal-hosts", "chat.example.org"))) {
+        try {
+            start(NOT_ALLOWED);
             int refused = 0;
             for (String host : List.of(
                     "127.0.0.1", "localhost", "[::1]", "10.1.2.3", "169.254.169.254", "100.64.0.1", "[fd00::1]")) {
                 save(service, "chat", hook("http://%s:%d/hooks/token".formatted(host, port(chat))));
                 service.post("/api/v1/alerts/recipients/chat/test", "");
                 int before = refused++;
-                await().atMost(LIMIT).until(() -> givenUp() == before + 1);
+                awaitDelivery(() -> givenUp() == before + 1);
                 assertThat(error()).as(host).contains("has an internal address", "DOZO_WEBHOOK_INTERNAL_HOSTS");
             }
             assertThat(posted).isEmpty();
 
             save(service, "chat", hook("no-address"));
             service.post("/api/v1/alerts/recipients/chat/test", "");
-            await().atMost(LIMIT).until(() -> error().contains("contains no URL"));
+            awaitDelivery(() -> error().contains("contains no URL"));
             assertThat(error()).doesNotContain("no-address");
             Files.delete(folder.resolve("hook"));
             dueNow();
-            await().atMost(LIMIT).until(() -> error().contains("does not exist"));
+            awaitDelivery(() -> error().contains("does not exist"));
         } finally {
             chat.stop(0);
         }
@@ -222,50 +231,53 @@ class CourierTest {
 
     @Test
     void badRecipientsAreRefused() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            for (String bad : List.of(
-                    "{}",
-                    "{\"mail\": \"a@b.c\", \"webhookFile\": \"/x\"}",
-                    "{\"mail\": \"nobody\"}",
-                    "{\"webhookFile\": \"https://chat.example.org\"}",
-                    "{\"mail\": \"a@b.c\", \"quietFrom\": \"late\", \"quietUntil\": \"07:00\"}",
-                    "{\"mail\": \"a@b.c\", \"projects\": [\"P9\"]}")) {
-                assertThat(service.put("/api/v1/alerts/recipients/it", bad).status())
-                        .as(bad)
-                        .isEqualTo(422);
-            }
-            assertThat(service.post("/api/v1/alerts/recipients/it/test", "").status())
-                    .isEqualTo(404);
-            assertThat(service.delete("/api/v1/alerts/recipients/it").status()).isEqualTo(404);
-            save(service, "it", "{\"mail\": \"a@b.c\"}");
-            assertThat(service.delete("/api/v1/alerts/recipients/it").status()).isEqualTo(204);
+        start(NOT_ALLOWED);
+        for (String bad : List.of(
+                "{}",
+                "{\"mail\": \"a@b.c\", \"webhookFile\": \"/x\"}",
+                "{\"mail\": \"nobody\"}",
+                "{\"webhookFile\": \"https://chat.example.org\"}",
+                "{\"mail\": \"a@b.c\", \"quietFrom\": \"late\", \"quietUntil\": \"07:00\"}",
+                "{\"mail\": \"a@b.c\", \"projects\": [\"P9\"]}")) {
+            assertThat(service.put("/api/v1/alerts/recipients/it", bad).status())
+                    .as(bad)
+                    .isEqualTo(422);
         }
+        assertThat(service.post("/api/v1/alerts/recipients/it/test", "").status())
+                .isEqualTo(404);
+        assertThat(service.delete("/api/v1/alerts/recipients/it").status()).isEqualTo(404);
+        save(service, "it", "{\"mail\": \"a@b.c\"}");
+        assertThat(service.delete("/api/v1/alerts/recipients/it").status()).isEqualTo(204);
     }
 
-    private RunningService start(Map<String, String> more) {
+    private void start(Map<String, String> more) {
         Map<String, String> settings = new HashMap<>(more);
         settings.put("dozo.service.name", "one");
         settings.put("dozo.service.url", "https://dozo.example.org");
-        RunningService service = RunningService.start(folder.resolve("work"), database, settings);
-        // Only the tests say which conditions stand: by its own look, the service would end those that they invent.
-        service.bean(ScheduledAnnotationBeanPostProcessor.class).getScheduledTasks().stream()
-                .filter(task -> task.toString().endsWith("Courier.look"))
-                .findFirst()
-                .orElseThrow()
-                .cancel();
-        return service;
+        service = RunningService.shared(settings);
+        jdbc = service.bean(JdbcClient.class);
     }
 
-    private static Map<String, String> mail(int port, String tls) {
-        return Map.of(
-                "dozo.mail.host",
-                "127.0.0.1",
-                "dozo.mail.port",
-                String.valueOf(port),
-                "dozo.mail.tls",
-                tls,
-                "dozo.mail.from",
-                "dozo@example.org");
+    @AfterEach
+    void stop() {
+        service.close();
+    }
+
+    /** Has the messages delivered that are due, until this is so. */
+    private void awaitDelivery(Callable<Boolean> what) {
+        await().atMost(LIMIT).until(() -> {
+            service.bean(Courier.class).go();
+            return what.call();
+        });
+    }
+
+    private static Map<String, String> mail(String tls) {
+        Map<String, String> settings = new HashMap<>(ALLOWED);
+        settings.put("dozo.mail.host", "127.0.0.1");
+        settings.put("dozo.mail.port", String.valueOf(PORT));
+        settings.put("dozo.mail.tls", tls);
+        settings.put("dozo.mail.from", "dozo@example.org");
+        return settings;
     }
 
     private static void save(RunningService service, String name, String settings) {
@@ -281,8 +293,8 @@ class CourierTest {
         return "{\"webhookFile\": \"%s\"}".formatted(file);
     }
 
-    private static MimeMessage[] received(GreenMail mail, int count) {
-        assertThat(mail.waitForIncomingEmail(LIMIT.toMillis(), count)).isTrue();
+    private MimeMessage[] received(GreenMail mail, int count) {
+        awaitDelivery(() -> mail.getReceivedMessages().length >= count);
         return mail.getReceivedMessages();
     }
 

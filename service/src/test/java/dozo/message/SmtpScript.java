@@ -20,18 +20,15 @@ final class SmtpScript implements AutoCloseable {
     /** Accepts, and resets the connection. */
     static final String RESET = "250 ok, reset";
 
-    private final ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+    private final ServerSocket server;
     private final Map<String, String> answers;
     private final AtomicInteger connections = new AtomicInteger();
 
     /** @param answers by the first word of a command; {@code .} is the end of a message. All others are 250 */
-    SmtpScript(Map<String, String> answers) throws IOException {
+    SmtpScript(int port, Map<String, String> answers) throws IOException {
+        this.server = new ServerSocket(port, 10, InetAddress.getLoopbackAddress());
         this.answers = answers;
         Thread.ofPlatform().daemon().start(this::serve);
-    }
-
-    int port() {
-        return server.getLocalPort();
     }
 
     int connections() {

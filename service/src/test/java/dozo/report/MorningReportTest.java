@@ -9,6 +9,7 @@ import com.icegreen.greenmail.util.ServerSetup;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.ledger.Sight;
 import dozo.loopback.Ports;
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The morning report says what the catalogue proves of a night, nothing kinder, and is told once. */
+@StartsServices(3)
 class MorningReportTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(1);
@@ -49,8 +51,7 @@ class MorningReportTest {
     @TempDir
     Path folder;
 
-    private final HikariDataSource database = TestDatabase.fresh();
-    private final JdbcClient jdbc = JdbcClient.create(database);
+    private JdbcClient jdbc;
     private final LocalDate today = LocalDate.now(ZONE);
 
     @Test
@@ -272,8 +273,8 @@ class MorningReportTest {
         GreenMail mail = new GreenMail(setup);
         mail.start();
         try {
-            Map<String, String> settings = mail(setup.getPort());
-            try (RunningService service = start(settings)) {
+            HikariDataSource database = TestDatabase.fresh();
+            try (RunningService service = start(database, setup.getPort())) {
                 seed(service, "0 0 1 * * *");
                 night(today.minusDays(1), "01:00", "02:00", "COMPLETE", 0);
                 night(today, "01:00", "05:12", "FINDINGS", TERABYTE);
@@ -306,7 +307,7 @@ class MorningReportTest {
                         .contains("<html lang=\"ja\">", "朝の報告")
                         .doesNotContain("P2");
             }
-            try (RunningService service = start(settings)) {
+            try (RunningService service = start(database, setup.getPort())) {
                 assertThat(make(service, today, "09:00")).isEmpty();
                 save(service, "it", "{\"mail\": \"it@example.org\", \"morningReport\": false}");
                 save(service, "it", "{\"mail\": \"it@example.org\"}");
@@ -347,19 +348,30 @@ class MorningReportTest {
     }
 
     private RunningService start() {
-        return start(Map.of());
+        RunningService service = RunningService.shared(settings());
+        jdbc = service.bean(JdbcClient.class);
+        return service;
     }
 
-    private RunningService start(Map<String, String> more) {
-        Map<String, String> settings = new HashMap<>(more);
-        settings.put("dozo.service.name", "one");
-        settings.put("dozo.service.url", "https://dozo.example.org");
-        settings.put("dozo.schedule.zone", ZONE.getId());
+    /** Starts a service that sends mail by itself. */
+    private RunningService start(HikariDataSource database, int port) {
+        Map<String, String> settings = new HashMap<>(settings());
+        settings.put("dozo.mail.host", "127.0.0.1");
+        settings.put("dozo.mail.port", String.valueOf(port));
+        settings.put("dozo.mail.tls", "none");
+        settings.put(RunningService.CLOCK, "on");
+        jdbc = JdbcClient.create(database);
         return RunningService.start(folder.resolve("work"), database, settings);
     }
 
-    private static Map<String, String> mail(int port) {
-        return Map.of("dozo.mail.host", "127.0.0.1", "dozo.mail.port", String.valueOf(port), "dozo.mail.tls", "none");
+    private static Map<String, String> settings() {
+        return Map.of(
+                "dozo.service.name",
+                "one",
+                "dozo.service.url",
+                "https://dozo.example.org",
+                "dozo.schedule.zone",
+                ZONE.getId());
     }
 
     /** Registers two experiments of two projects, read three days ago, and a site that is closed, so that no night starts by itself. */

@@ -49,7 +49,7 @@ class NightlyScheduleTest {
 
     @BeforeEach
     void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
     }
 

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
 import dozo.db.ActiveService;
-import dozo.db.TestDatabase;
 import dozo.drill.DrillSettings;
 import dozo.drill.Drills;
 import dozo.drill.Rehearsals;
@@ -35,7 +34,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,11 +60,7 @@ class ScrubScheduleTest {
 
     @BeforeEach
     void startAndBackUp() throws Exception {
-        // The service's own schedule is off: only the tests start runs.
-        service = RunningService.start(
-                folder.resolve("work"),
-                TestDatabase.fresh(),
-                Map.of("dozo.scrub.window", "-", "dozo.schedule.cron", "-"));
+        service = RunningService.shared();
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
         service.bean(Sites.class).save("dr", site.address(), "test");
         service.bean(Projects.class).create("P1", "", "test");

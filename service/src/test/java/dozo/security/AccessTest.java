@@ -81,7 +81,7 @@ class AccessTest {
 
     @BeforeAll
     static void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         service.bean(Sites.class)
                 .save(
                         "dr",

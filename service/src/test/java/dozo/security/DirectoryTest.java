@@ -10,6 +10,7 @@ import com.unboundid.util.ssl.SSLUtil;
 import com.unboundid.util.ssl.TrustAllTrustManager;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
 import dozo.people.Tokens;
@@ -34,6 +35,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * Users of an LDAP directory, tested against one in this process: login, groups, and a directory that does not answer
  * or no longer knows a user.
  */
+@StartsServices(10)
 class DirectoryTest {
 
     private static final String BASE = "dc=example,dc=org";

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dozo.RunningService;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -42,6 +43,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** A provider that accepts connections and does not answer, or never ends its answer, holds no request for long. */
 @ExtendWith(OutputCaptureExtension.class)
+@StartsServices(6)
 class HangingProviderTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(2);

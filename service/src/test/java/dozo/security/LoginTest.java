@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
 import dozo.RunningService.Answer;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.people.Role;
 import dozo.people.Users;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Logins: sessions, guessing, and the headers of every response. */
+@StartsServices(9)
 class LoginTest {
 
     private static final String PASSWORD = "a password for tests";

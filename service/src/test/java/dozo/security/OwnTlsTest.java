@@ -12,6 +12,7 @@ import dozo.Application;
 import dozo.Ended;
 import dozo.RunningService;
 import dozo.command.Exit;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.doctor.Doctor;
 import dozo.doctor.Installation;
@@ -54,6 +55,7 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 /** TLS by the service itself: real handshakes, a certificate that is replaced under way, and files that are refused. */
+@StartsServices(10)
 class OwnTlsTest {
 
     private static final String HERE = "ip:127.0.0.1";

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
 import dozo.RunningService.Answer;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
 import dozo.people.Role;
@@ -37,6 +38,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Single sign-on, tested against a provider of OpenID Connect in this process. */
 @ExtendWith(OutputCaptureExtension.class)
+@StartsServices(22)
 class SignOnTest {
 
     @TempDir

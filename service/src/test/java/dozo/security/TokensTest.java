@@ -34,7 +34,7 @@ class TokensTest {
 
     @BeforeAll
     static void start() {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
     }
 
     @AfterAll

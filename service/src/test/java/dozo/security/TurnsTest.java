@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
@@ -38,6 +39,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@StartsServices(2)
 class TurnsTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(1);

@@ -9,6 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import java.io.IOException;
 import java.net.URI;
@@ -33,6 +34,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * While an external database is away, every request fails at once, the log says so once, and everything continues when
  * it is back.
  */
+@StartsServices(4)
 class DatabaseAwayTest {
 
     /** On an idle machine a response takes milliseconds, at most 2 s; without the watch it took 30 s. */
@@ -149,7 +151,9 @@ class DatabaseAwayTest {
                 "dozo.db.start-wait",
                 "10m",
                 "dozo.db.request-limit",
-                "2s");
+                "2s",
+                RunningService.CLOCK,
+                "on");
     }
 
     /** A long statement of a request is cancelled; other work waits as long as necessary. */

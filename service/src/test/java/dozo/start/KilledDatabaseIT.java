@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dozo.RunningService;
 import dozo.db.Campaign;
 import dozo.db.LostDatabase;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
@@ -35,6 +36,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * The service's embedded server is killed with SIGKILL: while idle, and while a night sends. Takes over a minute: the
  * service needs its time to notice and to recover.
  */
+@StartsServices(3)
 class KilledDatabaseIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
@@ -162,10 +164,16 @@ class KilledDatabaseIT {
                 folder.resolve("work"),
                 TestDatabase.fresh(),
                 Map.of(
-                        "dozo.db.url", "",
-                        "dozo.db.user", "",
-                        "dozo.db.password", "",
-                        "dozo.transfer.bundle-entries", "5"));
+                        "dozo.db.url",
+                        "",
+                        "dozo.db.user",
+                        "",
+                        "dozo.db.password",
+                        "",
+                        "dozo.transfer.bundle-entries",
+                        "5",
+                        RunningService.CLOCK,
+                        "on"));
     }
 
     private Path data() {

@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.db.EmbeddedDatabase;
 import dozo.db.LostDatabase;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A database behind PgBouncer, and one that fails over to another server in the middle of a night. */
+@StartsServices(5)
 class PoolerIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
@@ -141,7 +143,8 @@ class PoolerIT {
     }
 
     private RunningService start(HikariDataSource database, Map<String, String> more) {
-        Map<String, String> settings = new java.util.HashMap<>(Map.of("dozo.transfer.bundle-entries", "5"));
+        Map<String, String> settings =
+                new java.util.HashMap<>(Map.of("dozo.transfer.bundle-entries", "5", RunningService.CLOCK, "on"));
         settings.putAll(more);
         return RunningService.start(folder.resolve("work"), database, settings);
     }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Of two services with one database one is active; the other shows everything, and takes over when it is asked to. */
+@StartsServices(14)
 class StandByTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -223,7 +225,9 @@ class StandByTest {
                 "dozo.service.url",
                 "https://" + name + ".example.org",
                 "dozo.admin.password-file",
-                password().toString()));
+                password().toString(),
+                RunningService.CLOCK,
+                "on"));
         settings.putAll(more);
         return RunningService.start(folder.resolve("work"), database, settings);
     }

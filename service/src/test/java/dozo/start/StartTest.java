@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
+import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import java.io.IOException;
 import java.net.URI;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A start succeeds, or says in one line what is wrong and what is expected. */
+@StartsServices(12)
 class StartTest {
 
     private static final String DATABASE_SECRET = "hush_database_1f0c";

@@ -37,7 +37,7 @@ class FirstRunBrowserIT {
     void start() throws Exception {
         Files.writeString(Files.createDirectories(folder.resolve("data/visit")).resolve("image"), "an image");
         site = LoopbackSite.start(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), 0);
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         page = Chromium.browser().newContext().newPage();
     }
 

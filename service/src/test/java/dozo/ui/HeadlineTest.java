@@ -34,7 +34,7 @@ class HeadlineTest {
 
     @BeforeEach
     void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         assertSaid("none", "No experiment is registered yet.", "実験はまだ登録されていません。");
         save("dr");
         service.bean(Projects.class).create("P1", "", "test");

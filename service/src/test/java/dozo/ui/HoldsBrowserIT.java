@@ -29,7 +29,7 @@ class HoldsBrowserIT {
 
     @BeforeEach
     void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         service.bean(Projects.class).create("P1", "", "test");
         Path source = Files.createDirectory(folder.resolve("visit"));
         service.bean(Experiments.class).register("P1", "E1", "", source, "test");

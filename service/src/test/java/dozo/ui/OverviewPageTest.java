@@ -12,7 +12,6 @@ import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
-import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -42,7 +41,7 @@ class OverviewPageTest {
 
     @BeforeEach
     void start() {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
     }
 
     @AfterEach
@@ -104,16 +103,13 @@ class OverviewPageTest {
     void itFollowsARunOnly() throws Exception {
         fill();
         assertThat(page("en")).doesNotContain("hx-trigger");
-        // Held, because the schedule continues a run that no process works on.
-        synchronized (service.bean(Operations.class)) {
-            service.bean(Runs.class)
-                    .open(
-                            RunKind.NIGHTLY_BACKUP,
-                            service.bean(Sites.class).find("dr").orElseThrow(),
-                            "test");
+        service.bean(Runs.class)
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
 
-            assertThat(page("en")).contains("hx-trigger=\"every 5s\"").contains("Running");
-        }
+        assertThat(page("en")).contains("hx-trigger=\"every 5s\"").contains("Running");
     }
 
     @Test
@@ -124,18 +120,16 @@ class OverviewPageTest {
 
         assertThat(ended.headers().firstValue("HX-Refresh")).hasValue("true");
         assertThat(ended.body()).contains("id=\"night\"", "Ended with findings").doesNotContain("<h1", "hx-get");
-        synchronized (service.bean(Operations.class)) {
-            service.bean(Runs.class)
-                    .open(
-                            RunKind.NIGHTLY_BACKUP,
-                            service.bean(Sites.class).find("dr").orElseThrow(),
-                            "test");
+        service.bean(Runs.class)
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
 
-            HttpResponse<String> running = service.part(service.browser(), "/");
+        HttpResponse<String> running = service.part(service.browser(), "/");
 
-            assertThat(running.headers().firstValue("HX-Refresh")).isEmpty();
-            assertThat(running.body()).contains("id=\"night\"", "hx-trigger=\"every 5s\"");
-        }
+        assertThat(running.headers().firstValue("HX-Refresh")).isEmpty();
+        assertThat(running.body()).contains("id=\"night\"", "hx-trigger=\"every 5s\"");
     }
 
     @Test

@@ -44,7 +44,7 @@ class PageErrorsTest {
 
     @BeforeAll
     static void start() {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
         admin = service.browser();
         lab = service.browser("lab", PASSWORD);

@@ -149,7 +149,7 @@ class PagesBrowserIT {
 
     private static void serve() throws Exception {
         int port = Ports.free();
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         site = LoopbackSite.start(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), port);
         service.bean(Sites.class).save("dr", site.address(), "test");
         service.bean(Projects.class).create("P001", "脳機能イメージング", "test");

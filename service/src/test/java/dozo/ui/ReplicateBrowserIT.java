@@ -37,7 +37,7 @@ class ReplicateBrowserIT {
         Files.writeString(source.resolve("image"), "an image");
         site = LoopbackSite.start(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), 0);
         Path second = Files.createDirectory(folder.resolve("second"));
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.shared();
         service.bean(Sites.class).save("dr", site.address(), "test");
         service.bean(Projects.class).create("P1", "", "test");
         service.bean(Experiments.class).register("P1", "E1", "", source, "test");

@@ -163,7 +163,7 @@ class ConditionsTest {
     private static String found(String experiment, String reason) {
         return """
                 insert into finding (run_id, last_run_id, experiment_id, reason, message, found_at, last_found_at)
-                values (1, 1, %s, '%s', '', now(), now())
+                select run_id, run_id, %s, '%s', '', now(), now() from run
                 """.formatted(experiment, reason);
     }
 }

@@ -44,8 +44,11 @@ import java.util.Set;
 import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.util.FileSystemUtils;
 
 /** Restores are rehearsed into a scratch folder of which nothing stays; the evidence does. */
 class DrillIT extends NightAtSite {
@@ -53,13 +56,22 @@ class DrillIT extends NightAtSite {
     private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final String SIZE = "dozo.drill.size=1MB";
 
+    /** The same for all tests, so that their nights have the same settings. */
+    @TempDir
+    static Path drills;
+
     private Path scratch = Path.of("");
 
     @BeforeEach
     void open() {
-        scratch = folder.resolve("scratch");
+        scratch = drills.resolve("scratch");
         reopen();
         night.register("E1", source);
+    }
+
+    @AfterEach
+    void removeScratch() throws IOException {
+        FileSystemUtils.deleteRecursively(drills.resolve("scratch"));
     }
 
     private void reopen() {

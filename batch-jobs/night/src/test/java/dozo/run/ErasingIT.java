@@ -267,11 +267,13 @@ class ErasingIT extends NightAtSite {
         assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().message())
                 .isEqualTo("hold 3 stands on p/E1");
         holds.end(late, "over", "admin");
-        night.jdbc().sql("""
-                insert into restore (experiment_id, manifest_no, site_id, folder, requested_by, requested_at)
-                values (1, 1, 1, '/elsewhere', 'lab', now())
-                """).update();
-        assertThat(messages(night.run())).containsExactly("erasure 1 of p/E1: restore 1 of it is under way");
+        long restore = night.jdbc().sql("""
+                        insert into restore (experiment_id, manifest_no, site_id, folder, requested_by, requested_at)
+                        values (1, 1, 1, '/elsewhere', 'lab', now())
+                        returning restore_id
+                        """).query(Long.class).single();
+        assertThat(messages(night.run()))
+                .containsExactly("erasure 1 of p/E1: restore %d of it is under way".formatted(restore));
         assertThat(bag).exists();
         night.jdbc()
                 .sql("update restore set state = 'STOPPED', ended_at = now()")
@@ -490,7 +492,7 @@ class ErasingIT extends NightAtSite {
         night = new Night(database, site.address(), SETTINGS);
         erasures = night.get(Erasures.class);
         night.get(Operations.class).recover();
-        Run run = night.await(2);
+        Run run = night.await(night.get(Runs.class).latest().orElseThrow().id());
         assertThat(night.findings(run)).isEmpty();
         assertThat(run.state()).isEqualTo(RunState.COMPLETE);
         assertThat(pathsAtSite()).noneMatch(path -> path.contains("p/E1"));

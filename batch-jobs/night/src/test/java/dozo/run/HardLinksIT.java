@@ -42,7 +42,7 @@ class HardLinksIT extends NightAtSite {
         link("z", "a/f0");
         night.register("E1", source);
 
-        night.complete();
+        Run first = night.complete();
 
         for (int i = 0; i < 12; i++) {
             for (int j = 0; j < 5; j++) {
@@ -51,14 +51,14 @@ class HardLinksIT extends NightAtSite {
         }
         assertOneFile("large", "b0/large");
         assertOneFile("a/f0", "z");
-        assertThat(contentBytesPlanned(1)).isEqualTo(bytesOfFiles(source));
+        assertThat(contentBytesPlanned(first)).isEqualTo(bytesOfFiles(source));
         assertThat(wayIn()).isEqualTo(Map.of("link", 62L, "other", 31L));
         NightlyBackupIT.assertSame(source, bag.resolve("data"));
         NightlyBackupIT.assertChecks(bag);
         assertThat(root.resolve(".dozo/incoming")).isEmptyDirectory();
 
-        night.complete();
-        assertThat(night.count("select count(*) from transfer_unit where run_id = 2"))
+        Run second = night.complete();
+        assertThat(night.count("select count(*) from transfer_unit where run_id = " + second.id()))
                 .isZero();
         assertThat(scrub().state()).isEqualTo(RunState.COMPLETE);
     }
@@ -73,13 +73,13 @@ class HardLinksIT extends NightAtSite {
 
         link("folder/third", "group");
         link("a name before the others", "single");
-        night.complete();
+        Run second = night.complete();
 
         assertOneFile("group", "second");
         assertOneFile("group", "folder/third");
         assertOneFile("single", "a name before the others");
         assertThat(inode("single")).as("nothing was moved").isEqualTo(stored);
-        assertThat(contentBytesPlanned(2)).isZero();
+        assertThat(contentBytesPlanned(second)).isZero();
         assertThat(version(1, "single").getParent()).doesNotExist();
         assertThat(version(2, "single").getParent()).doesNotExist();
         NightlyBackupIT.assertChecks(bag);
@@ -208,7 +208,7 @@ class HardLinksIT extends NightAtSite {
             }
         }
         night.get(Operations.class).recover();
-        Run run = night.await(1);
+        Run run = night.await(night.get(Runs.class).latest().orElseThrow().id());
 
         assertThat(night.findings(run)).isEmpty();
         assertThat(run.state()).isEqualTo(RunState.COMPLETE);
@@ -282,8 +282,8 @@ class HardLinksIT extends NightAtSite {
         return bytes;
     }
 
-    private long contentBytesPlanned(int run) {
-        return night.count("select coalesce(sum(length_bytes), 0) from transfer_unit where run_id = " + run);
+    private long contentBytesPlanned(Run run) {
+        return night.count("select coalesce(sum(length_bytes), 0) from transfer_unit where run_id = " + run.id());
     }
 
     /** Returns how many files have receipts for links, and for content. */

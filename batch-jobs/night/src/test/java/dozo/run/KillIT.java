@@ -94,7 +94,8 @@ class KillIT {
 
             try (Night night = new Night(database, site.address(), SETTINGS)) {
                 night.get(Operations.class).recover();
-                Run run = night.await(1);
+                Run run =
+                        night.await(night.get(Runs.class).latest().orElseThrow().id());
 
                 assertThat(night.findings(run)).isEmpty();
                 assertThat(run.state()).isEqualTo(RunState.COMPLETE);

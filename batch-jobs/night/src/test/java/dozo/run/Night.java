@@ -2,16 +2,12 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.certificate.SigningKey;
 import dozo.db.ActiveService;
-import dozo.db.Starts;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
-import dozo.record.RecoveryKey;
 import dozo.registry.Experiments;
-import dozo.registry.OwnFolders;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
@@ -24,19 +20,11 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
-import java.time.InstantSource;
-import java.time.ZoneId;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.ComponentScan;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.util.FileSystemUtils;
 
@@ -49,47 +37,17 @@ final class Night implements AutoCloseable {
     /** The folder of the service's keys; all nights of a process have the same. */
     static final Path KEYS = keys();
 
-    private final ConfigurableApplicationContext context;
+    private static final List<String> SETTINGS = List.of(
+            "spring.batch.job.enabled=false",
+            "spring.batch.jdbc.initialize-schema=never",
+            "spring.batch.jdbc.isolation-level-for-create=read-committed",
+            "dozo.transfer.outage=0s",
+            "dozo.transfer.large=2MB",
+            "dozo.transfer.bundle=1MB",
+            "spring.main.banner-mode=off");
 
-    /** Not annotated as a configuration, so that no other test's component scan finds it. */
-    @EnableAutoConfiguration
-    @ComponentScan("dozo")
-    static class Wiring {
-        @Bean
-        InstantSource clock() {
-            return InstantSource.system();
-        }
-
-        @Bean
-        Notices notices() {
-            return Notices.NONE;
-        }
-
-        @Bean
-        OwnFolders ownFolders() {
-            return new OwnFolders(List.of());
-        }
-
-        @Bean
-        SigningKey signingKey() {
-            return new SigningKey(KEYS.resolve("certificate-key"));
-        }
-
-        @Bean
-        RecoveryKey recoveryKey() {
-            return new RecoveryKey(KEYS.resolve("recovery-key"));
-        }
-
-        @Bean
-        Timetable timetable() {
-            return Timetable.of("-", "");
-        }
-
-        @Bean
-        ZoneId zone() {
-            return ZoneId.systemDefault();
-        }
-    }
+    private final Jobs jobs;
+    private boolean closed;
 
     private static Path keys() {
         try {
@@ -102,44 +60,31 @@ final class Night implements AutoCloseable {
     }
 
     Night(DataSource database, SiteAddress site, String... properties) {
-        this(database, ActiveService.alone(), properties);
+        this(Jobs.alone(database, with(properties)));
         get(Sites.class).save("dr", site, "test");
     }
 
-    private Night(DataSource database, ActiveService active, String... properties) {
-        List<String> all = new ArrayList<>(List.of(
-                "spring.batch.job.enabled=false",
-                "spring.batch.jdbc.initialize-schema=never",
-                "spring.batch.jdbc.isolation-level-for-create=read-committed",
-                "dozo.transfer.outage=0s",
-                "dozo.transfer.large=2MB",
-                "dozo.transfer.bundle=1MB",
-                "spring.main.banner-mode=off"));
-        all.addAll(List.of(properties));
-        Starts.NIGHT.count();
-        context = new SpringApplicationBuilder(Wiring.class)
-                .web(WebApplicationType.NONE)
-                .properties(all.toArray(String[]::new))
-                .initializers(fresh -> {
-                    fresh.getBeanFactory().registerSingleton("dataSource", database);
-                    fresh.getBeanFactory().registerSingleton("activeService", active);
-                })
-                .run();
+    private Night(Jobs jobs) {
+        this.jobs = jobs;
+    }
+
+    private static List<String> with(String... properties) {
+        return Stream.concat(SETTINGS.stream(), Stream.of(properties)).toList();
     }
 
     /** Returns a night without a site. */
     static Night without(DataSource database) {
-        return new Night(database, ActiveService.alone());
+        return new Night(Jobs.alone(database, with()));
     }
 
     /** Returns the jobs of a worker process, for the nights of another one with the same database. */
     static Night worker(DataSource database, String... properties) {
-        return new Night(database, new ActiveService("worker", true), properties);
+        return new Night(Jobs.of(database, new ActiveService("worker", true), with(properties)));
     }
 
     /** Returns the jobs of a service of which another one may take over. */
     static Night service(DataSource database, ActiveService active) {
-        return new Night(database, active);
+        return new Night(Jobs.of(database, active, with()));
     }
 
     static Night on(SiteAddress site, String... properties) {
@@ -147,7 +92,7 @@ final class Night implements AutoCloseable {
     }
 
     <T> T get(Class<T> type) {
-        return context.getBean(type);
+        return jobs.get(type);
     }
 
     JdbcClient jdbc() {
@@ -265,9 +210,13 @@ final class Night implements AutoCloseable {
         }
     }
 
+    /** Some tests close a night before its process would end. */
     @Override
     public void close() {
-        context.close();
+        if (!closed) {
+            closed = true;
+            jobs.close();
+        }
     }
 
     /** Writes files below a folder: path to content. */

@@ -79,8 +79,8 @@ class OverlapKillIT {
                 }
                 // What was being settled a moment before may just have been.
                 whileSettling += count(SETTLING) > 0 ? 1 : 0;
-                whileLooking +=
-                        Math.toIntExact(count("select count(*) from run where run_id = 2 and looked_at is null"));
+                whileLooking += Math.toIntExact(
+                        count("select count(*) from run where state = 'RUNNING' and looked_at is null"));
             }
             System.out.printf(
                     "killed %d times, %d times while settling, %d times while looking%n",
@@ -90,7 +90,8 @@ class OverlapKillIT {
 
             try (Night night = new Night(database, site.address(), SETTINGS)) {
                 night.get(Operations.class).recover();
-                Run run = night.await(2);
+                Run run =
+                        night.await(night.get(Runs.class).latest().orElseThrow().id());
 
                 assertThat(night.findings(run)).isEmpty();
                 assertThat(run.state()).isEqualTo(RunState.COMPLETE);

@@ -53,15 +53,19 @@ class RetentionIT {
             night.register("E2", gone);
             Files.delete(gone);
             Map<String, Long> afterTwenty = Map.of();
-            Progress first = null;
+            long first = 0;
+            Progress firstProgress = null;
             List<PartitionProgress> firstPartitions = List.of();
+            long last = 0;
             for (int n = 1; n <= NIGHTS; n++) {
                 Night.write(source, Map.of("f" + n, "night " + n));
                 Run run = night.run();
                 assertThat(run.state()).isEqualTo(RunState.FINDINGS);
                 assertThat(night.findings(run)).hasSize(1);
+                last = run.id();
                 if (n == 1) {
-                    first = night.get(Runs.class)
+                    first = run.id();
+                    firstProgress = night.get(Runs.class)
                             .progress(Sight.EVERYTHING, run.id())
                             .recorded();
                     firstPartitions = night.get(Runs.class).partitions(Sight.EVERYTHING, run.id());
@@ -86,16 +90,16 @@ class RetentionIT {
             assertThat(night.coverage().filesSafe()).isEqualTo(NIGHTS);
             NightlyBackupIT.assertChecks(folder.resolve("dr/p/E1"));
             KeptFinding standing = night.get(Findings.class).latest(2, 10).getFirst();
-            assertThat(standing.runId()).isEqualTo(1);
-            assertThat(standing.lastRunId()).isEqualTo(NIGHTS);
-            assertThat(first).isNotNull();
-            assertThat(first.units()).isEqualTo(1);
+            assertThat(standing.runId()).isEqualTo(first);
+            assertThat(standing.lastRunId()).isEqualTo(last);
+            assertThat(firstProgress).isNotNull();
+            assertThat(firstProgress.units()).isEqualTo(1);
             Runs runs = night.get(Runs.class);
-            assertThat(runs.progress(Sight.EVERYTHING, 1)).isEqualTo(first);
-            assertThat(runs.partitions(Sight.EVERYTHING, 1)).isEqualTo(firstPartitions);
-            assertThat(runs.progress(Sight.of(List.of("other")), 1).units()).isZero();
-            assertThat(runs.find(1).orElseThrow().findings()).isEqualTo(1);
-            assertThat(night.count("select count(*) from run_finding where run_id = 1"))
+            assertThat(runs.progress(Sight.EVERYTHING, first)).isEqualTo(firstProgress);
+            assertThat(runs.partitions(Sight.EVERYTHING, first)).isEqualTo(firstPartitions);
+            assertThat(runs.progress(Sight.of(List.of("other")), first).units()).isZero();
+            assertThat(runs.find(first).orElseThrow().findings()).isEqualTo(1);
+            assertThat(night.count("select count(*) from run_finding where run_id = " + first))
                     .isZero();
         }
     }

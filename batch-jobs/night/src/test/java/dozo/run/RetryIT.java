@@ -113,8 +113,8 @@ class RetryIT extends NightAtSite {
         Run first = nightWithAMissingSource();
         night.jdbc().sql("""
                 insert into transfer_unit (run_id, experiment_id, site_id, kind, entry_nos, length_bytes, state, partition_no)
-                values (1, 1, 1, 'LARGE', '{1}', 1, 'PLANNED', 0), (1, 2, 1, 'LARGE', '{1}', 1, 'PLANNED', 0)
-                """).update();
+                select :run, experiment_id, 1, 'LARGE', '{1}', 1, 'PLANNED', 0 from experiment where experiment_id in (1, 2)
+                """).param("run", first.id()).update();
         repair("E2");
 
         night.await(operations().retry(first.id(), "operator").id());

@@ -7,6 +7,7 @@ import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.plan.CostModel;
 import dozo.run.Paces.Pace;
+import dozo.run.Runs.Run;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -29,28 +30,28 @@ class SendingWatchIT {
                 Night night = Night.on(site.address(), "dozo.transfer.learn-from=0s")) {
             night.register("E1", folder.resolve("source"));
 
-            night.run();
+            Run first = night.run();
 
             assertThat(night.count(
                             MEASUREMENTS + " where bytes = 3001000 and entries = 3 and lanes >= 1 and seconds > 0"))
                     .as("two files and a folder")
                     .isEqualTo(1);
             assertThat(night.get(CostModels.class).of(1)).isNotEqualTo(CostModel.DEFAULT);
-            assertThat(moved(night, 1)).as("its speed is kept").isEqualTo("3001000 3");
+            assertThat(moved(night, first)).as("its speed is kept").isEqualTo("3001000 3");
             assertThat(night.get(Nights.class).proven(Sight.EVERYTHING, Instant.EPOCH))
                     .extracting(Nights.Proven::bytes, Nights.Proven::entries)
                     .containsExactly(tuple(3_001_000L, 3L));
 
-            night.run();
+            Run second = night.run();
 
-            assertThat(moved(night, 2)).isEqualTo("0 0");
+            assertThat(moved(night, second)).isEqualTo("0 0");
 
             assertThat(night.count(MEASUREMENTS)).isEqualTo(1);
         }
     }
 
-    private static String moved(Night night, long run) {
-        List<Pace> paces = night.get(Paces.class).of(run);
+    private static String moved(Night night, Run run) {
+        List<Pace> paces = night.get(Paces.class).of(run.id());
         return paces.stream().mapToLong(Pace::bytes).sum() + " "
                 + paces.stream().mapToLong(Pace::entries).sum();
     }

@@ -9,7 +9,7 @@ import org.springframework.context.annotation.Configuration;
  * Beans that origins need from the service. Only for nights: a service tested with this class on its path has its own.
  */
 @Configuration
-@ConditionalOnBean(Night.Wiring.class)
+@ConditionalOnBean(Jobs.Wiring.class)
 class OriginWiring {
 
     @Bean

@@ -32,7 +32,6 @@ final class Chromium {
         return Holder.BROWSER;
     }
 
-    /** NB: nobody closes it: Playwright's driver closes it when it loses this process. */
     private static Browser start() {
         Starts.SERVER.count();
         // A browser is already installed, so none is downloaded.
@@ -40,9 +39,15 @@ final class Chromium {
         environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
         // A busy machine needs longer than the 5 s that are usual.
         PlaywrightAssertions.setDefaultAssertionTimeout(60_000);
-        return Playwright.create(new Playwright.CreateOptions().setEnv(environment))
+        Playwright playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
+        Browser browser = playwright
                 .chromium()
                 .launch(new LaunchOptions().setExecutablePath(program()).setArgs(List.of("--no-sandbox")));
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            browser.close();
+            playwright.close();
+        }));
+        return browser;
     }
 
     private static Path program() {

@@ -23,11 +23,26 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.ConfigurationPropertiesAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.LifecycleAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
+import org.springframework.boot.batch.autoconfigure.BatchAutoConfiguration;
+import org.springframework.boot.batch.jdbc.autoconfigure.BatchJdbcAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcClientAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.persistence.autoconfigure.PersistenceExceptionTranslationAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
+import org.springframework.context.annotation.FilterType;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -57,8 +72,25 @@ final class Jobs {
     private final Set<String> used = new HashSet<>();
 
     /** Not annotated as a configuration, so that no other test's component scan finds it. */
-    @EnableAutoConfiguration
-    @ComponentScan("dozo")
+    @ImportAutoConfiguration({
+        AopAutoConfiguration.class,
+        BatchAutoConfiguration.class,
+        BatchJdbcAutoConfiguration.class,
+        ConfigurationPropertiesAutoConfiguration.class,
+        DataSourceTransactionManagerAutoConfiguration.class,
+        JdbcClientAutoConfiguration.class,
+        JdbcTemplateAutoConfiguration.class,
+        LifecycleAutoConfiguration.class,
+        PersistenceExceptionTranslationAutoConfiguration.class,
+        PropertyPlaceholderAutoConfiguration.class,
+        TaskExecutionAutoConfiguration.class,
+        TaskSchedulingAutoConfiguration.class,
+        TransactionAutoConfiguration.class,
+        TransactionManagerCustomizationAutoConfiguration.class
+    })
+    @ComponentScan(
+            basePackages = "dozo",
+            excludeFilters = @ComponentScan.Filter(type = FilterType.CUSTOM, classes = OwnModules.class))
     static class Wiring {
         @Bean
         InstantSource clock() {

@@ -49,8 +49,10 @@ import org.springframework.batch.core.repository.JobRepository;
  */
 class CollectIT {
 
-    private static final String[] SETTINGS = {"dozo.collect.first-wait=1ms", "dozo.collect.stall=2s"};
-    private static final String[] PATIENT = {"dozo.collect.first-wait=1ms", "dozo.collect.stall=5m"};
+    private static final String[] SETTINGS = {OwnModules.ORIGINS, "dozo.collect.first-wait=1ms", "dozo.collect.stall=2s"
+    };
+    private static final String[] PATIENT = {OwnModules.ORIGINS, "dozo.collect.first-wait=1ms", "dozo.collect.stall=5m"
+    };
     private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final String PROJECT = Hierarchy.id(Kind.PROJECT, 0);
 
@@ -270,6 +272,7 @@ class CollectIT {
         night = new Night(
                 database,
                 site.address(),
+                OwnModules.ORIGINS,
                 "dozo.collect.first-wait=1ms",
                 "dozo.collect.stall=1m",
                 "dozo.collect.limit=10s");

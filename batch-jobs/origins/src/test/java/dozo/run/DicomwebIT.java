@@ -57,7 +57,7 @@ class DicomwebIT {
         root = Files.createDirectory(folder.resolve("dr"));
         orthanc = new OrthancServer(Files.createDirectory(folder.resolve("orthanc")), 1, true);
         site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-        night = new Night(TestDatabase.fresh(), site.address(), "dozo.collect.first-wait=1ms");
+        night = new Night(TestDatabase.fresh(), site.address(), OwnModules.ORIGINS, "dozo.collect.first-wait=1ms");
         night.get(Projects.class).create("p", "", "test");
         night.get(Origins.class)
                 .save(

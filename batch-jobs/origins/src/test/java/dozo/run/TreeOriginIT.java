@@ -55,7 +55,7 @@ class TreeOriginIT {
         tree = Files.createDirectory(folder.resolve("tree")).toRealPath();
         root = Files.createDirectory(folder.resolve("dr"));
         site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-        night = Night.on(site.address());
+        night = Night.on(site.address(), OwnModules.ORIGINS);
         night.get(Projects.class).create("p", "", "test");
         night.get(Projects.class).create("q", "", "test");
     }

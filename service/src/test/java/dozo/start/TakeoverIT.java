@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dozo.db.Campaign;
-import dozo.db.StartsServices;
 import dozo.loopback.Ports;
 import dozo.remote.ChildProcess;
 import java.io.IOException;
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.Test;
  * The active service dies, hangs or is cut off in the middle of a night. Another one takes over within a minute, ends the
  * night, and nothing is done twice; the former one stands by when it is back.
  */
-@StartsServices(7)
 class TakeoverIT extends NightOfProcesses {
 
     private static final int UNITS_BEFORE = 3;

@@ -72,7 +72,8 @@ public final class TestDatabase {
 
     /** Returns a new database that contains only the schema. */
     public static HikariDataSource fresh() {
-        return dropped(create(" template migrated"));
+        // NB: the other strategy copies each page through the log, and takes three times the processor time.
+        return dropped(create(" template migrated strategy file_copy"));
     }
 
     /** Returns a new database without the schema. */

@@ -16,7 +16,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Tag(Campaign.TAG)
 class FilePathTest {
 
     @ParameterizedTest
@@ -48,6 +47,7 @@ class FilePathTest {
     }
 
     @Test
+    @Tag(Campaign.TAG)
     void anyNameComesBackFromTheFileSystemByteForByte(@TempDir Path folder) throws Exception {
         long seed = 20261120;
         Random random = new Random(seed);

@@ -34,7 +34,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A file list is read as intended, or each invalid line is reported. */
-@Tag(Campaign.TAG)
 class FileListTest {
 
     private static final String FIND_FORM = "%y %s %T@ %C@ %m %n %i %P//%l\\0";
@@ -96,6 +95,7 @@ class FileListTest {
     }
 
     @Test
+    @Tag(Campaign.TAG)
     void anyEntryThatFindCanWriteIsReadAsItWas() throws Exception {
         long seed = new Random().nextLong();
         Random dice = new Random(seed);
@@ -116,6 +116,7 @@ class FileListTest {
     }
 
     @Test
+    @Tag(Campaign.TAG)
     void anyEntryThatAPolicyCanWriteIsReadAsItWas() throws Exception {
         long seed = new Random().nextLong();
         Random dice = new Random(seed);
@@ -135,6 +136,7 @@ class FileListTest {
     }
 
     @Test
+    @Tag(Campaign.TAG)
     void nothingThatCanStandInAListFailsOrLeadsOut() throws Exception {
         long seed = new Random().nextLong();
         Random dice = new Random(seed);

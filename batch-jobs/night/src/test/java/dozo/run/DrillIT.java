@@ -329,7 +329,7 @@ class DrillIT extends NightAtSite {
         night.complete();
         Path allowed = Files.createDirectory(folder.resolve("allowed"));
         night.get(RestorePlaces.class).setRoots("p", List.of(allowed), "admin");
-        for (int attempt = 0; attempt < 3; attempt++) {
+        for (int attempt = 0; attempt < 2; attempt++) {
             long drill = request();
             Awaitility.await()
                     .atMost(LIMIT)

@@ -135,7 +135,7 @@ class PauseIT extends NightAtSite {
             night.close();
             night = new Night(database, relay.address(), SETTINGS);
             makeFiles(3);
-            byte[] large = new byte[150 << 20];
+            byte[] large = new byte[80 << 20];
             new Random(3).nextBytes(large);
             Files.write(source.resolve("large"), large);
             night.register("E1", source);

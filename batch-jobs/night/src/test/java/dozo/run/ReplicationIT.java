@@ -8,10 +8,7 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
-import dozo.loopback.LoopbackSite;
 import dozo.registry.Refusal;
-import dozo.registry.Sites;
-import dozo.remote.ChildProcess;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
@@ -20,54 +17,11 @@ import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.sql.Connection;
-import java.sql.Statement;
-import java.time.Duration;
 import java.util.Map;
-import java.util.Random;
-import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A replication copies experiments from the site {@code dr} to the site {@code second}; no source is read. */
-class ReplicationIT extends NightAtSite {
-
-    private static final String WAIT = "dozo.transfer.outage=60s";
-
-    /** More units than are under way at once, however fast those are. */
-    private static final String[] ONE_AT_A_TIME = {
-        WAIT, "dozo.transfer.chunk=2", "dozo.transfer.partitions=1", "dozo.transfer.bundle-entries=5"
-    };
-
-    private Path secondRoot;
-    private LoopbackSite second;
-
-    /** The source, which is moved here after the first night. */
-    private Path kept;
-
-    ReplicationIT() {
-        super(WAIT);
-    }
-
-    /** Starts the second site's sshd. */
-    LoopbackSite serveSecond(Path state, Path at) throws IOException {
-        return LoopbackSite.openSsh(state, at, 0);
-    }
-
-    @BeforeEach
-    void openSecond() throws IOException {
-        secondRoot = Files.createDirectory(folder.resolve("second"));
-        second = serveSecond(folder.resolve("sshd2"), secondRoot);
-        night.get(Sites.class).save("second", second.address(), "test");
-        kept = folder.resolve("kept");
-    }
-
-    @AfterEach
-    void closeSecond() {
-        second.close();
-    }
+class ReplicationIT extends NightAtTwoSites {
 
     @Test
     void anExperimentWithoutItsSourceIsCopiedAndProvenAtTheSecondSite() throws Exception {
@@ -170,172 +124,6 @@ class ReplicationIT extends NightAtSite {
         assertSameAtSecond();
     }
 
-    @Test
-    void aKilledReplicationGoesOnAndSendsNothingProvenAgain() throws Exception {
-        for (int i = 0; i < 400; i++) {
-            Night.write(source, Map.of("many/" + i, "x".repeat(40_000) + i));
-        }
-        Files.write(source.resolve("large"), random(30 << 20));
-        safeAtFirst();
-        Run opened = night.get(Runs.class)
-                .openReplication(new ReplicationRequest("dr", "second", "p", null, false), "operator");
-        night.close();
-        try (ChildProcess child =
-                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, ONE_AT_A_TIME)) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> done() >= 3 || !child.isAlive());
-            assertThat(child.isAlive())
-                    .as(Files.readString(folder.resolve("child.log")))
-                    .isTrue();
-        }
-        long before = done();
-        night = new Night(database, site.address(), ONE_AT_A_TIME);
-        assertThat(before).isLessThan(night.count("select count(*) from transfer_unit where site_id = 2"));
-
-        night.get(Operations.class).recover();
-
-        assertThat(night.await(opened.id()).state()).isEqualTo(RunState.COMPLETE);
-        assertThat(night.count("""
-                select count(*) from entry_receipt a join entry_receipt b using (experiment_id, site_id, entry_no)
-                where a.receipt_id < b.receipt_id
-                """)).as("nothing was proven twice").isZero();
-        assertSameAtSecond();
-    }
-
-    @Test
-    void aSiteThatIsAwayWhileItIsReadIsWaitedFor() throws Exception {
-        for (int i = 0; i < 60; i++) {
-            Files.write(source.resolve("file" + i), random(300_000));
-        }
-        Files.write(source.resolve("large"), random(40 << 20));
-        safeAtFirst();
-        night.close();
-        night = new Night(database, site.address(), ONE_AT_A_TIME);
-        Run started;
-        int port = site.address().port();
-        try (Connection lock = database.getConnection();
-                Statement statement = lock.createStatement()) {
-            // The first receipts wait, and nothing more is read meanwhile. NB: other locks are waited for before the
-            // site is connected to.
-            lock.setAutoCommit(false);
-            statement.execute("lock table receipt in share mode");
-            started = start("dr", "second", null, "p/E1", false);
-            night.awaitHeldUp("relation = 'receipt'::regclass");
-            site.close();
-            lock.rollback();
-        }
-        Run waiting = Awaitility.await()
-                .atMost(Duration.ofMinutes(2))
-                .until(
-                        () -> night.get(Runs.class).find(started.id()).orElseThrow(),
-                        run -> !run.goesOn() || run.message().startsWith("waiting for site dr since "));
-        assertThat(waiting.goesOn())
-                .as("%s %s %s", waiting.state(), waiting.message(), night.findings(waiting))
-                .isTrue();
-
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, port);
-
-        Run end = night.await(started.id());
-        assertThat(night.findings(end)).isEmpty();
-        assertThat(end.state()).isEqualTo(RunState.COMPLETE);
-        assertSameAtSecond();
-    }
-
-    @Test
-    void aRemovedSiteCanStillBeReadAndOnlyWhatHasNoSourceIsChosen() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        Path there = Files.createDirectory(folder.resolve("there"));
-        Night.write(there, Map.of("b", "2"));
-        night.register("E1", source);
-        night.register("E2", there);
-        night.complete();
-        Files.move(source, kept);
-        night.run();
-        night.get(Sites.class).remove("dr", true, "test");
-
-        Run run = night.await(start("dr", "second", null, null, true).id());
-
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
-        assertThat(secondRoot.resolve("p/E1/data/a")).hasContent("1");
-        assertThat(secondRoot.resolve("p/E2")).doesNotExist();
-        assertThat(night.await(start("dr", "second", "p", null, false).id()).state())
-                .isEqualTo(RunState.COMPLETE);
-        assertThat(secondRoot.resolve("p/E2/data/b")).hasContent("2");
-        assertThat(night.get(Coverage.class).all(2).safe()).isTrue();
-    }
-
-    @Test
-    void whatHasNoCopyAtTheFirstSiteIsAFinding() throws Exception {
-        Night.write(source, Map.of("a", "1", "unreadable", "2"));
-        night.register("E1", source);
-        night.complete();
-        Night.write(source, Map.of("new", "was never sent"));
-        sealWithoutSending();
-        Files.move(source, kept);
-
-        Run run = replicate("p/E1");
-
-        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-        assertThat(night.findings(run))
-                .extracting(finding -> String.valueOf(finding.path()), KeptFinding::reason, KeptFinding::message)
-                .containsExactly(tuple("new", Problem.UNPROVEN, "new: has no verified copy at site dr"));
-        assertThat(secondRoot.resolve("p/E1/data/a")).hasContent("1");
-    }
-
-    @Test
-    void invalidRequestsAreRefusedAtTheirFields() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        assertRefused(start("nowhere", "second"), "from", "site \"nowhere\" does not exist");
-        assertRefused(start("dr", "nowhere"), "to", "site \"nowhere\" does not exist");
-        assertRefused(start("dr", "dr"), "to", "expected a site other than dr, which is read");
-        assertRefused(() -> start("dr", "second", null, "p/E9", false), "experiment", "experiment p/E9 does not exist");
-        assertRefused(() -> start("dr", "second", null, "E1", false), "experiment", "experiment E1 does not exist");
-        assertRefused(() -> start("dr", "second", "q", null, false), "project", "project q does not exist");
-        assertRefused(
-                () -> start("dr", "second", "p", "p/E1", false),
-                "experiment",
-                "choose an experiment or a project, not both");
-        assertRefused(
-                () -> start("dr", "second", null, null, false),
-                "experiment",
-                "choose an experiment, a project, or all whose source is gone");
-        assertRefused(start("dr", "second"), "experiment", "site dr has no verified copies of experiment p/E1");
-        assertRefused(
-                () -> start("dr", "second", "p", null, false),
-                "from",
-                "there is no such experiment with verified copies at site dr that is incomplete at site second");
-        assertThat(night.count("select count(*) from run")).isZero();
-    }
-
-    private interface Starting {
-        Run run();
-    }
-
-    private Starting start(String from, String to) {
-        return () -> start(from, to, null, "p/E1", false);
-    }
-
-    private static void assertRefused(Starting start, String field, String message) {
-        assertThatThrownBy(start::run).isInstanceOfSatisfying(Refusal.class, refusal -> {
-            assertThat(refusal.field()).isEqualTo(field);
-            assertThat(refusal).hasMessage(message);
-        });
-    }
-
-    private Run start(String from, String to, String project, String experiment, boolean sourceGone) {
-        return night.get(Operations.class)
-                .replicate(new ReplicationRequest(from, to, project, experiment, sourceGone), "operator");
-    }
-
-    private Run replicate(String experiment) {
-        Run run = night.await(start("dr", "second", null, experiment, false).id());
-        Awaitility.await().atMost(Duration.ofMinutes(5)).until(night.get(Executions.class)::idle);
-        return run;
-    }
-
     private void writeAll() throws IOException {
         for (int i = 0; i < 30; i++) {
             Night.write(source, Map.of("many/" + i, "file " + i));
@@ -352,40 +140,6 @@ class ReplicationIT extends NightAtSite {
         Files.write(source.resolve("middle"), random(1_700_000));
         Files.write(source.resolve("large"), random(13 << 20));
         Files.setLastModifiedTime(source.resolve("middle"), FileTime.fromMillis(1_234_567_000));
-    }
-
-    /** Registers the source, has it copied to the first site, and moves it away. */
-    private void safeAtFirst() throws IOException {
-        night.register("E1", source);
-        night.complete();
-        Files.move(source, kept);
-    }
-
-    private void sealWithoutSending() throws Exception {
-        Run run = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
-        night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
-        night.get(NightFlows.class).close(run.id());
-        night.get(Runs.class).close(run.id(), RunState.FAILED, "killed");
-    }
-
-    private void assertSameAtSecond() throws Exception {
-        NightlyBackupIT.assertSame(kept, secondRoot.resolve("p/E1/data"));
-        NightlyBackupIT.assertChecks(secondRoot.resolve("p/E1"));
-        assertThat(secondRoot.resolve(".dozo/incoming/p/E1")).doesNotExist();
-    }
-
-    private long done() {
-        return JdbcClient.create(database)
-                .sql("select count(*) from transfer_unit where site_id = 2 and state = 'VERIFIED'")
-                .query((row, n) -> row.getLong(1))
-                .single();
-    }
-
-    private static byte[] random(int length) {
-        byte[] content = new byte[length];
-        new Random(length).nextBytes(content);
-        return content;
     }
 
     /** Changes a byte of a file, and not its size and time. Returns its content before. */

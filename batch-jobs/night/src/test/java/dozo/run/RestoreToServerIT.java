@@ -233,10 +233,10 @@ class RestoreToServerIT extends NightAtSite {
 
     @Test
     void aKilledRestoreIsFinishedByTheSameCommand() throws Exception {
-        for (int i = 0; i < 3_000; i++) {
+        for (int i = 0; i < 1_000; i++) {
             Night.write(source, Map.of("many/" + i % 50 + "/" + i, "x".repeat(20_000) + i));
         }
-        Files.write(source.resolve("large"), random(150 << 20));
+        Files.write(source.resolve("large"), random(60 << 20));
         night.complete();
         SiteAddress to = server.address();
         try (ChildProcess child = new ChildProcess(

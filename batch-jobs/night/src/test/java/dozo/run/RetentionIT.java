@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Years of nights leave no more rows than the last nights within the retention, and every receipt. */
 class RetentionIT {
 
-    private static final int NIGHTS = 50;
+    private static final int NIGHTS = 30;
 
     /** The days between two nights: ten nights are younger than the retention of 100 days. */
     private static final int DAYS_APART = 10;
@@ -43,7 +43,7 @@ class RetentionIT {
     Path folder;
 
     @Test
-    void fiftyNightsLeaveWhatTenLeave() throws Exception {
+    void thirtyNightsLeaveWhatFifteenLeave() throws Exception {
         try (LoopbackSite site =
                         LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
                 Night night = Night.on(site.address(), "dozo.retention.runs=100d")) {
@@ -52,7 +52,7 @@ class RetentionIT {
             night.register("E1", source);
             night.register("E2", gone);
             Files.delete(gone);
-            Map<String, Long> afterTwenty = Map.of();
+            Map<String, Long> afterFifteen = Map.of();
             long first = 0;
             Progress firstProgress = null;
             List<PartitionProgress> firstPartitions = List.of();
@@ -70,8 +70,8 @@ class RetentionIT {
                             .recorded();
                     firstPartitions = night.get(Runs.class).partitions(Sight.EVERYTHING, run.id());
                 }
-                if (n == 20) {
-                    afterTwenty = counts(night);
+                if (n == 15) {
+                    afterFifteen = counts(night);
                 }
                 night.jdbc()
                         .sql("update run set started_at = started_at - make_interval(days => :apart),"
@@ -84,7 +84,7 @@ class RetentionIT {
                         .update();
             }
 
-            assertThat(counts(night)).isEqualTo(afterTwenty);
+            assertThat(counts(night)).isEqualTo(afterFifteen);
             assertThat(night.count("select count(*) from receipt")).isEqualTo(NIGHTS);
             assertThat(night.count("select count(*) from coverage")).isGreaterThanOrEqualTo(NIGHTS);
             assertThat(night.coverage().filesSafe()).isEqualTo(NIGHTS);

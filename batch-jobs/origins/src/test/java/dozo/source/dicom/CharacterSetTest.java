@@ -14,7 +14,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Text is decoded as its file declares, or shown as a guess; it is never a failure. */
-@Tag(Campaign.TAG)
 class CharacterSetTest {
 
     private static final char ESC = 0x1B;
@@ -129,6 +128,7 @@ class CharacterSetTest {
     }
 
     @Test
+    @Tag(Campaign.TAG)
     void noBytesMakeItFail() {
         Random dice = new Random(8);
         List<String> sets = List.of(

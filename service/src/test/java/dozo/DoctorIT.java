@@ -135,6 +135,7 @@ class DoctorIT {
                 .withoutUsualOptions()
                 .options(options)
                 .arguments("doctor", "--json", "--timeout", "250")
+                .fromCache()
                 .process();
         command.environment().put("LC_ALL", "C.UTF-8");
         command.environment().putAll(settings);

@@ -90,7 +90,7 @@ class RebuildCommandIT {
         }
         java.arguments(name, "%s@%s:%s".formatted(site.user(), site.host(), site.root()));
         Path output = Files.createTempFile(folder, "output", "");
-        ProcessBuilder command = java.process();
+        ProcessBuilder command = java.fromCache().process();
         Path secret = folder.resolve("password");
         Files.writeString(secret, String.valueOf(fresh.getPassword()));
         command.environment()

@@ -225,6 +225,7 @@ class IdentityScanIT {
                 .options("-Dstdout.encoding=UTF-8")
                 .arguments("identity", "scan")
                 .arguments(words)
+                .fromCache()
                 .process();
         Path secret = Files.writeString(folder.resolve("password"), String.valueOf(database.getPassword()));
         command.environment()

@@ -195,7 +195,7 @@ abstract class NightOfProcesses {
     }
 
     void awaitUnits(long verified) {
-        await().atMost(LIMIT).pollInterval(Duration.ofMillis(10)).until(() -> units() >= verified);
+        await().atMost(LIMIT).until(() -> units() >= verified);
     }
 
     long units() {

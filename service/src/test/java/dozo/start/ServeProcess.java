@@ -35,7 +35,7 @@ final class ServeProcess {
 
     private static Process start(ChildJava java, Path work, Path output, Map<String, String> settings)
             throws IOException {
-        ProcessBuilder command = java.process();
+        ProcessBuilder command = java.fromCache().process();
         command.environment()
                 .putAll(Map.of(
                         "DOZO_WORK",

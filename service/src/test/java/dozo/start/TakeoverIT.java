@@ -32,22 +32,29 @@ class TakeoverIT extends NightOfProcesses {
         settings.put("DOZO_LEASE", "5s");
     }
 
+    /** It comes back while another one is in the middle of the same run, or after the end of it. */
     @Test
     void aServiceThatHungCommitsNothingAndStandsByWhenItIsBack() throws Exception {
         Process one = oneInTheMiddleAndTwo(database.getJdbcUrl());
 
         ChildProcess.signal(one.toHandle(), "STOP");
         awaitTakeover("two", 1);
-        assertEndsWhole(1);
+        awaitUnits(2 * UNITS_BEFORE);
+        ChildProcess.signal(one.toHandle(), "CONT");
+        awaitStandsByAgain("one", "two");
+        assertThat(count("select count(*) from run where ended_at is not null")).isZero();
+
+        ChildProcess.signal(process("two").toHandle(), "STOP");
+        awaitTakeover("one", 2);
+        assertEndsWhole(2);
         String rows = rows();
         Map<String, String> tree = tree(folder.resolve("dr"));
-
-        ChildProcess.signal(one.toHandle(), "CONT");
-        awaitStandsByAgain("one");
+        ChildProcess.signal(process("two").toHandle(), "CONT");
+        awaitStandsByAgain("two", "one");
 
         assertThat(rows()).isEqualTo(rows);
         assertThat(tree(folder.resolve("dr"))).isEqualTo(tree);
-        assertThat(count("select term from service_lease where name = 'two'")).isEqualTo(3);
+        assertThat(count("select term from service_lease where name = 'one'")).isEqualTo(4);
     }
 
     /** Its sessions are ended at the server, and the pooler then closes its connections. */
@@ -62,24 +69,10 @@ class TakeoverIT extends NightOfProcesses {
             String rows = rows();
 
             ChildProcess.signal(one.toHandle(), "CONT");
-            awaitStandsByAgain("one");
+            awaitStandsByAgain("one", "two");
 
             assertThat(rows()).isEqualTo(rows);
         }
-    }
-
-    /** It comes back while the other one is in the middle of the same run. */
-    @Test
-    void aServiceThatHungTouchesNothingOfTheRunThatAnotherOneContinues() throws Exception {
-        Process one = oneInTheMiddleAndTwo(database.getJdbcUrl());
-
-        ChildProcess.signal(one.toHandle(), "STOP");
-        awaitTakeover("two", 1);
-        awaitUnits(2 * UNITS_BEFORE);
-        ChildProcess.signal(one.toHandle(), "CONT");
-        awaitStandsByAgain("one");
-        assertThat(count("select count(*) from run where ended_at is not null")).isZero();
-        assertEndsWhole(1);
     }
 
     @Test
@@ -92,7 +85,7 @@ class TakeoverIT extends NightOfProcesses {
             assertEndsWhole(1);
             relay.open();
 
-            awaitStandsByAgain("one");
+            awaitStandsByAgain("one", "two");
             assertWhole(1, sentAgainMax(1));
         }
     }
@@ -214,13 +207,13 @@ class TakeoverIT extends NightOfProcesses {
         return (long) recoveries * 4 * IN_FLIGHT_MAX;
     }
 
-    private void awaitStandsByAgain(String name) throws Exception {
+    private void awaitStandsByAgain(String name, String active) throws Exception {
         await().atMost(LIMIT).until(() -> {
             String said = said(name);
             int again = said.indexOf("this service starts again, to stand by");
             return again > 0 && said.indexOf("Dozo listens at", again) > 0;
         });
-        assertThat(said(name)).contains("the service two has taken over the database");
+        assertThat(said(name)).contains("the service %s has taken over the database".formatted(active));
         try (java.net.http.HttpClient http = java.net.http.HttpClient.newHttpClient()) {
             assertThat(http.send(
                                     java.net.http.HttpRequest.newBuilder(URI.create(

@@ -277,8 +277,8 @@ public final class Demo implements Callable<Integer> {
         Optional<Experiment> known = data != null
                 ? Optional.empty()
                 : experiments.page(0, EXPERIMENTS_PAGE).stream()
-                        .filter(each -> each.project().equals(PROJECT)
-                                && each.source().endsWith(name))
+                        .filter(each ->
+                                each.project().equals(PROJECT) && each.source().endsWith(name))
                         .findFirst();
         known.ifPresent(experiment -> experiments.moved(experiment, source, ACTOR));
         return known.isPresent();

@@ -11,7 +11,6 @@ import com.unboundid.util.ssl.TrustAllTrustManager;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
-import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
 import dozo.people.Tokens;
 import dozo.registry.Projects;
@@ -25,7 +24,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,7 +35,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * Users of an LDAP directory, tested against one in this process: login, groups, and a directory that does not answer
  * or no longer knows a user.
  */
-@StartsServices(10)
+@StartsServices(2)
 class DirectoryTest {
 
     private static final String BASE = "dc=example,dc=org";
@@ -43,17 +43,25 @@ class DirectoryTest {
     private static final String PASSWORD = "tanaka's password";
 
     @TempDir
-    Path folder;
+    static Path folder;
 
-    private InMemoryDirectoryServer ldap;
+    private static InMemoryDirectoryServer ldap;
 
-    @BeforeEach
-    void startDirectory() throws Exception {
+    @BeforeAll
+    static void startDirectory() throws Exception {
         ldap = directory(InMemoryListenerConfig.createLDAPConfig("plain", InetAddress.getLoopbackAddress(), 0, null));
     }
 
-    @AfterEach
-    void stopDirectory() {
+    @BeforeEach
+    void renewDirectory() throws Exception {
+        ldap.clear();
+        fill(ldap);
+        // At the same port, if a test has stopped it.
+        ldap.restartServer();
+    }
+
+    @AfterAll
+    static void stopDirectory() {
         ldap.shutDown(true);
     }
 
@@ -302,7 +310,7 @@ class DirectoryTest {
                 "dozo.ldap.projects",
                 "lab tanaka=P1,NOT-YET"));
         settings.putAll(more);
-        return RunningService.start(folder.resolve("work"), TestDatabase.fresh(), settings);
+        return RunningService.shared(settings);
     }
 
     private static InMemoryDirectoryServer directory(InMemoryListenerConfig listener) throws Exception {
@@ -311,6 +319,12 @@ class DirectoryTest {
         config.addAdditionalBindCredentials("cn=manager", "manager's password");
         config.setSchema(null);
         InMemoryDirectoryServer server = new InMemoryDirectoryServer(config);
+        fill(server);
+        server.startListening();
+        return server;
+    }
+
+    private static void fill(InMemoryDirectoryServer server) throws Exception {
         server.add("dn: " + BASE, "objectClass: domain", "dc: example");
         for (String unit : Set.of("people", "groups")) {
             server.add("dn: ou=%s,%s".formatted(unit, BASE), "objectClass: organizationalUnit", "ou: " + unit);
@@ -329,8 +343,6 @@ class DirectoryTest {
                 "objectClass: groupOfNames",
                 "cn: Lab Tanaka",
                 "member: " + TANAKA);
-        server.startListening();
-        return server;
     }
 
     /** Makes the directory's last answer this old. */

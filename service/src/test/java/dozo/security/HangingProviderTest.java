@@ -43,7 +43,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** A provider that accepts connections and does not answer, or never ends its answer, holds no request for long. */
 @ExtendWith(OutputCaptureExtension.class)
-@StartsServices(6)
+@StartsServices(4)
 class HangingProviderTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
@@ -80,7 +80,6 @@ class HangingProviderTest {
         provider.createContext("/.well-known/openid-configuration", exchange -> answer(exchange, description));
         provider.createContext("/token", exchange -> answer(exchange, tokens));
         provider.start();
-        service = service(issuer(), TIMEOUT);
     }
 
     @AfterEach
@@ -93,6 +92,7 @@ class HangingProviderTest {
 
     @Test
     void thePersonIsToldSoAndAPasswordStillWorks(CapturedOutput log) throws Exception {
+        service = service(issuer(), TIMEOUT);
         for (Answer hanging : List.of(Answer.NONE, Answer.ENDLESS)) {
             description = hanging;
             CompletableFuture<HttpResponse<String>> begun = get(browser(), ProviderLogins.START);
@@ -109,6 +109,7 @@ class HangingProviderTest {
 
     @Test
     void theExchangeOfTheCodeHasALimitToo() throws Exception {
+        service = service(issuer(), TIMEOUT);
         for (Answer hanging : List.of(Answer.NONE, Answer.ENDLESS)) {
             tokens = hanging;
             HttpClient browser = browser();
@@ -124,7 +125,7 @@ class HangingProviderTest {
 
     @Test
     void manyWhoTryAtOnceHoldFewThreads() throws Exception {
-        restart(issuer(), LONG);
+        service = service(issuer(), LONG);
         description = Answer.NONE;
         List<CompletableFuture<HttpResponse<String>>> begun = IntStream.range(0, 300)
                 .mapToObj(_ -> get(browser(), ProviderLogins.START))
@@ -148,7 +149,7 @@ class HangingProviderTest {
     @Test
     void aHandshakeThatNeverEndsHasALimitToo() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
-            restart("https://localhost:" + silent.getLocalPort(), TIMEOUT);
+            service = service("https://localhost:" + silent.getLocalPort(), TIMEOUT);
 
             assertThat(location(get(browser(), ProviderLogins.START))).endsWith("/login?away");
             assertThat(service.look(service.browser(), "/sites", "en").statusCode())
@@ -158,11 +159,6 @@ class HangingProviderTest {
 
     private String issuer() {
         return "http://localhost:" + provider.getAddress().getPort();
-    }
-
-    private void restart(String issuer, Duration timeout) throws IOException {
-        service.close();
-        service = service(issuer, timeout);
     }
 
     private RunningService service(String issuer, Duration timeout) throws IOException {

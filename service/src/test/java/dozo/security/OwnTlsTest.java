@@ -46,6 +46,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,23 +56,33 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 /** TLS by the service itself: real handshakes, a certificate that is replaced under way, and files that are refused. */
-@StartsServices(10)
+@StartsServices(2)
 class OwnTlsTest {
 
     private static final String HERE = "ip:127.0.0.1";
 
+    /** Of the class, so that all its tests can use one service. */
+    @TempDir
+    static Path installed;
+
+    private static Path certificate;
+    private static Path key;
+    private static Path first;
+
     @TempDir
     Path folder;
 
-    private Path certificate;
-    private Path key;
-    private Path first;
+    @BeforeAll
+    static void makeKeys() throws Exception {
+        certificate = installed.resolve("certificate.pem");
+        key = installed.resolve("key.pem");
+        first = MadeKeys.store(installed.resolve("first"), "EC", HERE, "-1H");
+    }
 
     @BeforeEach
-    void makeKeys() throws Exception {
-        certificate = folder.resolve("certificate.pem");
-        key = folder.resolve("key.pem");
-        first = MadeKeys.store(folder.resolve("first"), "EC", HERE, "-1H");
+    void install() throws Exception {
+        Files.deleteIfExists(certificate);
+        Files.deleteIfExists(key);
         install(first, first);
     }
 
@@ -124,7 +135,9 @@ class OwnTlsTest {
     @Test
     void aReplacedCertificateIsUsedWithoutARestart() throws Exception {
         Path second = MadeKeys.store(folder.resolve("second"), "RSA", HERE, "-1H");
-        try (RunningService service = start();
+        Map<String, String> settings = settings();
+        settings.put(RunningService.CLOCK, "on");
+        try (RunningService service = RunningService.start(folder.resolve("work"), TestDatabase.fresh(), settings);
                 HttpClient before = client(first)) {
             assertThat(get(before, service, "/login").statusCode()).isEqualTo(200);
 
@@ -242,7 +255,7 @@ class OwnTlsTest {
         assertThat(refusal()).contains("which others can write to");
     }
 
-    private String refusal() {
+    private static String refusal() {
         StartFailure failure = StartFailure.of(
                         catchThrowableOfType(RuntimeException.class, () -> Application.start(settings())))
                 .orElseThrow();
@@ -251,7 +264,7 @@ class OwnTlsTest {
         return failure.message();
     }
 
-    private Map<String, String> settings() {
+    private static Map<String, String> settings() {
         return new HashMap<>(Map.of(
                 "dozo.http.tls-certificate-file", certificate.toString(), "dozo.http.tls-key-file", key.toString()));
     }
@@ -261,17 +274,17 @@ class OwnTlsTest {
     void theDoctorKnowsTheServiceByItsCertificate() throws Exception {
         try (RunningService service = start()) {
             int port = URI.create(service.url()).getPort();
-            assertThat(examined(port)).isEqualTo("Dozo listens at port %d".formatted(port));
+            assertThat(examined(port, service.work())).isEqualTo("Dozo listens at port %d".formatted(port));
             install(MadeKeys.store(folder.resolve("other"), "EC", HERE, "-1H"), folder.resolve("other"));
-            assertThat(examined(port)).startsWith("cannot listen at port");
+            assertThat(examined(port, service.work())).startsWith("cannot listen at port");
         }
     }
 
-    private String examined(int port) {
+    private static String examined(int port, Path work) {
         StandardEnvironment environment = new StandardEnvironment();
         environment.getPropertySources().remove(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
         Map<String, Object> all = new HashMap<>(settings());
-        all.put("dozo.work", folder.resolve("work").toString());
+        all.put("dozo.work", work.toString());
         all.put("dozo.http.port", String.valueOf(port));
         environment.getPropertySources().addFirst(new MapPropertySource("test", all));
         Given given = new Given(environment, List.of(Settings.class, HttpSettings.class));
@@ -282,11 +295,14 @@ class OwnTlsTest {
                 .orElseThrow();
     }
 
-    private RunningService start() {
-        return RunningService.start(folder.resolve("work"), TestDatabase.fresh(), settings());
+    private static RunningService start() {
+        RunningService service = RunningService.shared(settings());
+        // For the certificate, if an earlier test has replaced it.
+        lookTwice(service);
+        return service;
     }
 
-    private void install(Path ofCertificate, Path ofKey) throws Exception {
+    private static void install(Path ofCertificate, Path ofKey) throws Exception {
         MadeKeys.write(certificate, MadeKeys.certificate(ofCertificate));
         MadeKeys.write(key, MadeKeys.key(ofKey));
     }

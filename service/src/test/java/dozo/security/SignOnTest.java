@@ -10,6 +10,7 @@ import dozo.ledger.Ledger;
 import dozo.people.Role;
 import dozo.people.Tokens;
 import dozo.people.Users;
+import dozo.people.Users.Realm;
 import dozo.registry.Projects;
 import dozo.security.TestProvider.Person;
 import java.net.CookieManager;
@@ -27,7 +28,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -38,25 +41,34 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Single sign-on, tested against a provider of OpenID Connect in this process. */
 @ExtendWith(OutputCaptureExtension.class)
-@StartsServices(22)
+@StartsServices(5)
 class SignOnTest {
 
     @TempDir
-    Path folder;
+    static Path folder;
 
-    private TestProvider provider;
+    private static TestProvider provider;
     private RunningService service;
+
+    @BeforeAll
+    static void makeProvider() {
+        provider = TestProvider.at(folder);
+    }
 
     @BeforeEach
     void start() throws Exception {
-        provider = TestProvider.at(folder);
         provider.start();
-        service = service(Map.of());
+        provider.spoils(token -> {});
+        service = registered(RunningService.shared(settings(Map.of())));
     }
 
     @AfterEach
-    void stop() throws Exception {
+    void stop() {
         service.close();
+    }
+
+    @AfterAll
+    static void stopProvider() throws Exception {
         provider.close();
     }
 
@@ -270,9 +282,9 @@ class SignOnTest {
     @Test
     void aProviderThatIsAwayLeavesLocalUsersInAndIsUsedWhenItIsBack(CapturedOutput log) throws Exception {
         provider.sits("7", "tanaka", "operators");
-        service.close();
         provider.close();
-        service = service(Map.of());
+        // It knows nothing of the provider yet.
+        startOther(Map.of());
 
         refused("away", "does not answer");
         assertThat(look(service.browser(), "/sites").statusCode()).isEqualTo(200);
@@ -299,16 +311,14 @@ class SignOnTest {
         Files.writeString(secret, TestProvider.SECRET + "\n");
         assertThat(logIn(browser()).uri()).as("the file is read again").hasPath("/");
 
-        service.close();
-        service = service(Map.of("dozo.oidc.issuer", provider.issuer().replace("localhost", "127.0.0.1")));
+        startOther(Map.of("dozo.oidc.issuer", provider.issuer().replace("localhost", "127.0.0.1")));
         refused("away", "does not answer");
         assertThat(log.getAll()).contains("it names itself " + provider.issuer());
     }
 
     @Test
     void theRedirectIsThatOfTheServiceUrl() throws Exception {
-        service.close();
-        service = service(Map.of("dozo.service.url", "https://dozo.example.org/"));
+        startOther(Map.of("dozo.service.url", "https://dozo.example.org/"));
 
         assertThat(look(browser(), "/login").body())
                 .contains("href=\"https://dozo.example.org/oauth2/authorization/dozo\"");
@@ -318,15 +328,12 @@ class SignOnTest {
 
     @Test
     void withoutAProviderThereIsNoWayToIt() throws Exception {
-        provider.sits("7", "tanaka", "operators");
-        HttpClient before = browser();
-        logIn(before);
+        startOther(Map.of("dozo.oidc.issuer", ""));
+        // As by an earlier login.
+        assertThat(service.bean(Users.class).confirm("tanaka", Realm.OIDC, "7", Set.of(Role.OPERATOR), Set.of()))
+                .isPresent();
         String secret =
                 service.bean(Tokens.class).create("tanaka", "t", null, false, 1).secret();
-        Map<String, String> off = Map.of("dozo.oidc.issuer", "");
-        String url = service.bean(OidcSettings.class).issuer();
-        assertThat(url).isEqualTo(provider.issuer());
-        restart(off);
 
         assertThat(look(browser(), "/login").body()).doesNotContain("/oauth2/");
         assertThat(get(browser(), service.url() + ProviderLogins.START).uri()).hasPath("/login");
@@ -369,20 +376,18 @@ class SignOnTest {
         assertThat(look(browser, "/sites").uri()).as("no session").hasPath("/login");
     }
 
-    private RunningService service(Map<String, String> more) throws Exception {
-        return service(TestDatabase.fresh(), more);
-    }
-
-    private com.zaxxer.hikari.HikariDataSource database;
-
-    private void restart(Map<String, String> more) throws Exception {
+    /** Replaces the service by one that no test has used. */
+    private void startOther(Map<String, String> more) throws Exception {
         service.close();
-        service = service(database, more);
+        service = registered(RunningService.start(folder.resolve("work"), TestDatabase.fresh(), settings(more)));
     }
 
-    private RunningService service(com.zaxxer.hikari.HikariDataSource fresh, Map<String, String> more)
-            throws Exception {
-        database = fresh;
+    private static RunningService registered(RunningService started) {
+        provider.register(started.url());
+        return started;
+    }
+
+    private static Map<String, String> settings(Map<String, String> more) throws Exception {
         Map<String, String> settings = new HashMap<>(Map.of(
                 "dozo.oidc.issuer",
                 provider.issuer(),
@@ -400,9 +405,7 @@ class SignOnTest {
                 "dozo.oidc.projects",
                 "/lab tanaka=P1,NOT-YET"));
         settings.putAll(more);
-        RunningService started = RunningService.start(folder.resolve("work"), fresh, settings);
-        provider.register(started.url());
-        return started;
+        return settings;
     }
 
     private Answer user(String name) {

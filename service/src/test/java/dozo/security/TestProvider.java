@@ -114,7 +114,11 @@ public final class TestProvider implements AutoCloseable {
         spoil = change;
     }
 
+    /** Starts it if it does not run. */
     public void start() throws LifecycleException, IOException {
+        if (tomcat != null) {
+            return;
+        }
         AnnotationConfigWebApplicationContext beans = new AnnotationConfigWebApplicationContext();
         beans.register(Wiring.class);
         beans.addBeanFactoryPostProcessor(factory -> factory.registerSingleton("testProvider", this));

@@ -3,11 +3,8 @@ package dozo.security;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
-import dozo.db.StartsServices;
-import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
 import dozo.people.Users;
@@ -36,10 +33,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-@StartsServices(2)
 class TurnsTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(1);
@@ -55,7 +52,7 @@ class TurnsTest {
 
     @Test
     void requestsWaitTheirTurnAndTooManyAreRefusedAtOnce() throws Exception {
-        besideARun(Map.of(), (service, other, people) -> {
+        besideARun((service, other, people) -> {
             String token = service.post("/api/v1/me/tokens", "{\"name\": \"test\"}")
                     .at("/secret")
                     .asString();
@@ -88,8 +85,7 @@ class TurnsTest {
     @Test
     void aLivePageGivesItsTurnBackAtOnce() throws Exception {
         int viewers = 2 * Turns.AT_ONCE * (int) Turns.WAIT_MAX.toSeconds();
-        Map<String, String> places = Map.of("dozo.streams.per-user", "500", "dozo.streams.per-address", "500");
-        besideARun(places, (service, _, _) -> {
+        besideARun((service, _, _) -> {
             service.bean(Users.class).create("viewer", "a password for tests", Set.of(Role.OPERATOR), "test");
             HttpClient browser = service.browser("viewer", "a password for tests");
             HttpRequest events = HttpRequest.newBuilder(URI.create(service.url() + "/runs/1/events"))
@@ -108,13 +104,13 @@ class TurnsTest {
     }
 
     /** Does something while a run is in progress that does not end: its source hangs. */
-    private void besideARun(Map<String, String> settings, Beside beside) throws Exception {
-        HikariDataSource database = TestDatabase.fresh();
+    private void besideARun(Beside beside) throws Exception {
+        Map<String, String> places = Map.of("dozo.streams.per-user", "500", "dozo.streams.per-address", "500");
         Path source = Files.createDirectory(folder.resolve("source"));
         try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
                 ExecutorService people = Executors.newVirtualThreadPerTaskExecutor();
-                RunningService service = RunningService.start(folder.resolve("work"), database, settings);
-                Connection other = database.getConnection()) {
+                RunningService service = RunningService.shared(places);
+                Connection other = service.bean(DataSource.class).getConnection()) {
             service.bean(Sites.class).save("dr", site.address(), "test");
             service.bean(Projects.class).create("P1", "", "test");
             service.bean(Experiments.class).register("P1", "E1", "", source, "test");

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dozo.RunningService;
 import dozo.db.TestDatabase;
+import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
@@ -20,6 +20,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -93,20 +94,22 @@ abstract class NightOfProcesses {
     @BeforeEach
     void register() throws Exception {
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
-        try (RunningService service = RunningService.start(folder.resolve("first"), database, Map.of())) {
-            service.bean(Sites.class).save("dr", site.address(), "test");
-            service.bean(Projects.class).create("P1", "", "test");
-            for (int i = 0; i < experiments; i++) {
-                Path source = Files.createDirectories(source(i));
-                for (int j = 0; j < files; j++) {
-                    byte[] content = new byte[1 + random.nextInt(20_000)];
-                    random.nextBytes(content);
-                    Files.write(source.resolve("image" + j), content);
-                }
-                service.bean(Experiments.class).register("P1", "S" + i, "", source, "test");
+        Ledger ledger = new Ledger(jdbc, InstantSource.system());
+        Sites sites = new Sites(jdbc, ledger, InstantSource.system());
+        Projects projects = new Projects(jdbc, ledger, InstantSource.system());
+        Experiments registered = new Experiments(jdbc, projects, ledger, InstantSource.system());
+        sites.save("dr", site.address(), "test");
+        projects.create("P1", "", "test");
+        for (int i = 0; i < experiments; i++) {
+            Path source = Files.createDirectories(source(i));
+            for (int j = 0; j < files; j++) {
+                byte[] content = new byte[1 + random.nextInt(20_000)];
+                random.nextBytes(content);
+                Files.write(source.resolve("image" + j), content);
             }
-            service.bean(SiteTimetables.class).set("dr", List.of("daily 00:00-24:00 20kB/s"), "test");
+            registered.register("P1", "S" + i, "", source, "test");
         }
+        new SiteTimetables(jdbc, sites, ledger).set("dr", List.of("daily 00:00-24:00 20kB/s"), "test");
         Timestamp longAgo = Timestamp.from(Instant.now().minus(Duration.ofDays(3)));
         jdbc.sql("update experiment set registered_at = :then")
                 .param("then", longAgo)

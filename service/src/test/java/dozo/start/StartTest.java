@@ -183,7 +183,7 @@ class StartTest {
 
     @Test
     void aPortHasOneServiceAtATime() {
-        try (RunningService first = RunningService.start(folder.resolve("first"))) {
+        try (RunningService first = RunningService.shared()) {
             String port = first.url().replaceAll(".*:", "");
 
             StartFailure failure = failure(Map.of("dozo.http.port", port));

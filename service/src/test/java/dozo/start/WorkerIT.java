@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import dozo.broker.RabbitBroker;
 import dozo.db.Campaign;
-import dozo.db.StartsServices;
 import dozo.remote.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,7 +15,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Real worker processes with a real broker: they share a night, and it ends whole whatever happens to them (ADR 0080). */
-@StartsServices(4)
 class WorkerIT extends NightOfProcesses {
 
     /** Rounds of what can happen in one night. */

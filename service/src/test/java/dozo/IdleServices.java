@@ -3,6 +3,7 @@ package dozo;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.ServicesStarted;
 import dozo.db.SessionEnd;
 import dozo.db.TestDatabase;
 import dozo.restore.RestoreQueue;
@@ -70,6 +71,7 @@ final class IdleServices {
             System.out.println("a shared service cannot have its first state again: " + e);
         }
         shared.close();
+        ServicesStarted.allowAnother();
         return start(settings);
     }
 
@@ -89,6 +91,7 @@ final class IdleServices {
     static synchronized void giveBack(Shared shared) {
         if (!rests(shared.service)) {
             shared.close();
+            ServicesStarted.allowAnother();
             return;
         }
         IDLE.push(shared);

@@ -30,13 +30,11 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * Promise 4: killed with {@code kill -9} repeatedly and started again, a run continues where it was. What was committed
  * is not sent again; at most the units in flight are.
  */
-@Tag(Campaign.TAG)
 class KillIT {
 
     private static final int PARTITIONS = 4;
     private static final int CHUNK = 2;
     private static final int BUNDLE_ENTRIES = 5;
-    private static final int KILLS = Campaign.times(4);
     private static final int UNITS_A_KILL = 50;
     private static final String[] SETTINGS = {
         "dozo.transfer.partitions=" + PARTITIONS,
@@ -55,10 +53,20 @@ class KillIT {
     Path folder;
 
     @Test
+    void aRunThatIsKilledSendsNothingTwiceButWhatWasInFlight() throws Exception {
+        assertSendsNothingTwice(1, 800, 17_000_000);
+    }
+
+    @Test
+    @Tag(Campaign.TAG)
     void aRunThatIsKilledAgainAndAgainSendsNothingTwiceButWhatWasInFlight() throws Exception {
+        assertSendsNothingTwice(Campaign.times(4), Campaign.times(2_500), 60_000_000);
+    }
+
+    private void assertSendsNothingTwice(int kills, int files, int largeBytes) throws Exception {
         Path source = Files.createDirectory(folder.resolve("source"));
         Path root = Files.createDirectory(folder.resolve("dr"));
-        long bytes = makeFiles(source);
+        long bytes = makeFiles(source, files, largeBytes);
         HikariDataSource database = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(database);
         try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0)) {
@@ -67,7 +75,7 @@ class KillIT {
             }
             Map<Path, Object> standing = new HashMap<>();
             List<Long> unrecorded = new ArrayList<>();
-            for (int kill = 1; kill <= KILLS; kill++) {
+            for (int kill = 1; kill <= kills; kill++) {
                 long target = done(jdbc) + UNITS_A_KILL;
                 try (ChildProcess child =
                         NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
@@ -84,13 +92,13 @@ class KillIT {
             }
             long committed = done(jdbc);
             long units = units(jdbc);
-            assertThat(committed).isBetween((long) UNITS_A_KILL * KILLS, units - 1);
+            assertThat(committed).isBetween((long) UNITS_A_KILL * kills, units - 1);
             System.out.printf(
                     "killed %d times: %d of %d units committed, %s files named and not yet recorded, %d proven files watched%n",
-                    KILLS, committed, units, unrecorded, standing.size());
+                    kills, committed, units, unrecorded, standing.size());
             assertThat(unrecorded)
                     .as("named but not recorded, at each kill: at most what was in flight")
-                    .allSatisfy(files -> assertThat(files).isLessThanOrEqualTo(UNRECORDED_MAX));
+                    .allSatisfy(each -> assertThat(each).isLessThanOrEqualTo(UNRECORDED_MAX));
 
             try (Night night = new Night(database, site.address(), SETTINGS)) {
                 night.get(Operations.class).recover();
@@ -120,10 +128,10 @@ class KillIT {
         }
     }
 
-    private static long makeFiles(Path source) throws IOException {
+    private static long makeFiles(Path source, int files, int largeBytes) throws IOException {
         Random random = new Random(11);
         long bytes = 0;
-        for (int i = 0; i < Campaign.times(2_500); i++) {
+        for (int i = 0; i < files; i++) {
             Path file = source.resolve("series%02d".formatted(i % 50)).resolve("image" + i);
             Files.createDirectories(file.getParent());
             byte[] content = new byte[random.nextInt(40_000)];
@@ -131,7 +139,7 @@ class KillIT {
             Files.write(file, content);
             bytes += content.length;
         }
-        byte[] large = new byte[60_000_000];
+        byte[] large = new byte[largeBytes];
         random.nextBytes(large);
         Files.write(source.resolve("large.raw"), large);
         return bytes + large.length;

@@ -27,7 +27,7 @@ from viewers import Viewers, log_in
 
 say = teller('pages')
 TABLE = TOP / 'docs/reference/access.md'  # AccessTest compares it with the program
-BROWSERS = ('chromium', 'chromium-browser', 'google-chrome')
+BROWSERS = ('chromium', 'chromium-headless-shell', 'chromium-browser', 'google-chrome')
 LOAD_LIMIT_SECONDS = 3600
 
 KB_MAX = 100

@@ -20,7 +20,8 @@ import java.util.Map;
 final class Chromium {
 
     /** Names of the browser in different distributions. */
-    private static final List<String> NAMES = List.of("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome");
+    private static final List<String> NAMES =
+            List.of("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome");
 
     private static final class Holder {
         private static final Browser BROWSER = start();

@@ -222,26 +222,35 @@ final class Jobs {
     private boolean comesToRest() {
         try {
             JdbcClient jdbc = get(JdbcClient.class);
-            boolean goesOn = get(Runs.class).goingOn().isPresent()
+            Executions executions = get(Executions.class);
+            boolean works = !executions.idle() && get(Runs.class).goingOn().isPresent()
                     || jdbc.sql("select exists (select from restore where ended_at is null)")
                             .query(Boolean.class)
                             .single();
-            if (goesOn
+            if (works
                     || !get(Operations.class).isRunning()
                     || !get(RestoreQueue.class).isRunning()) {
                 return false;
             }
-            Awaitility.await().atMost(LIMIT).until(get(Executions.class)::idle);
-            for (long run : jdbc.sql("select run_id from run").query(Long.class).list()) {
-                // A test may have used them without the run's job, which closes them at its end.
-                get(Senders.class).close(run);
-                get(Replications.class).close(run);
-                get(NightFlows.class).close(run);
-                get(Limits.class).leave(run);
-            }
+            Awaitility.await().atMost(LIMIT).until(executions::idle);
+            forget(jdbc);
             return true;
         } catch (DataAccessException | ConditionTimeoutException e) {
             return false;
+        }
+    }
+
+    /** Ends what a test has used without the run's job. In the database nothing changes, as when a process dies. */
+    private void forget(JdbcClient jdbc) {
+        get(NightFlows.class).end();
+        for (long run : jdbc.sql("select run_id from run").query(Long.class).list()) {
+            get(Senders.class).close(run);
+            get(Replications.class).close(run);
+            get(Limits.class).leave(run);
+        }
+        for (int site :
+                jdbc.sql("select site_id from site").query(Integer.class).list()) {
+            get(SiteHours.class).share(site, 1);
         }
     }
 }

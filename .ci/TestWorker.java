@@ -24,7 +24,7 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Runs test classes until their queue is empty. {@code ./dozo test} starts as many workers as there are processors. Maven
+ * Runs test classes until their queue is empty. {@code ./dozo test} starts a few workers. Maven
  * would run one module after the other, and wait at the end of each for its longest class.
  *
  * <p>The queue is a folder with an empty file for each class, named {@code NUMBER-CLASS}: the worker that deletes it

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Promise 7: the heap that suffices for few files suffices for many. */
 class MemoryIT {
 
-    private static final int FEW = 1_000;
-    private static final int MANY = 15_000;
+    private static final int FEW = 2_000;
+    private static final int MANY = 20_000;
     private static final int FILES_A_FOLDER = 1_000;
 
     /**

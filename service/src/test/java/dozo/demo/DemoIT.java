@@ -57,11 +57,7 @@ class DemoIT {
 
     @Test
     void madeUpExperimentsAreAllSafeAndASecondNightSendsNothing() throws Exception {
-        // It is worth compiling the cipher and the digest for hundreds of megabytes with full effort.
-        Ended first = demo(
-                java().options("@../batch-jobs/engine/test.options"),
-                "--work",
-                folder.resolve("work").toString());
+        Ended first = demo("--work", folder.resolve("work").toString());
         assertThat(first.output()).contains("DR site: OpenSSH", "脳機能");
         assertEndsWell(first);
 

@@ -212,7 +212,7 @@ class AnchorsIT {
 
     private static List<String> documented() throws IOException {
         Matcher blocks = Pattern.compile("```sql\n(.*?);\n```", Pattern.DOTALL)
-                .matcher(Files.readString(Path.of("../../docs/reference/ledger.md")));
+                .matcher(Files.readString(Path.of("../docs/reference/ledger.md")));
         return blocks.results().map(block -> block.group(1)).toList();
     }
 

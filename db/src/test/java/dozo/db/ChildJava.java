@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -19,6 +20,9 @@ public final class ChildJava {
     /** As in test processes: it takes half of the processor time of a start. */
     private static final List<String> USUAL =
             List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED");
+
+    /** The modules above the jobs, as jars of the suite or as folders. */
+    private static final Pattern ABOVE = Pattern.compile("/(service|ui)(-tests)?\\.jar$|/(service|ui)/target/");
 
     private final Class<?> main;
     private final List<String> by = new ArrayList<>();
@@ -103,8 +107,15 @@ public final class ChildJava {
                 : List.of();
     }
 
+    /** A program below the service gets a class path without it, as in its own module: its components would need memory. */
     private String classPath() {
-        return Stream.concat(before.stream().map(Path::toString), Stream.of(System.getProperty("java.class.path")))
+        Stream<String> all = Stream.of(System.getProperty("java.class.path").split(":"));
+        boolean isService = ABOVE.matcher(
+                        main.getProtectionDomain().getCodeSource().getLocation().getPath())
+                .find();
+        return Stream.concat(
+                        before.stream().map(Path::toString),
+                        all.filter(entry -> isService || !ABOVE.matcher(entry).find()))
                 .collect(Collectors.joining(":"));
     }
 }

@@ -71,6 +71,9 @@ class LedgerCompleteTest {
     private static LoopbackSite site;
     private static JdbcClient jdbc;
 
+    /** Selects the name and a digest of each table that belongs to the state. */
+    private static String digests;
+
     /**
      * A change by a person.
      *
@@ -111,10 +114,28 @@ class LedgerCompleteTest {
         Files.writeString(folder.resolve("key"), "localhost:1:__force_insecure:no-key-at-all");
         Files.createDirectory(folder.resolve("spool"));
         Files.createDirectory(folder.resolve("second"));
+        // Switched by a row: with a trigger that comes and goes, every statement would be planned again.
         jdbc.sql("""
-                        create function refuse_row() returns trigger language plpgsql as
-                        $$ begin raise exception 'the ledger takes no row now'; end $$
+                        create schema refusal;
+                        create table refusal.now (refuses boolean);
+                        insert into refusal.now values (false);
+                        create function refusal.refuse_row() returns trigger language plpgsql as
+                        $$ begin
+                            if (select refuses from refusal.now) then
+                                raise exception 'the ledger takes no row now';
+                            end if;
+                            return new;
+                        end $$;
+                        create trigger refuse before insert on ledger for each row execute function refusal.refuse_row()
                         """).update();
+        digests = jdbc.sql("""
+                        select string_agg(format(
+                            'select %1$L as name, (select coalesce(md5(string_agg(t::text, $$|$$ order by t::text)), $$$$) from %1$I t) as digest',
+                            relname), ' union all ' order by relname)
+                        from pg_class
+                        where relnamespace = 'public'::regnamespace and relkind = 'r'
+                          and relname !~ '^((batch|flyway)_|service_(lease|seen)$)'
+                        """).query(String.class).single();
     }
 
     @AfterAll
@@ -773,29 +794,15 @@ class LedgerCompleteTest {
     }
 
     private static void refuseRows(boolean refuse) {
-        jdbc.sql(
-                        refuse
-                                ? "create trigger refuse before insert on ledger for each row execute function refuse_row()"
-                                : "drop trigger refuse on ledger")
-                .update();
+        jdbc.sql("update refusal.now set refuses = ?").param(refuse).update();
     }
 
     /** Returns a digest of each table, except those of Spring Batch and Flyway, and what services record about themselves. */
     private static Map<String, String> state() {
         Map<String, String> state = new LinkedHashMap<>();
-        List<String> tables = jdbc.sql("""
-                        select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
-                        where n.nspname = 'public' and c.relkind = 'r' and c.relname !~ '^((batch|flyway)_|service_(lease|seen)$)'
-                        order by 1
-                        """).query((row, n) -> row.getString(1)).list();
-        for (String table : tables) {
-            state.put(
-                    table,
-                    jdbc.sql("select coalesce(md5(string_agg(t::text, '|' order by t::text)), '') from %s t"
-                                    .formatted(table))
-                            .query((row, n) -> row.getString(1))
-                            .single());
-        }
+        jdbc.sql(digests).query(row -> {
+            state.put(row.getString("name"), row.getString("digest"));
+        });
         return state;
     }
 

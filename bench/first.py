@@ -7,6 +7,7 @@ import os
 import re
 import select
 import shutil
+import statistics
 import subprocess
 import time
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from measure import workspace
 from processes import CannotMeasure
 from program import TOP
-from row import Row, print_rows
+from row import Row, at_most, shown
 from table import spread
 
 SECONDS_MAX = {'warm': 90, 'cold': 150}
@@ -54,10 +55,9 @@ def measure(options):
             moved(clone, folder / 'moved')
             shutil.rmtree(folder / 'm2', ignore_errors=True)
             shutil.rmtree(folder / 'moved')
-    rows = [row for kind, each in starts.items() for row in rows_of(kind, each, options.short)]
     print(f'load average {os.getloadavg()[0]:.1f} after\n')
-    print_rows('`./dozo demo --once` in a fresh clone', rows)
-    return [f'{row.name}: {row.short}' for row in rows if row.short], 'short: times not judged' if options.short else ''
+    rows = [row for kind, each in starts.items() for row in rows_of(kind, each, not options.short)]
+    return shown('`./dozo demo --once` in a fresh clone', rows), 'short: times not judged' if options.short else ''
 
 
 def start(clone, library):
@@ -114,13 +114,12 @@ def moved(clone, place):
         raise CannotMeasure(f'the caches were not made again: {again.stderr[-500:]}')
 
 
-def rows_of(kind, starts, short):
-    yield row(f'{kind}: elapsed s', [each.seconds for each in starts], SECONDS_MAX[kind], short)
-    yield row(f'{kind}: processor s', [each.cpu_seconds for each in starts], None, short)
-    yield row(f'{kind}: longest silence s', [each.silence_seconds for each in starts], SILENCE_SECONDS_MAX, short)
-    yield row(f'{kind}: estimate off by a factor of', [each.factor for each in starts], ESTIMATE_FACTOR_MAX, short)
+def rows_of(kind, starts, judged):
+    yield limited(f'{kind}: elapsed s', [each.seconds for each in starts], SECONDS_MAX[kind], judged)
+    yield Row(f'{kind}: processor s', '', spread(each.cpu_seconds for each in starts))
+    yield limited(f'{kind}: longest silence s', [each.silence_seconds for each in starts], SILENCE_SECONDS_MAX, judged)
+    yield limited(f'{kind}: estimate off by a factor of', [each.factor for each in starts], ESTIMATE_FACTOR_MAX, judged)
 
 
-def row(name, values, limit, short):
-    middle = sorted(values)[len(values) // 2]
-    return Row(name, f'≤ {limit}' if limit else '', spread(values), f'{middle:.1f}' if limit and not short and middle > limit else '')
+def limited(name, values, limit, judged):
+    return at_most(name, statistics.median(values), limit, spread(values), judged)

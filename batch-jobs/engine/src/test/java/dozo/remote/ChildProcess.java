@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 
 /** Work with a site in a separate process, for tests that kill it or limit its memory. */
 public final class ChildProcess implements AutoCloseable {
@@ -27,18 +28,23 @@ public final class ChildProcess implements AutoCloseable {
         this.log = log;
         this.process = ChildJava.of(main)
                 .options("-Xmx%dm".formatted(heapMegabytes), "-XX:+ExitOnOutOfMemoryError")
-                .arguments(
-                        site.host(),
-                        String.valueOf(site.port()),
-                        site.user(),
-                        site.root(),
-                        site.identity().toString(),
-                        site.hostKey())
+                .arguments(words(site))
                 .arguments(arguments)
                 .process()
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start();
+    }
+
+    /** Returns the first arguments of a child, for {@link #site}. */
+    public static List<String> words(SiteAddress site) {
+        return List.of(
+                site.host(),
+                String.valueOf(site.port()),
+                site.user(),
+                site.root(),
+                site.identity().toString(),
+                site.hostKey());
     }
 
     /** Returns the site that the child was started with. Called in the child. */

@@ -16,6 +16,7 @@ import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Owner;
 import dozo.file.Selection;
+import dozo.remote.ChildProcess;
 import dozo.remote.SiteAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -38,16 +39,8 @@ final class RestoreWithoutRights {
         Process process = ChildJava.of(RestoreWithoutRights.class)
                 .by(isRoot ? List.of("setpriv", "--bounding-set", "-chown,-sys_admin,-setfcap") : List.of())
                 .options("-Xmx256m")
-                .arguments(
-                        site.host(),
-                        String.valueOf(site.port()),
-                        site.user(),
-                        site.root(),
-                        site.identity().toString(),
-                        site.hostKey(),
-                        content,
-                        HexFormat.of().formatHex(acl.value()),
-                        target.toString())
+                .arguments(ChildProcess.words(site))
+                .arguments(content, HexFormat.of().formatHex(acl.value()), target.toString())
                 .process()
                 .redirectErrorStream(true)
                 .start();
@@ -59,13 +52,7 @@ final class RestoreWithoutRights {
     }
 
     static void main(String[] arguments) throws Exception {
-        SiteAddress site = new SiteAddress(
-                arguments[0],
-                Integer.parseInt(arguments[1]),
-                arguments[2],
-                arguments[3],
-                Path.of(arguments[4]),
-                arguments[5]);
+        SiteAddress site = ChildProcess.site(arguments);
         byte[] content = arguments[6].getBytes(StandardCharsets.UTF_8);
         Attributes attributes = Attributes.of(List.of(
                 new Attribute(Attributes.ACL, HexFormat.of().parseHex(arguments[7])),

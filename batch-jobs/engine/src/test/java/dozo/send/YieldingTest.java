@@ -23,7 +23,7 @@ class YieldingTest {
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
     private static final int MOST = 64;
-    private static final int SEEDS = 5;
+    private static final int SEEDS = 2;
     private static final Bounds BOUNDS = new Bounds(0.25, 1, MOST, 24, MILLI / 2);
 
     /** A server that serves as many requests at once as it has disks. */

@@ -50,6 +50,8 @@ class SiteTuningsIT {
     void start() throws Exception {
         loopback = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
         night = Night.on(loopback.address());
+        // Otherwise a measurement sends as much as it can.
+        night.get(SiteTimetables.class).set("dr", List.of("daily 00:00-24:00 20 MB/s"), "test");
         site = night.get(Sites.class).find("dr").orElseThrow();
     }
 

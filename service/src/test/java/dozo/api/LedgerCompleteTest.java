@@ -370,8 +370,8 @@ class LedgerCompleteTest {
                 change(
                         "PUT /api/v1/sites/{name}/timetable",
                         // NB: the later measurement would send as much as it can.
-                        () -> put("/sites/dr/timetable", "{\"rules\": [\"daily 00:00-24:00 20 MB/s\"]}"),
-                        row("site.timetable", "dr", "before", "", "after", "daily 00:00-24:00 20 MB/s")),
+                        () -> put("/sites/dr/timetable", "{\"rules\": [\"daily 00:00-24:00 160 Mbit/s\"]}"),
+                        row("site.timetable", "dr", "before", "", "after", "daily 00:00-24:00 160 Mbit/s")),
                 change(
                         "POST /api/v1/sites/{name}/check",
                         () -> post("/sites/dr/check", null),

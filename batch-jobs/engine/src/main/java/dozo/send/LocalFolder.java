@@ -3,6 +3,7 @@ package dozo.send;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Facts;
+import dozo.file.Problem;
 import dozo.send.Outcome.Failed;
 import dozo.send.SourceFile.SourceProblem;
 import dozo.source.OpenFile;
@@ -43,7 +44,7 @@ final class LocalFolder extends SourceFolder {
             file.close();
             throw SourceFile.replaced(sealed);
         }
-        return new Opened(file);
+        return new Opened(file, sealed);
     }
 
     @Override
@@ -83,7 +84,7 @@ final class LocalFolder extends SourceFolder {
         }
     }
 
-    private record Opened(OpenFile file) implements OpenSource {
+    private record Opened(OpenFile file, Entry sealed) implements OpenSource {
 
         @Override
         public boolean isSparse() {
@@ -91,13 +92,38 @@ final class LocalFolder extends SourceFolder {
         }
 
         @Override
-        public void read(ByteBuffer into, long offset) throws IOException {
+        public void read(ByteBuffer into, long offset) throws IOException, SourceProblem {
             file.read(into, offset);
+            if (into.hasRemaining() && isAsWhenOpened()) {
+                throw sizeIsWrong("less");
+            }
         }
 
+        /** Also looks whether it ends there: some file systems report 0, or a page, where they do not know the size. */
         @Override
-        public boolean isUnchanged() throws IOException {
+        public boolean isUnchanged() throws IOException, SourceProblem {
+            boolean endsThere = file.endsAt(file.factsWhenOpened().sizeBytes());
+            if (!isAsWhenOpened()) {
+                return false;
+            }
+            if (!endsThere) {
+                throw sizeIsWrong("more");
+            }
+            return true;
+        }
+
+        private boolean isAsWhenOpened() throws IOException {
             return file.facts().equals(file.factsWhenOpened());
+        }
+
+        private SourceProblem sizeIsWrong(String content) {
+            return new SourceProblem(
+                    Problem.UNREADABLE,
+                    "%s: has %s content than the size of %d bytes that its file system reports; copy it to an ordinary file system and register that"
+                            .formatted(
+                                    sealed.path(),
+                                    content,
+                                    file.factsWhenOpened().sizeBytes()));
         }
 
         @Override

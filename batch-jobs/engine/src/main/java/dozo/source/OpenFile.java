@@ -147,6 +147,11 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
+    /** Returns whether nothing is read from this offset on. */
+    public boolean endsAt(long offset) throws IOException {
+        return channel.read(ByteBuffer.allocate(1), offset) < 0;
+    }
+
     @Override
     public void close() {
         try {

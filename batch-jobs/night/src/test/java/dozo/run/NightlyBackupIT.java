@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 import org.junit.jupiter.api.Test;
@@ -111,6 +112,28 @@ class NightlyBackupIT extends NightAtSite {
                 .param("day", day)
                 .param("code", code)
                 .update();
+    }
+
+    /** Linux reports sizes of 0 and of a page there. */
+    @Test
+    void aFileWhoseSizeIsNotWhatReadingGivesIsAFinding() throws Exception {
+        Path zero = Path.of("/proc/sys/kernel/random");
+        Path page = Path.of("/sys/kernel/mm/ksm");
+        night.register("E1", zero);
+        night.register("E2", page);
+
+        Run run = night.run();
+
+        assertThat(run.state()).isNotEqualTo(RunState.COMPLETE);
+        assertThat(night.findings(run))
+                .hasSize(zero.toFile().list().length + page.toFile().list().length)
+                .extracting(KeptFinding::reason)
+                .containsOnly(Problem.UNREADABLE);
+        assertThat(night.coverage().filesSafe()).isZero();
+        try (Stream<Path> sent = Files.walk(root)) {
+            assertThat(sent.filter(Files::isRegularFile))
+                    .noneMatch(file -> file.toString().contains("/data/"));
+        }
     }
 
     @Test

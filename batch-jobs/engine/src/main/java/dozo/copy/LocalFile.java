@@ -2,6 +2,7 @@ package dozo.copy;
 
 import dozo.file.Digest;
 import dozo.file.Holes;
+import dozo.source.Times;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
@@ -11,13 +12,10 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A file that arrives under a temporary name. Until it is finished only its owner may read it. A failure to write it is
@@ -166,7 +164,7 @@ final class LocalFile implements AutoCloseable {
     void finish(Found file) throws IOException {
         try {
             setSize(file.facts().sizeBytes());
-            setTime(path, file.modifiedNanos());
+            Times.setModified(path, file.modifiedNanos());
             setMode(path, file.mode());
         } catch (IOException e) {
             throw destination.unwritable(e);
@@ -197,11 +195,6 @@ final class LocalFile implements AutoCloseable {
     @Override
     public void close() throws IOException {
         channel.close();
-    }
-
-    static void setTime(Path path, long modifiedNanos) throws IOException {
-        Files.getFileAttributeView(path, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
-                .setTimes(FileTime.from(modifiedNanos, TimeUnit.NANOSECONDS), null, null);
     }
 
     /** Sets the mode of a file or folder: the permissions, setuid, setgid and sticky. */

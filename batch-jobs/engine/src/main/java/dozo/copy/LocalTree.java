@@ -8,6 +8,7 @@ import dozo.file.FilePath;
 import dozo.source.DirectoryTree;
 import dozo.source.FileSystemSync;
 import dozo.source.OpenFolder;
+import dozo.source.Times;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
@@ -248,7 +249,7 @@ final class LocalTree implements AutoCloseable {
         }
         destination.with(name, () -> {
             rights.give(path, link);
-            LocalFile.setTime(path, link.modifiedNanos());
+            Times.setModified(path, link.modifiedNanos());
         });
     }
 
@@ -325,7 +326,7 @@ final class LocalTree implements AutoCloseable {
         Found[] given = new Found[1];
         destination.with(file.local(), () -> given[0] = rights.give(destination.path(file.local()), file));
         setMode(given[0]);
-        destination.with(file.local(), () -> LocalFile.setTime(destination.path(file.local()), file.modifiedNanos()));
+        destination.with(file.local(), () -> Times.setModified(destination.path(file.local()), file.modifiedNanos()));
         return given[0];
     }
 
@@ -388,7 +389,7 @@ final class LocalTree implements AutoCloseable {
     private Found finish(Path path, Found folder) throws IOException {
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
             Found given = rights.give(path, folder);
-            LocalFile.setTime(path, given.modifiedNanos());
+            Times.setModified(path, given.modifiedNanos());
             LocalFile.setMode(path, given.mode());
             channel.force(true);
             return given;

@@ -28,6 +28,7 @@ import java.io.InterruptedIOException;
 import java.nio.channels.FileLock;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -61,6 +62,9 @@ public final class Retrieval implements AutoCloseable {
 
     /** setuid, setgid and sticky. */
     private static final int SPECIAL_BITS = 07000;
+
+    /** How many entries whose time is lost are findings of their own; the others are counted. */
+    private static final int TIMES_NAMED_MAX = 100;
 
     private final SiteFolders folders;
     private final Lanes lanes;
@@ -282,7 +286,8 @@ public final class Retrieval implements AutoCloseable {
                 "%d names of hard links are files of their own: the folder's file system refused the links");
         rights.lost().forEach(lost -> reportFacts(lost.entries(), lost.format()));
         reportFacts(bitsLost.sum(), "setuid, setgid or sticky could not be set on %d folders or files");
-        reportFacts(timesLost.sum(), "%d modification times are outside of what can be stored here");
+        reportFacts(
+                timesLost.sum() - TIMES_NAMED_MAX, "%d more modification times are outside of what can be stored here");
     }
 
     @SuppressWarnings("AnnotateFormatMethod") // each format has one number
@@ -550,11 +555,26 @@ public final class Retrieval implements AutoCloseable {
                 bitsLost.increment();
             }
             boolean outOfRange = seconds == seconds(Long.MAX_VALUE) || seconds == seconds(Long.MIN_VALUE);
-            if (outOfRange || seconds(now.modifiedNanos()) != seconds) {
-                timesLost.increment();
+            if (outOfRange || now.modifiedNanos() != found.modifiedNanos()) {
+                timeLost(found, now);
             }
         }
         tally.verified(found);
+    }
+
+    private void timeLost(Found found, Facts now) {
+        timesLost.increment();
+        if (timesLost.sum() <= TIMES_NAMED_MAX) {
+            tally.finding(
+                    found.path(),
+                    Problem.NOT_SET,
+                    "%s: its time of modification, %s, cannot be stored here and is %s now"
+                            .formatted(found.path(), instant(found.modifiedNanos()), instant(now.modifiedNanos())));
+        }
+    }
+
+    private static Instant instant(long nanos) {
+        return Instant.ofEpochSecond(0, nanos);
     }
 
     static long seconds(long nanos) {

@@ -54,6 +54,8 @@ final class Kernel implements AutoCloseable {
     private static final int AT_SYMLINK_NOFOLLOW = 0x100;
     private static final int AT_NO_AUTOMOUNT = 0x800;
     private static final int AT_EMPTY_PATH = 0x1000;
+    private static final long UTIME_OMIT = (1L << 30) - 2;
+    private static final long NANOS = 1_000_000_000;
     private static final int STATX_OWNER = 0x08 | 0x10;
 
     /** Type, mode, number of links, user, group, times of modification and change, inode number, size. */
@@ -101,6 +103,7 @@ final class Kernel implements AutoCloseable {
     private static final MethodHandle LSETXATTR =
             call("lsetxattr", FunctionDescriptor.of(INT, LONG, LONG, LONG, LONG, INT));
     private static final MethodHandle LREMOVEXATTR = call("lremovexattr", FunctionDescriptor.of(INT, LONG, LONG));
+    private static final MethodHandle UTIMENSAT = call("utimensat", FunctionDescriptor.of(INT, INT, LONG, LONG, INT));
     private static final MethodHandle SYNCFS = call("syncfs", FunctionDescriptor.of(INT, INT));
     private static final MethodHandle CLOSE = call("close", FunctionDescriptor.of(INT, INT));
 
@@ -317,6 +320,21 @@ final class Kernel implements AutoCloseable {
      */
     int openPath(byte[] bytes) {
         return openat(AT_FDCWD, bytes, 0, bytes.length, O_DIRECTORY | O_CLOEXEC | O_PATH);
+    }
+
+    /** Sets the time of modification of a path, whose last name may be a link and is not followed. */
+    int setModified(byte[] of, long nanosSince1970) {
+        setPath(of, 0, of.length);
+        names.set(LONG, 0, 0);
+        names.set(LONG, 8, UTIME_OMIT);
+        names.set(LONG, 16, Math.floorDiv(nanosSince1970, NANOS));
+        names.set(LONG, 24, Math.floorMod(nanosSince1970, NANOS));
+        try {
+            return (int) orErrno(
+                    (int) UTIMENSAT.invokeExact(errno, AT_FDCWD, path.address(), names.address(), AT_SYMLINK_NOFOLLOW));
+        } catch (Throwable e) {
+            throw defect(e);
+        }
     }
 
     /**

@@ -29,6 +29,9 @@ final class Fetch {
     /** How often a file with a wrong digest is fetched. */
     private static final int TRIES = 3;
 
+    /** How much content beyond its size a file may have: it could be without an end. */
+    private static final long BEYOND_BYTES_MAX = 64 << 20;
+
     private final SiteFiles site;
     private final LocalTree local;
     private final Outcomes outcomes;
@@ -56,12 +59,16 @@ final class Fetch {
     /** The result of fetching a file, before it is verified. */
     private sealed interface Arrival {}
 
-    /** The complete file is here; under its final name if there is no temporary one. */
-    private record Arrived(Digest digest, @Nullable Path temporary) implements Arrival {}
+    /** The complete file is here, with the size that was read; under its final name if there is no temporary one. */
+    private record Arrived(
+            Found file, Digest digest, @Nullable Path temporary) implements Arrival {}
 
     private record Changed(RemoteFacts now) implements Arrival {}
 
     private record Missing(Problem problem, String message) implements Arrival {}
+
+    /** What was read of a file, whatever its size is said to be. */
+    private record Content(Digest digest, long bytes) {}
 
     Fetch(SiteFiles site, LocalTree local, Outcomes outcomes) {
         this.site = site;
@@ -147,11 +154,15 @@ final class Fetch {
         Found file = wanted.file;
         Optional<Digest> standing = wanted.mayStand ? local.standing(file) : Optional.empty();
         if (standing.isPresent()) {
-            return new Arrived(standing.get(), null);
+            return new Arrived(file, standing.get(), null);
         }
         boolean large = Units.isLarge(file.facts().sizeBytes());
         try (LocalFile temporary = local.incoming().create(file)) {
-            Digest digest = large ? new LargeFetch(site, file, temporary).run() : content(file, temporary);
+            Content content = large
+                    ? new Content(
+                            new LargeFetch(site, file, temporary).run(),
+                            file.facts().sizeBytes())
+                    : content(wanted, temporary);
             Optional<RemoteFacts> now = site.facts(file.remote());
             if (now.isEmpty()) {
                 local.incoming().discard(temporary.path());
@@ -161,20 +172,28 @@ final class Fetch {
                 local.incoming().discard(temporary.path());
                 return new Changed(now.get());
             }
-            local.finish(temporary, file);
-            return new Arrived(digest, temporary.path());
+            Found arrived = file.withSize(content.bytes);
+            local.finish(temporary, arrived);
+            return new Arrived(arrived, content.digest, temporary.path());
         }
     }
 
-    private Digest content(Found file, LocalFile temporary) throws IOException, InterruptedException {
+    /**
+     * Reads a file: the first time as far as its size says, which is usual, then to its end. Some file systems report 0, or
+     * a page, where they do not know the size.
+     */
+    private Content content(Attempt wanted, LocalFile temporary) throws IOException, InterruptedException {
         MessageDigest read = Digest.algorithm();
-        if (file.facts().sizeBytes() > 0) {
-            site.read(file.remote(), 0, file.facts().sizeBytes(), read::reset, (bytes, from, length, offset) -> {
-                read.update(bytes, from, length);
-                temporary.write(bytes, from, length, offset);
+        long sizeBytes = wanted.file.facts().sizeBytes();
+        long bytesMax = wanted.fetched == 0 ? sizeBytes : sizeBytes + BEYOND_BYTES_MAX;
+        long bytes = 0;
+        if (bytesMax > 0) {
+            bytes = site.read(wanted.file.remote(), 0, bytesMax, read::reset, (content, from, length, offset) -> {
+                read.update(content, from, length);
+                temporary.write(content, from, length, offset);
             });
         }
-        return Digest.of(read.digest());
+        return new Content(Digest.of(read.digest()), bytes);
     }
 
     /** Settles what can be settled. Returns an attempt if another try is worthwhile. */
@@ -184,7 +203,9 @@ final class Fetch {
             case null -> throw new IllegalStateException("nothing came of " + wanted.file.path());
             case Missing(Problem problem, String message) -> outcomes.failed(wanted.file, problem, message);
             case Changed(RemoteFacts now) -> {
-                if (!wanted.changed && now.kind() == RemoteFacts.Kind.FILE) {
+                if (!wanted.changed
+                        && now.kind() == RemoteFacts.Kind.FILE
+                        && Long.compareUnsigned(now.sizeBytes(), Units.FILE_BYTES_MAX) <= 0) {
                     outcomes.resized(now.sizeBytes() - wanted.file.facts().sizeBytes());
                     return Optional.of(wanted.asIs(now));
                 }
@@ -204,19 +225,23 @@ final class Fetch {
         return Optional.empty();
     }
 
-    private void name(Found file, Arrived arrived) throws IOException {
+    private void name(Found wanted, Arrived arrived) throws IOException {
+        Found file = arrived.file;
         try {
             if (arrived.temporary == null) {
                 local.setMode(file);
             } else {
                 local.publish(arrived.temporary, file.local());
             }
+            if (file.contentBytes() != wanted.contentBytes()) {
+                outcomes.resized(file.contentBytes() - wanted.contentBytes());
+            }
             outcomes.verified(file);
         } catch (Refused e) {
             if (arrived.temporary != null) {
                 local.incoming().discard(arrived.temporary);
             }
-            outcomes.failed(file, Problem.DESTINATION_REFUSED, String.valueOf(e.getMessage()));
+            outcomes.failed(wanted, Problem.DESTINATION_REFUSED, String.valueOf(e.getMessage()));
         }
     }
 

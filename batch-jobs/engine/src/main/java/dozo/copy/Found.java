@@ -53,6 +53,13 @@ record Found(
         return new Found(path, remote, local, changed);
     }
 
+    /** Returns the same item with another size. */
+    Found withSize(long bytes) {
+        RemoteFacts read =
+                new RemoteFacts(facts.kind(), bytes, facts.mode(), facts.modifiedSeconds(), facts.uid(), facts.gid());
+        return new Found(path, remote, local, read, modifiedNanos, mode, owner, attributes);
+    }
+
     /** Returns the same item at another place of the site. */
     Found at(FilePath place) {
         return new Found(path, place, local, facts, modifiedNanos, mode, owner, attributes);

@@ -151,6 +151,14 @@ final class RemoteTree {
             visitor.problem(found.path(), Problem.SPECIAL, "socket, device or fifo; not copied");
             return;
         }
+        if (Long.compareUnsigned(found.contentBytes(), Units.FILE_BYTES_MAX) > 0) {
+            visitor.problem(
+                    found.path(),
+                    Problem.UNREADABLE,
+                    "the site says that it has %s bytes; files of more than 16 TiB are not copied"
+                            .formatted(Long.toUnsignedString(found.contentBytes())));
+            return;
+        }
         if (found.facts().kind() == Kind.DIRECTORY && unfinished.is(found)) {
             visitor.problem(
                     found.path(),

@@ -67,10 +67,12 @@ final class SiteFiles {
 
     /**
      * Reads a part of a file; after a lost lane calls {@code restart} and begins again. Stops at the end of the file.
+     *
+     * @return bytes read
      */
-    void read(FilePath file, long offset, long length, Runnable restart, Sink sink)
+    long read(FilePath file, long offset, long length, Runnable restart, Sink sink)
             throws IOException, InterruptedException {
-        lanes.over(lane -> {
+        return lanes.over(lane -> {
             restart.run();
             long[] at = {offset};
             return lane.sftp().read(file, offset, length, (bytes, from, n) -> {

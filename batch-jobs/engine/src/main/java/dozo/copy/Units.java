@@ -12,6 +12,10 @@ import java.util.concurrent.Semaphore;
 final class Units<T> implements AutoCloseable {
 
     static final long LARGE_BYTES = 64 << 20;
+
+    /** The largest file: 16 TiB, as in ext4. Its ranges are counted in memory. */
+    static final long FILE_BYTES_MAX = 1L << 44;
+
     private static final long BUNDLE_BYTES_MAX = 64 << 20;
     private static final int BUNDLE_ENTRIES_MAX = 1_000;
 

@@ -18,15 +18,23 @@ import dozo.send.Throttle;
 import java.io.IOException;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import org.apache.sshd.sftp.server.SftpFileSystemAccessor;
+import org.apache.sshd.sftp.server.SftpSubsystemFactory;
+import org.apache.sshd.sftp.server.SftpSubsystemProxy;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A copy from a site contains what is there, verified, and nothing else is changed. */
 class CopyFromSiteIT extends CopyTest {
@@ -192,6 +200,54 @@ class CopyFromSiteIT extends CopyTest {
         assertThat(findings).extracting(Finding::problem).containsExactly(Problem.MISMATCHED);
         assertThat(back).isDirectoryContaining("glob:**/good").isDirectoryNotContaining("glob:**/lying");
         assertThat(back.resolve(".dozo-incoming")).doesNotExist();
+    }
+
+    /** Linux reports sizes of 0 and of a page there. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "ForceCommand internal-sftp"})
+    void aFileIsWhatReadingItGivesWhateverItsSizeIs(String config) throws Exception {
+        List<Path> files = List.of(Path.of("/proc/sys/kernel/random/boot_id"), Path.of("/sys/kernel/mm/ksm/run"));
+        assertThat(files).extracting(Files::size).containsExactly(0L, 4096L);
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), Path.of("/"), 0, config)) {
+            for (Path file : files) {
+                Path copied = folder.resolve("copied");
+
+                Progress end = run(copyOf(site, FilePath.between(Path.of("/"), file), copied, false, TWO_LANES));
+
+                assertThat(findings).isEmpty();
+                assertThat(end.complete()).isTrue();
+                assertThat(copied).hasBinaryContent(Files.readAllBytes(file));
+                assertThat(end.bytesVerified()).isEqualTo(end.bytes()).isEqualTo(Files.size(copied));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-1, Long.MIN_VALUE, Long.MAX_VALUE, (16L << 40) + 1})
+    void aSizeThatNoFileHasIsAFinding(long bytes) throws Exception {
+        Files.writeString(source.resolve("huge"), "small");
+        Files.writeString(source.resolve("other"), "other");
+        SftpSubsystemFactory lying = new SftpSubsystemFactory();
+        lying.setFileSystemAccessor(new SftpFileSystemAccessor() {
+            @Override
+            public Map<String, ?> readFileAttributes(
+                    SftpSubsystemProxy subsystem, Path file, String view, LinkOption... options) throws IOException {
+                Map<String, Object> facts =
+                        new HashMap<>(SftpFileSystemAccessor.super.readFileAttributes(subsystem, file, view, options));
+                facts.computeIfPresent("size", (_, real) -> file.endsWith("huge") ? bytes : real);
+                return facts;
+            }
+        });
+        try (LoopbackSite site = LoopbackSite.embedded(folder.resolve("sshd"), root, 0, lying)) {
+            assertThat(copy(site, TWO_LANES).complete()).isFalse();
+        }
+        assertThat(findings).singleElement().satisfies(finding -> {
+            assertThat(finding.path()).isEqualTo(FilePath.of("huge"));
+            assertThat(finding.problem()).isEqualTo(Problem.UNREADABLE);
+            assertThat(finding.message()).contains(Long.toUnsignedString(bytes));
+        });
+        assertThat(back.resolve("other")).hasContent("other");
+        assertThat(back.resolve("huge")).doesNotExist();
     }
 
     @Test

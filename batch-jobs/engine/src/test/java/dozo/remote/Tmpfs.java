@@ -1,10 +1,12 @@
 package dozo.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.stream.Stream;
 
 /** A small separate file system; only root can mount one, so these tests do not run without root. */
@@ -24,9 +26,11 @@ public final class Tmpfs implements AutoCloseable {
         assumeTrue(failure.isEmpty(), "only root can mount: " + failure);
     }
 
-    public void remount(String options) throws Exception {
-        assertThat(failure("mount", "-o", "remount," + options, folder.toString()))
-                .isEmpty();
+    /** Waits until it succeeds: a server closes its files some time after the connection to it has ended. */
+    public void remount(String options) {
+        await().atMost(Duration.ofMinutes(5))
+                .untilAsserted(() -> assertThat(failure("mount", "-o", "remount," + options, folder.toString()))
+                        .isEmpty());
     }
 
     @Override

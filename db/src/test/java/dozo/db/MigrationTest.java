@@ -1,14 +1,29 @@
 package dozo.db;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 class MigrationTest {
+
+    private static final String LANDED = "landed-migrations.sha256";
 
     private static final String START_RUN =
             "insert into run (kind, site_id, state, requested_by, started_at) values ('nightlyBackup', 1, 'RUNNING', 'x', now())";
@@ -19,6 +34,57 @@ class MigrationTest {
 
         assertThat(TestDatabase.migrate(database)).isPositive();
         assertThat(TestDatabase.migrate(database)).isZero();
+    }
+
+    /** Databases have what has landed: an edited, removed or overtaken migration would make this program refuse them. */
+    @Test
+    void migrationsAreTheListedOnesInTheirOrder() throws IOException {
+        List<String> migrations = new ArrayList<>();
+        for (Resource file : new PathMatchingResourcePatternResolver().getResources("classpath:db/migration/V*.sql")) {
+            migrations.add(sha256(file.getContentAsByteArray()) + "  " + file.getFilename());
+        }
+        migrations.sort(Comparator.comparing(line -> line.substring(line.indexOf(' '))));
+
+        assertThat(migrations)
+                .as("add a new migration's line at the end of " + LANDED + ", and change no other one")
+                .containsExactlyElementsOf(new ClassPathResource(LANDED)
+                        .getContentAsString(StandardCharsets.UTF_8)
+                        .lines()
+                        .toList());
+    }
+
+    /** Otherwise the list could be edited together with a migration. */
+    @Test
+    void theListOfMigrationsHasOnlyGrown() throws Exception {
+        Path top = Path.of("").toAbsolutePath();
+        while (!Files.exists(top.resolve("dozo"))) {
+            top = requireNonNull(top.getParent());
+        }
+        if (!Files.exists(top.resolve(".git"))) {
+            return;
+        }
+        String path = "db/src/test/resources/" + LANDED;
+        String now = Files.readString(top.resolve(path));
+        for (String commit : git(top, "log", "--format=%H", "--", path).lines().toList()) {
+            assertThat(now).startsWith(git(top, "show", commit + ":" + path));
+        }
+    }
+
+    private static String sha256(byte[] content) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String git(Path folder, String... words) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("git", "-c", "safe.directory=*", "-C", folder.toString()));
+        command.addAll(List.of(words));
+        Process git = new ProcessBuilder(command).start();
+        String said = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(git.waitFor()).as(String.join(" ", command)).isZero();
+        return said;
     }
 
     @Test

@@ -277,7 +277,7 @@ final class DatabaseCheck {
                 Result.broken(
                         "schema",
                         "it belongs to another version of Dozo, or to another program" + NOT_CHECKED,
-                        "Install the version of Dozo that has used this database last, or set DOZO_DB_URL to an empty database.");
+                        "Install the version of Dozo that used this database last, or set DOZO_DB_URL to Dozo's own database.");
         };
     }
 

@@ -296,8 +296,7 @@ final class Lease implements AutoCloseable {
 
     private void watch(Connection open) throws SQLException {
         if (!Objects.equals(version, Schema.version(open))) {
-            throw new StartFailure(
-                    StartFailure.UNAVAILABLE, "another version of Dozo has upgraded the database; install it here too");
+            throw schema.refused();
         }
         Kept kept = kept(open).orElseThrow();
         active.standBy(kept.holder);

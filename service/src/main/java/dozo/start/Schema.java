@@ -5,13 +5,17 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.MigrationInfo;
 import org.flywaydb.core.api.MigrationState;
+import org.flywaydb.core.api.MigrationVersion;
 import org.flywaydb.core.internal.exception.FlywaySqlException;
 import org.jspecify.annotations.Nullable;
 
@@ -40,14 +44,36 @@ public final class Schema {
     /**
      * Creates or upgrades the schema.
      *
-     * @throws StartFailure if a later version has upgraded it
+     * @throws StartFailure if it is one that this program cannot upgrade; it is not changed then
      */
     void migrate() {
-        var _ = flyway.migrate();
-        if (!isCurrent()) {
-            throw new StartFailure(
-                    StartFailure.UNAVAILABLE, "another version of Dozo has upgraded the database; install it here too");
+        if (standing() == Standing.OTHER) {
+            throw refused();
         }
+        var _ = flyway.migrate();
+    }
+
+    /** Returns the refusal of a schema that this program does not have. */
+    StartFailure refused() {
+        List<MigrationInfo> all = List.of(flyway.info().all());
+        String there = latest(all.stream().filter(each -> each.getInstalledOn() != null));
+        String here = latest(all.stream().filter(each -> each.getState().isResolved()));
+        return new StartFailure(
+                StartFailure.UNAVAILABLE,
+                there.compareTo(here) > 0
+                        ? "a later version of Dozo has upgraded the database: it has schema %s, this program has %s. Nothing was changed; install the later version here too"
+                                .formatted(there, here)
+                        : "the database has schema %s of another version of Dozo, which this program, with schema %s, cannot upgrade. Nothing was changed; install the version that used it last"
+                                .formatted(there, here));
+    }
+
+    private static String latest(Stream<MigrationInfo> migrations) {
+        return migrations
+                .map(MigrationInfo::getVersion)
+                .filter(Objects::nonNull)
+                .max(Comparator.naturalOrder())
+                .map(MigrationVersion::toString)
+                .orElse("none");
     }
 
     /** Returns whether the database has exactly the migrations of this program. */

@@ -2,7 +2,6 @@ package dozo.start;
 
 import java.net.BindException;
 import java.util.Optional;
-import org.flywaydb.core.api.exception.FlywayValidateException;
 import org.springframework.boot.web.server.PortInUseException;
 
 /** Why the service cannot start, in one line: the cause and the expected value. */
@@ -59,14 +58,6 @@ public final class StartFailure extends RuntimeException {
                     return Optional.of(new StartFailure(
                             CONFIGURATION,
                             "cannot listen at this address (DOZO_HTTP_ADDRESS): expected an address of this machine",
-                            thrown));
-                }
-                case FlywayValidateException schema -> {
-                    return Optional.of(new StartFailure(
-                            UNAVAILABLE,
-                            "the database belongs to another version of Dozo; it was not changed. Expected an empty"
-                                    + " database in DOZO_DB_URL, or for the embedded one no folder \"postgres\" in"
-                                    + " DOZO_WORK",
                             thrown));
                 }
                 default -> {

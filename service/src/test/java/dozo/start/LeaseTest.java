@@ -187,7 +187,7 @@ class LeaseTest {
 
         assertThatThrownBy(leases.getLast()::keep)
                 .isInstanceOf(StartFailure.class)
-                .hasMessageContaining("another version of Dozo");
+                .hasMessageContaining("later version of Dozo");
         assertThat(lease("three", new ActiveService("three", true)).begin(Role.SERVICE))
                 .isFalse();
         assertThat(two.isHere()).isFalse();
@@ -233,7 +233,31 @@ class LeaseTest {
 
         assertThatThrownBy(() -> begun("one"))
                 .isInstanceOf(StartFailure.class)
-                .hasMessageContaining("another version of Dozo has upgraded the database");
+                .hasMessageMatching(
+                        "a later version of Dozo has upgraded the database: it has schema 209901010000, this program has \\d{12}\\. Nothing was changed.*");
+    }
+
+    /** As after a migration was edited: this program does not know how to go on from there. */
+    @Test
+    void aSchemaThatThisProgramCannotUpgradeIsRefusedAndNotChanged() {
+        jdbc.sql("""
+                        update flyway_schema_history set checksum = checksum + 1
+                        where installed_rank = (select max(installed_rank) from flyway_schema_history)
+                        """).update();
+        List<String> before = history();
+
+        assertThatThrownBy(() -> begun("one"))
+                .isInstanceOf(StartFailure.class)
+                .hasMessageMatching(
+                        "the database has schema (\\d{12}) of another version of Dozo, which this program, with schema \\1, cannot upgrade\\. Nothing was changed; install the version that used it last");
+
+        assertThat(history()).isEqualTo(before);
+    }
+
+    private List<String> history() {
+        return jdbc.sql("select h::text from flyway_schema_history h order by installed_rank")
+                .query(String.class)
+                .list();
     }
 
     @Test

@@ -40,7 +40,9 @@ class UpgradeIT extends NightOfProcesses {
         assertThat(serve("service", Map.of()).waitFor())
                 .as("the earlier version")
                 .isEqualTo(StartFailure.UNAVAILABLE);
-        assertThat(said("service")).contains("another version of Dozo has upgraded the database; install it here too");
+        assertThat(said("service"))
+                .contains(
+                        "a later version of Dozo has upgraded the database: it has schema 999912312359, this program has");
     }
 
     /** Returns a folder for the class path, with a migration that the present version does not have. */

@@ -178,6 +178,9 @@ public class SiteApi {
      * The result of a check of a site.
      *
      * @param usable whether the site meets all requirements of a backup
+     * @param keyExchange the key exchange that both sides agreed to, such as {@code mlkem768x25519-sha256}
+     * @param safeAgainstLaterDecryption whether what is recorded on its way now stays secret, even if quantum computers exist one
+     *     day
      * @param digest how digests are computed there
      * @param digestBytesPerSecond how fast, from the site's memory
      * @param unpacksTar whether files can be sent as archives
@@ -191,6 +194,8 @@ public class SiteApi {
     public record CheckedSite(
             boolean usable,
             String server,
+            String keyExchange,
+            boolean safeAgainstLaterDecryption,
             boolean rootThere,
             boolean writable,
             boolean renameKeeps,
@@ -213,6 +218,8 @@ public class SiteApi {
             return new CheckedSite(
                     check.usable(),
                     check.server(),
+                    check.keyExchange(),
+                    check.safeAgainstLaterDecryption(),
                     check.rootThere(),
                     check.writable(),
                     check.renameKeeps(),

@@ -25,6 +25,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.kex.KexProposalOption;
 import org.apache.sshd.common.util.buffer.Buffer;
 import org.jspecify.annotations.Nullable;
 
@@ -334,6 +335,11 @@ public final class Lane implements AutoCloseable {
      */
     public String serverVersion() {
         return String.valueOf(session.getServerVersion());
+    }
+
+    /** Returns the key exchange that both sides agreed to, such as {@code mlkem768x25519-sha256}. */
+    String keyExchange() {
+        return String.valueOf(session.getNegotiatedKexParameter(KexProposalOption.ALGORITHMS));
     }
 
     /** Returns how busy the least busy channel is. */

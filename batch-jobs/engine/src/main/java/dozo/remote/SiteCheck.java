@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
  * .dozo/incoming} and removed again. What could not be tried counts as unavailable.
  *
  * @param server the server's version string
+ * @param keyExchange the key exchange that both sides agreed to, such as {@code mlkem768x25519-sha256}
  * @param rootThere whether the root is a folder
  * @param writable whether files can be written below it
  * @param renameKeeps whether a rename keeps a file that already has the name; if not, nothing may be sent there
@@ -38,6 +39,7 @@ import java.util.regex.Pattern;
  */
 public record SiteCheck(
         String server,
+        String keyExchange,
         boolean rootThere,
         boolean writable,
         boolean renameKeeps,
@@ -53,6 +55,9 @@ public record SiteCheck(
         Optional<Duration> clockAhead,
         KeyPowers keyPowers,
         List<String> findings) {
+
+    /** The beginnings of key exchanges that a quantum computer cannot break, as far as known. */
+    private static final List<String> QUANTUM_SAFE = List.of("mlkem", "sntrup");
 
     private static final Pattern SCRATCH = Pattern.compile("[a-z]+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
@@ -133,6 +138,7 @@ public record SiteCheck(
         }
         return new SiteCheck(
                 lane.serverVersion(),
+                lane.keyExchange(),
                 rootThere,
                 probe.writable(),
                 probe.renameKeeps(),
@@ -148,6 +154,15 @@ public record SiteCheck(
                 probe.clockAhead(),
                 probe.keyPowers(),
                 List.copyOf(findings));
+    }
+
+    /**
+     * Returns whether what was sent stays secret if it is recorded now, and a quantum computer exists one day.
+     *
+     * @see <a href="https://www.openssh.org/pq.html">OpenSSH: Post-Quantum Cryptography</a>
+     */
+    public boolean safeAgainstLaterDecryption() {
+        return QUANTUM_SAFE.stream().anyMatch(keyExchange::startsWith);
     }
 
     /** Returns a new name for a temporary folder. A lost lane leaves the folder behind. */

@@ -57,9 +57,11 @@ final class SshLogin implements AutoCloseable {
     /** How much the site may send ahead while files are read: the distance is the same in both directions. */
     static final int RECEIVE_WINDOW_BYTES = 8 << 20;
 
-    /** The first one needs an optional library; without it a client still supports every OpenSSH since 6.5. */
+    /** The first ones are safe against quantum computers, with OpenSSH since 9.9 and 8.5; the others are for every one since 6.5. */
     private static final List<BuiltinDHFactories> KEY_EXCHANGES = List.of(
             BuiltinDHFactories.mlkem768x25519,
+            BuiltinDHFactories.sntrup761x25519,
+            BuiltinDHFactories.sntrup761x25519_openssh,
             BuiltinDHFactories.curve25519,
             BuiltinDHFactories.curve25519_libssh,
             BuiltinDHFactories.ecdhp256,

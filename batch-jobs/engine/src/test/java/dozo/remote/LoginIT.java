@@ -42,6 +42,31 @@ class LoginIT {
         assertThat(signed).containsExactly(true, false, true);
     }
 
+    @Test
+    void whatIsRecordedOnItsWayStaysSecretWhereTheServerCanDoThat() throws Exception {
+        try (LoopbackSite ours = LoopbackSite.embedded(temp.resolve("ours"), temp.resolve("one"), 0)) {
+            assertAgreesTo("mlkem768x25519-sha256", true, ours);
+        }
+        for (String exchange : List.of("sntrup761x25519-sha512", "sntrup761x25519-sha512@openssh.com")) {
+            try (LoopbackSite since85 =
+                    LoopbackSite.openSsh(temp.resolve("8.5"), temp.resolve("two"), 0, "KexAlgorithms " + exchange)) {
+                assertAgreesTo(exchange, true, since85);
+            }
+        }
+        try (LoopbackSite since65 = LoopbackSite.openSsh(
+                temp.resolve("6.5"), temp.resolve("three"), 0, "KexAlgorithms curve25519-sha256")) {
+            assertAgreesTo("curve25519-sha256", false, since65);
+        }
+    }
+
+    private static void assertAgreesTo(String exchange, boolean safe, LoopbackSite site) throws Exception {
+        try (Lanes lanes = Lanes.to(site.address(), 1)) {
+            SiteCheck check = SiteCheck.of(lanes.next());
+            assertThat(check.keyExchange()).isEqualTo(exchange);
+            assertThat(check.safeAgainstLaterDecryption()).isEqualTo(safe);
+        }
+    }
+
     /** Whether we can log in at a server that refuses so many requests, whatever they are. */
     private boolean logsIn(int refused) throws Exception {
         try (LoopbackSite keys = LoopbackSite.embedded(temp.resolve("state"), temp.resolve("root"), 0);

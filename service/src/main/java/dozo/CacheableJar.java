@@ -8,6 +8,7 @@ import java.lang.classfile.ClassFile.ClassHierarchyResolverOption;
 import java.lang.classfile.ClassFile.StackMapsOption;
 import java.lang.classfile.ClassFileVersion;
 import java.lang.classfile.ClassHierarchyResolver;
+import java.lang.classfile.ClassModel;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
 import java.lang.constant.ClassDesc;
@@ -17,13 +18,19 @@ import java.util.Collections;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rewrites a jar's classes in Java's current class-file format. The launcher does this to picocli, which is compiled
- * for Java 5: an AOT cache has no classes of formats before Java 6, and loading them takes a third of a command's time.
+ * Rewrites a jar so that an AOT cache takes its classes, because loading them takes a third of a command's time. A cache has no
+ * classes of formats before Java 6, such as picocli's, and none of signed jars, such as Bouncy Castle's.
  */
-final class CurrentFormat {
+final class CacheableJar {
+
+    private static final int JAVA_6 = 50;
+
+    private static final Pattern SIGNATURE = Pattern.compile("META-INF/[^/]+\\.(SF|RSA|DSA|EC)");
 
     private static final String CLASS = ".class";
 
@@ -39,7 +46,7 @@ final class CurrentFormat {
     private final JarFile old;
     private final ClassFile format;
 
-    private CurrentFormat(JarFile old) {
+    private CacheableJar(JarFile old) {
         this.old = old;
         // NB: the stack maps that newer formats require depend on superclasses, of which some are in the jar.
         this.format = ClassFile.of(
@@ -52,18 +59,29 @@ final class CurrentFormat {
     public static void main(String[] arguments) throws IOException {
         try (JarFile old = new JarFile(arguments[0]);
                 JarOutputStream out = new JarOutputStream(Files.newOutputStream(Path.of(arguments[1])))) {
-            new CurrentFormat(old).write(out);
+            new CacheableJar(old).write(out);
         }
     }
 
     private void write(JarOutputStream out) throws IOException {
         for (JarEntry entry : Collections.list(old.entries())) {
-            // Other entries are of no use on a class path.
-            if (entry.getName().endsWith(CLASS) && !entry.getName().endsWith("module-info" + CLASS)) {
+            if (!entry.isDirectory() && !SIGNATURE.matcher(entry.getName()).matches()) {
                 out.putNextEntry(new JarEntry(entry.getName()));
-                out.write(format.transformClass(format.parse(bytes(entry)), CURRENT));
+                if (entry.getName().equals(JarFile.MANIFEST_NAME)) {
+                    Manifest manifest = new Manifest(old.getManifest());
+                    // The digests of the signature.
+                    manifest.getEntries().clear();
+                    manifest.write(out);
+                } else {
+                    out.write(entry.getName().endsWith(CLASS) ? current(bytes(entry)) : bytes(entry));
+                }
             }
         }
+    }
+
+    private byte[] current(byte[] bytes) {
+        ClassModel parsed = format.parse(bytes);
+        return parsed.majorVersion() < JAVA_6 ? format.transformClass(parsed, CURRENT) : bytes;
     }
 
     private byte[] bytes(JarEntry entry) throws IOException {

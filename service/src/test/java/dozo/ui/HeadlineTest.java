@@ -93,6 +93,15 @@ class HeadlineTest {
         assertThat(overview("ja")).contains("（10 日前）");
         assertSaid("no-night", "No night is planned. New data gets no copy.", "夜間実行の予定がありません。新しいデータはコピーされません。");
 
+        sql("update run set started_at = now() + interval '1 year'");
+        assertSaid(
+                "clock-set-back",
+                "The last run started in the future: the clock was ahead then, or is behind now. Check the clock.",
+                "最後の実行の開始時刻が未来です。当時の時計が進んでいたか、現在の時計が遅れています。時計を確認してください。");
+        assertThat(service.look(service.browser(), "/runs", "en").body())
+                .as("a duration is never negative")
+                .contains("<td class=\"number\">0:00:00</td>");
+
         find("2", "UNREADABLE");
         assertSaid(
                 "blocked",

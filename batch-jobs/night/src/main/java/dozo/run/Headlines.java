@@ -72,6 +72,8 @@ public class Headlines {
         /** A rehearsed restore found something, or could not be finished. */
         DRILL_FAILED,
         BLOCKED,
+        /** The start of the last run is in the future: the clock was ahead then, or is behind now. */
+        CLOCK_SET_BACK,
         /** No night is planned, and none has started recently. */
         NO_NIGHT,
         /** Nights are planned, but none has started recently. */
@@ -304,8 +306,12 @@ public class Headlines {
 
     private Stream<Kind> ofService(Totals all, Promise promise, @Nullable Instant nextNight) {
         Stream.Builder<Kind> kinds = Stream.builder();
-        Instant since = clock.instant().minus(settings.after());
-        Optional<Instant> last = runs.lastNight();
+        Instant now = clock.instant();
+        Instant since = now.minus(settings.after());
+        Optional<Instant> last = runs.lastNight(now);
+        if (runs.startAhead(now).isPresent()) {
+            kinds.add(Kind.CLOCK_SET_BACK);
+        }
         if (all.experiments() > 0
                 && nextNight == null
                 && last.filter(since::isBefore).isEmpty()) {

@@ -192,13 +192,18 @@ class HeadlineTest {
         save("dr2");
 
         assertThat(overview("en"))
-                .contains("<h1>3 of 3 experiments are not safe yet.</h1>")
+                .contains("<h1>dr2: 3 of 3 experiments are not safe yet.</h1>")
                 .containsSubsequence(
                         "href=\"/?site=dr\"", "All 3 experiments are safe.", "href=\"/?site=dr2\"", "3 of 3");
         assertThat(service.look(service.browser(), "/?site=dr", "en").body())
-                .contains("<h1>All 3 experiments are safe.</h1>");
+                .contains("<h1>dr: All 3 experiments are safe.</h1>");
         assertThat(service.get("/api/v1/coverage?site=dr2").at("/headline").asString())
                 .isEqualTo("waiting");
+        sql("update run set started_at = now() - interval '10 days'");
+        assertThat(service.look(service.browser(), "/?site=dr2", "ja").body())
+                .as("what is true of all sites names none; what is behind it does")
+                .contains("<h1>夜間実行の予定がありません。新しいデータはコピーされません。</h1>")
+                .contains(">dr2：3 件の実験のうち 3 件がまだ安全ではありません。</p>");
     }
 
     @Test

@@ -89,6 +89,8 @@ public class Headlines {
         SAFE;
 
         private static final Set<Kind> OF_RUNS = EnumSet.range(SITE_KEY_CHANGED, RUN_FAILED);
+        private static final Set<Kind> OF_SITE =
+                EnumSet.of(DAMAGED, DELETED_SOON, LATE, RUN_FAILED, BLOCKED, UNREAD, WAITING, SAFE);
         private static final Set<Kind> CALM = EnumSet.of(WAITING, NONE, SAFE);
 
         /** Returns its word in REST. */
@@ -109,6 +111,11 @@ public class Headlines {
         /** Returns whether data is lost, damaged or gone at its source. Pages do not show the safe share beside it. */
         public boolean ofData() {
             return compareTo(DELETED_SOON) < 0;
+        }
+
+        /** Returns whether it differs from site to site, and its sentence does not name the site. */
+        public boolean ofSite() {
+            return OF_SITE.contains(this);
         }
 
         /** Returns whether it is about experiments at risk. */

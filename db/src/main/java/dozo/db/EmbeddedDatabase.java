@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,6 +42,9 @@ public final class EmbeddedDatabase implements AutoCloseable {
 
     /** A server that was killed first recovers what was not yet in its tables, which may take minutes. */
     private static final Duration RESTART_LIMIT = Duration.ofMinutes(10);
+
+    /** With less space, a file system is as good as full: the server ends when it cannot write. */
+    public static final long FREE_BYTES_MIN = 100_000_000;
 
     private static final int RESTARTS_MAX = 5;
 
@@ -149,6 +153,26 @@ public final class EmbeddedDatabase implements AutoCloseable {
 
     public String password() {
         return password;
+    }
+
+    /**
+     * Checks that there is space on its disk.
+     *
+     * @throws SQLException if there is not, as {@link LostDatabase#isFull} says, or if that is unknown
+     */
+    public void requireSpace() throws SQLException {
+        long free;
+        try {
+            free = Files.getFileStore(data).getUsableSpace();
+        } catch (IOException e) {
+            throw new SQLException("the disk of %s cannot be examined: %s".formatted(data, e.getMessage()), e);
+        }
+        if (free < FREE_BYTES_MIN) {
+            throw new SQLTransientConnectionException(
+                    "the disk of %s is full: expected at least %d MB of free space, found %d MB; free some space there"
+                            .formatted(data, FREE_BYTES_MIN / 1_000_000, free / 1_000_000),
+                    LostDatabase.DISK_FULL);
+        }
     }
 
     /**

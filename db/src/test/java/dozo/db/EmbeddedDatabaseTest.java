@@ -49,6 +49,21 @@ class EmbeddedDatabaseTest {
     }
 
     @Test
+    void aDiskThatCannotBeExaminedIsNotTakenForOneWithSpace() throws Exception {
+        try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
+            database.requireSpace();
+            Path away = Files.move(folder.resolve("data"), folder.resolve("away"));
+            try {
+                assertThatThrownBy(database::requireSpace)
+                        .isInstanceOf(SQLException.class)
+                        .hasMessageContaining("cannot be examined");
+            } finally {
+                Files.move(away, folder.resolve("data"));
+            }
+        }
+    }
+
+    @Test
     void letsNobodyInWithoutThePassword() throws Exception {
         try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
             assertThatThrownBy(() -> DriverManager.getConnection(database.url(), database.user(), "guess"))

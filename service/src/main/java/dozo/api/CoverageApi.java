@@ -60,7 +60,7 @@ public class CoverageApi {
      * @param site missing: no site is registered
      * @param asOf the time of the state; missing: now
      * @param headline the gravest thing that is true: lost, damaged, frozen, source-missing, deleted-soon, late, site-key-changed, site-full,
-     *     site-unreachable, site-unusable, run-failed, blocked, no-night, old-night, unread, waiting, none or safe; missing with {@code asOf}
+     *     site-unreachable, site-unusable, run-failed, blocked, clock-set-back, no-night, old-night, unread, waiting, none or safe; missing with {@code asOf}
      * @param sentence says it in English, or in the language of {@code Accept-Language}; missing with {@code asOf}
      * @param risks the experiments at risk at the site by state, the gravest first; missing with {@code asOf}
      * @param lost files and links that are lost for good, at all sites; missing with {@code asOf}

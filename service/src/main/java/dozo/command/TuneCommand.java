@@ -23,7 +23,8 @@ import picocli.CommandLine.Parameters;
             "It takes about a minute, and writes temporary files only, which it removes. The limit of the site's timetable",
             "holds. The fewest channels that are almost as fast as the fastest are chosen (a difference of a twentieth). Runs",
             "begin with them for 90 days, unless DOZO_TRANSFER_LANES is set. The command is refused while a run is active, and",
-            "ends early if one starts. The rate is that of the link and of the site's memory, not of its disks."
+            "ends early if one starts or the service's machine is too busy. The rate is that of the link and of the site's",
+            "memory, not of its disks."
         })
 final class TuneCommand implements Callable<Integer> {
 

@@ -1,5 +1,6 @@
 package dozo.doctor;
 
+import dozo.db.EmbeddedDatabase;
 import dozo.file.Size;
 import dozo.start.Settings;
 import java.io.IOException;
@@ -15,9 +16,6 @@ import java.util.Set;
 final class WorkFolderCheck {
 
     private static final String ABOUT = "work folder";
-
-    /** Keys and passwords need nothing like this; but a file system with less is as good as full. */
-    private static final long FREE_BYTES_MIN = 100_000_000;
 
     private static final long FREE_BYTES_FOR_DATABASE = 5_000_000_000L;
 
@@ -68,7 +66,7 @@ final class WorkFolderCheck {
         }
         long free = Files.getFileStore(folder).getUsableSpace();
         String message = "%s, %s free".formatted(folder, Size.text(free));
-        if (free < FREE_BYTES_MIN) {
+        if (free < EmbeddedDatabase.FREE_BYTES_MIN) {
             return Result.broken(ABOUT, message, "Free some space there, or move the folder and set DOZO_WORK.");
         }
         return withDatabase && free < FREE_BYTES_FOR_DATABASE

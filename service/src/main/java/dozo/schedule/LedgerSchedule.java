@@ -2,9 +2,11 @@ package dozo.schedule;
 
 import dozo.db.ActiveService;
 import dozo.ledger.Ledger;
+import dozo.run.Timetable;
 import dozo.verify.LedgerVerification;
 import dozo.verify.LedgerVerification.Verdict;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -42,8 +44,10 @@ class LedgerSchedule {
     }
 
     private boolean isDue() {
+        Instant now = clock.instant();
         return ledger.lastVerification()
-                .map(last -> last.beganAt().plus(EVERY).isBefore(clock.instant()))
+                .map(last -> Timetable.isAhead(last.beganAt(), now)
+                        || last.beganAt().plus(EVERY).isBefore(now))
                 .orElse(true);
     }
 

@@ -17,11 +17,13 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.run.SiteHours;
+import dozo.run.Timetable;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
@@ -182,24 +184,27 @@ class NightlySchedule {
     private Optional<Due> due(Site site) {
         Instant now = clock.instant();
         return times.of(site.id()).stream()
-                .flatMap(time -> dueAt(site, time).map(at -> new Due(site, time.part(), at)).stream())
+                .flatMap(time -> dueAt(site, time, now).map(at -> new Due(site, time.part(), at)).stream())
                 .filter(due -> !due.at.isAfter(now))
                 .min(Comparator.comparing((Due due) -> !due.part.isWhole()).thenComparing(Due::at));
     }
 
-    /** Returns the first time after the last start: it was missed, if it is in the past. */
-    private Optional<Instant> dueAt(Site site, NightTime time) {
-        return runs.lastNight(site.id(), time.part())
-                .or(() -> firstRegistration().map(first -> later(first, site.changedAt())))
-                .flatMap(last -> time.times().next(later(last, time.since())));
+    /** Returns the first time after the last start: it was missed, if it is in the past. Times of a wrong clock delay no night. */
+    private Optional<Instant> dueAt(Site site, NightTime time, Instant now) {
+        return runs.lastNight(site.id(), time.part(), now)
+                .or(() -> firstRegistration().map(first -> later(first, site.changedAt(), now)))
+                .flatMap(last -> time.times().next(later(last, time.since(), now)));
     }
 
     /**
      * Returns the later time. A new site waits for the night, as a new experiment does: nobody expects a full copy
      * within seconds.
      */
-    private static Instant later(Instant one, Instant other) {
-        return one.isAfter(other) ? one : other;
+    private static Instant later(Instant one, Instant other, Instant now) {
+        return Stream.of(one, other)
+                .filter(at -> !Timetable.isAhead(at, now))
+                .max(Comparator.naturalOrder())
+                .orElse(Instant.EPOCH);
     }
 
     private Optional<Instant> firstRegistration() {
@@ -208,6 +213,10 @@ class NightlySchedule {
     }
 
     private void start(Due due) {
+        runs.startAhead(clock.instant())
+                .ifPresent(start -> LOG.warn(
+                        "the last run started at {}, in the future: the clock was ahead then, or is behind now; check it",
+                        start));
         try {
             Run run = operations.start(due.site.name(), due.part, Ledger.SYSTEM);
             LOG.info("run {} started by the schedule", run.id());

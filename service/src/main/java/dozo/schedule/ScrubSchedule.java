@@ -17,6 +17,7 @@ import dozo.run.Runs.RunKind;
 import dozo.run.ScrubRequest;
 import dozo.run.ScrubSettings;
 import dozo.run.SiteHours;
+import dozo.run.Timetable;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -78,6 +79,7 @@ class ScrubSchedule {
     /** Starts the first scrub that is needed. Call it only while no run is in progress and no night is due. */
     void look() {
         Instant now = clock.instant();
+        sites.all().forEach(this::distrustAhead);
         settings.reading().flatMap(window -> window.at(now, zone)).ifPresent(opening -> {
             for (Site site : sites.all()) {
                 if (hours.isOpen(site.id()) && started(site, opening, now)) {
@@ -87,13 +89,25 @@ class ScrubSchedule {
         });
     }
 
+    private void distrustAhead(Site site) {
+        int ahead = promises.distrustAhead(site.id());
+        if (ahead > 0) {
+            LOG.warn(
+                    "the last readings of {} receipts at {} were in the future: the clock was ahead then, or is behind now; they"
+                            + " do not count",
+                    ahead,
+                    site.name());
+        }
+    }
+
     private boolean started(Site site, Opening opening, Instant now) {
         Optional<Run> last = runs.page(Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
                 .filter(run -> run.siteId() == site.id())
                 .findFirst();
         Look look = new Look(opening, last.map(Run::id).orElse(0L));
-        boolean scrubbed = last.filter(
-                        run -> run.kind() == RunKind.SCRUB && !run.startedAt().isBefore(opening.begins()))
+        boolean scrubbed = last.filter(run -> run.kind() == RunKind.SCRUB
+                        && !run.startedAt().isBefore(opening.begins())
+                        && !Timetable.isAhead(run.startedAt(), now))
                 .isPresent();
         if (scrubbed || look.equals(idle.get(site.id()))) {
             return false;

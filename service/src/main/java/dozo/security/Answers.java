@@ -64,10 +64,11 @@ class Answers {
     }
 
     /** Refuses a request that needs the database while it does not answer. Pages have their own text for this. */
-    void refuseWithoutDatabase(HttpServletRequest request, HttpServletResponse response) throws IOException {
+    void refuseWithoutDatabase(HttpServletRequest request, HttpServletResponse response, Exception failure)
+            throws IOException {
         response.setHeader("Retry-After", String.valueOf(LostDatabase.RETRY_AFTER_SECONDS));
         if (isRest(request)) {
-            refuse(request, response, HttpStatus.SERVICE_UNAVAILABLE, Message.verbatim(LostDatabase.SAID));
+            refuse(request, response, HttpStatus.SERVICE_UNAVAILABLE, Message.verbatim(LostDatabase.said(failure)));
         } else {
             response.setHeader("Cache-Control", "no-store");
             response.sendError(HttpStatus.SERVICE_UNAVAILABLE.value());

@@ -33,7 +33,7 @@ class WithoutDatabase extends OncePerRequestFilter {
                 throw failure;
             }
             response.resetBuffer();
-            answers.refuseWithoutDatabase(request, response);
+            answers.refuseWithoutDatabase(request, response, failure);
         }
     }
 }

@@ -47,6 +47,9 @@ class Database implements AutoCloseable {
         }
         embedded = settings.db().url().isEmpty() ? start(settings) : null;
         try {
+            if (embedded != null) {
+                embedded.requireSpace();
+            }
             login = embedded == null
                     ? DatabaseLogin.of(settings.db())
                     : new DatabaseLogin(embedded.url(), embedded.user(), embedded.password());
@@ -66,7 +69,7 @@ class Database implements AutoCloseable {
             stop();
             throw e;
         }
-        presence = new Presence(lease);
+        presence = new Presence(lease, embedded);
         presence.start();
         if (embedded != null) {
             embedded.supervise(lost -> presence.end(String.valueOf(lost.getMessage())));
@@ -121,7 +124,7 @@ class Database implements AutoCloseable {
             Thread.sleep(PAUSE);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw failure == null ? Presence.gone() : failure;
+            throw failure == null ? Presence.gone(false) : failure;
         }
     }
 

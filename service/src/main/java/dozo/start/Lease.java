@@ -207,7 +207,8 @@ final class Lease implements AutoCloseable {
     }
 
     /**
-     * Connects again after the connection was lost.
+     * Connects again after the connection was lost. Fails as long as a server process that does not respond keeps the former
+     * session: call again.
      *
      * @throws StartFailure if another service has taken over, or uses the database
      */
@@ -219,8 +220,12 @@ final class Lease implements AutoCloseable {
             if (term > 0) {
                 require(fresh);
                 enter(fresh, term);
-                endFormer(fresh);
+                boolean ended = endFormer(fresh);
                 if (!lock(fresh)) {
+                    if (!ended) {
+                        throw new SQLException(
+                                "the former session of this service has not ended yet, and has the lock of the service");
+                    }
                     throw used("this one has lost its connection and stops");
                 }
                 session = session(fresh);
@@ -458,12 +463,13 @@ final class Lease implements AutoCloseable {
 
     /**
      * Ends this service's earlier session. A server whose connection was cut keeps that session, and its lock, for
-     * hours. A session without the lock is left: a pooler has cleared it, and may have given it to another connection.
+     * hours. A session without the lock is left: a pooler has cleared it, and may have given it to another connection. Returns
+     * false if the session goes on, because its server process does not respond.
      */
-    private void endFormer(Connection fresh) throws SQLException {
+    private boolean endFormer(Connection fresh) throws SQLException {
         Session former = session;
         if (former == null) {
-            return;
+            return true;
         }
         try (PreparedStatement end = fresh.prepareStatement("""
                 select pg_terminate_backend(pid, 5000) from pg_stat_activity
@@ -474,7 +480,9 @@ final class Lease implements AutoCloseable {
                 """)) {
             end.setInt(1, former.process);
             end.setString(2, former.since);
-            end.execute();
+            try (ResultSet ended = end.executeQuery()) {
+                return !ended.next() || ended.getBoolean(1);
+            }
         }
     }
 

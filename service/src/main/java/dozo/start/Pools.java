@@ -202,7 +202,7 @@ public final class Pools extends AbstractDataSource implements AutoCloseable {
         long end = System.nanoTime() + REQUEST_LIMIT.toNanos();
         while (true) {
             if (presence.isAway()) {
-                throw Presence.gone();
+                throw presence.gone();
             }
             try {
                 return now().requests.getConnection();

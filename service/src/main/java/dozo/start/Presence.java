@@ -1,5 +1,6 @@
 package dozo.start;
 
+import dozo.db.EmbeddedDatabase;
 import dozo.db.LostDatabase;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
@@ -24,20 +25,24 @@ final class Presence implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Presence.class);
 
     private final Lease lease;
+    private final @Nullable EmbeddedDatabase embedded;
     private final Thread looking =
             Thread.ofPlatform().daemon().name("database-watch").unstarted(this::look);
 
     /** Guarded by this, like all fields below. */
     private boolean away;
 
+    private boolean full;
     private long awaySince;
     private boolean leaving;
     private boolean closed;
     private @Nullable String over;
     private @Nullable Consumer<String> whenOver;
 
-    Presence(Lease lease) {
+    /** Watches the disk of an embedded database, too. */
+    Presence(Lease lease, @Nullable EmbeddedDatabase embedded) {
         this.lease = lease;
+        this.embedded = embedded;
     }
 
     void start() {
@@ -69,8 +74,14 @@ final class Presence implements AutoCloseable {
     }
 
     /** Returns the exception for callers that do not wait. */
-    static SQLTransientConnectionException gone() {
-        return new SQLTransientConnectionException("the database does not answer", NO_CONNECTION);
+    synchronized SQLTransientConnectionException gone() {
+        return gone(full);
+    }
+
+    static SQLTransientConnectionException gone(boolean full) {
+        return full
+                ? new SQLTransientConnectionException(LostDatabase.SAID_FULL, LostDatabase.DISK_FULL)
+                : new SQLTransientConnectionException("the database does not answer", NO_CONNECTION);
     }
 
     /** Ends all waits for a database that is away, now and in the future. */
@@ -133,27 +144,32 @@ final class Presence implements AutoCloseable {
 
     private void lookOnce() {
         try {
+            if (embedded != null) {
+                embedded.requireSpace();
+            }
             if (lease.holds()) {
                 lease.keep();
             } else {
-                lost("the connection was lost");
+                lost("the connection was lost", false);
                 lease.reopen();
             }
             found();
         } catch (SQLException e) {
-            lost(String.valueOf(e.getMessage()).replaceAll("\\s+", " "));
+            lost(String.valueOf(e.getMessage()).replaceAll("\\s+", " "), LostDatabase.isFull(e));
             if (!LostDatabase.isBehind(e)) {
                 LOG.debug("the database answers with an error", e);
             }
         }
     }
 
-    private synchronized void lost(String reason) {
+    private synchronized void lost(String reason, boolean diskFull) {
+        full = diskFull;
         if (!away && !closed) {
             away = true;
             awaySince = System.nanoTime();
             LOG.error(
-                    "the database does not answer: {}; requests are answered with 503, runs and schedules wait for it",
+                    "{}{}; requests are answered with 503, runs and schedules wait for it",
+                    diskFull ? "" : "the database does not answer: ",
                     reason);
         }
     }

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
 import dozo.db.ActiveService;
+import dozo.ledger.Ledger;
+import dozo.ledger.Verification;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Part;
@@ -21,6 +23,7 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.run.SiteHours;
 import dozo.run.Timetable;
+import dozo.verify.LedgerVerification;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Timestamp;
@@ -288,6 +291,65 @@ class NightlyScheduleTest {
         }
 
         assertThat(count()).isEqualTo(1);
+    }
+
+    @Test
+    void aNightOfAClockThatWasAYearAheadDelaysNoNight() throws Exception {
+        register();
+        schedule("0 0 20 * * *");
+        setSince("2036-01-05T09:00:00Z");
+        nightAt("2036-01-05T20:00:00Z", RunState.COMPLETE);
+        nightAt("2037-01-06T20:00:00Z", RunState.COMPLETE);
+
+        lookAt("2036-01-06T19:59:45Z");
+        assertThat(count()).as("tonight is not over").isEqualTo(2);
+        lookAt("2036-01-06T20:00:00Z");
+        ended();
+        startedAt("2036-01-06T20:00:00Z");
+        lookAt("2036-01-06T20:00:15Z");
+        assertThat(count()).isEqualTo(3);
+        lookAt("2036-01-07T20:00:00Z");
+        ended();
+        assertThat(count()).isEqualTo(4);
+    }
+
+    @Test
+    void whatWasSetWhileTheClockWasAYearAheadDelaysNoNight() throws Exception {
+        register();
+        schedule("0 0 20 * * *");
+        setSince("2037-01-05T09:00:00Z");
+
+        lookAt("2036-01-05T09:00:00Z");
+        ended();
+        assertThat(count()).isEqualTo(1);
+    }
+
+    @Test
+    void aRunThatEndsAfterTheClockWasSetBackEndsAtItsStart() throws Exception {
+        register();
+        Run run = openNight();
+        startedAt("2037-01-05T20:00:00Z");
+
+        runs().close(run.id(), RunState.COMPLETE, "");
+
+        assertThat(runs().latest().orElseThrow().endedAt()).isEqualTo("2037-01-05T20:00:00Z");
+    }
+
+    @Test
+    void aVerificationOfAClockThatWasAheadDelaysNoOther() {
+        Instant now = Instant.now();
+        Ledger ledger = service.bean(Ledger.class);
+        ledger.verified(now.plus(Duration.ofDays(365)), Verification.BROKEN, 1, 1);
+
+        new LedgerSchedule(
+                        ledger,
+                        service.bean(LedgerVerification.class),
+                        InstantSource.fixed(now),
+                        service.bean(ActiveService.class))
+                .look();
+
+        await().atMost(RUN_LIMIT)
+                .until(() -> ledger.lastVerification().orElseThrow().beganAt().isBefore(now.plusSeconds(3600)));
     }
 
     @Test

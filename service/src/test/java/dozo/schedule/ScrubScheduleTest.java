@@ -27,6 +27,7 @@ import dozo.run.ScrubSettings;
 import dozo.run.Scrubs;
 import dozo.run.SiteHours;
 import dozo.run.Timetable;
+import dozo.verify.Readings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -122,6 +123,36 @@ class ScrubScheduleTest {
         assertThat(latest().kind()).isEqualTo(RunKind.SCRUB);
         assertThat(latest().id()).isGreaterThan(scrub.id());
         awaitEnd();
+    }
+
+    @Test
+    void whatAClockThatWasAYearAheadReadIsReadWhenItWouldHaveBeen() {
+        age(Duration.ofDays(80));
+        schedule.look();
+        awaitEnd();
+        sql("update run set started_at = started_at + interval '1 year' where run_id = " + latest().id());
+        age(Duration.ofDays(-365));
+        // The evidence of the reading is of a right clock, so that one counts.
+        schedule(ALWAYS, Instant.now()).look();
+        assertThat(oldestRead()).isBetween(Instant.now().minusSeconds(3600), Instant.now());
+
+        age(Duration.ofDays(80));
+        Run ahead = latest();
+        schedule(ALWAYS, Instant.now()).look();
+        assertThat(latest().id())
+                .as("its start does not stand for this window's")
+                .isGreaterThan(ahead.id());
+        awaitEnd();
+    }
+
+    @Test
+    void aReadingOfWhichNoTimeIsRightCountsAsNow() {
+        age(Duration.ofDays(-365));
+
+        assertThat(service.bean(Readings.class).distrust(1, Instant.EPOCH, Instant.EPOCH.plusSeconds(1)))
+                .isEqualTo(1);
+
+        assertThat(oldestRead()).isEqualTo(Instant.EPOCH.plusSeconds(1));
     }
 
     @Test
@@ -248,6 +279,14 @@ class ScrubScheduleTest {
 
     private void awaitEnd() {
         await().atMost(RUN_LIMIT).until(() -> service.bean(Runs.class).running().isEmpty());
+    }
+
+    private Instant oldestRead() {
+        return service.bean(Promises.class).at(1).oldestReadAt();
+    }
+
+    private void sql(String sql) {
+        service.bean(JdbcClient.class).sql(sql).update();
     }
 
     private void age(Duration age) {

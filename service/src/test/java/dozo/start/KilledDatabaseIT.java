@@ -1,6 +1,7 @@
 package dozo.start;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
@@ -12,11 +13,13 @@ import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
+import dozo.remote.Tmpfs;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,7 +39,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * The service's embedded server is killed with SIGKILL: while idle, and while a night sends. Takes over a minute: the
  * service needs its time to notice and to recover.
  */
-@StartsServices(3)
+@StartsServices(5)
 class KilledDatabaseIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
@@ -136,6 +139,43 @@ class KilledDatabaseIT {
                             file -> assertThat(folder.resolve("dr/P1/S1/data").resolve(file.getFileName()))
                                     .hasSameBinaryContentAs(file));
         }
+    }
+
+    @Test
+    void aNightWhoseDiskIsFullWaitsForSpaceAndGoesOn() throws Exception {
+        Path source = Files.createDirectory(folder.resolve("source"));
+        Path work = folder.resolve("work");
+        try (Tmpfs disk = new Tmpfs(work, "size=2g")) {
+            TestDatabase.unpacked(work.resolve("postgres"));
+            try (RunningService service = start();
+                    CapturedLog log = new CapturedLog();
+                    LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+                register(service, site, source);
+                addFiles(source, 1);
+                Run night = nightUnderWay(service);
+
+                disk.remount("size=" + (used(work) + 50_000_000));
+                await().atMost(LIMIT).until(() -> log.count("the disk of " + data() + " is full") == 1);
+                assertThat(service.askAs(null, "GET", "/actuator/health", null).status())
+                        .isEqualTo(503);
+                RunningService.Answer health = service.get("/api/v1/health");
+                assertThat(health.status()).isEqualTo(503);
+                assertThat(health.at("/detail").asString()).contains("the disk of the database is full");
+
+                disk.remount("size=2g");
+                awaitAnswers(service, log, 1);
+                assertThat(ended(service, night).state()).isEqualTo(RunState.COMPLETE);
+                assertAllIsSafe(service, source);
+            }
+
+            disk.remount("size=" + (used(work) + 50_000_000));
+            assertThatThrownBy(this::start).hasStackTraceContaining("the disk of " + data() + " is full");
+        }
+    }
+
+    private static long used(Path file) throws IOException {
+        FileStore store = Files.getFileStore(file);
+        return store.getTotalSpace() - store.getUsableSpace();
     }
 
     @Test

@@ -2,11 +2,13 @@ package dozo.start;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.ActiveService;
 import dozo.db.LostDatabase;
 import dozo.db.TestDatabase;
+import dozo.remote.ChildProcess;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
 import java.sql.Connection;
@@ -121,6 +123,48 @@ class LeaseTest {
         assertThat(one.isHere()).isTrue();
         assertThat(leases.getFirst().term()).isEqualTo(1);
         assertThat(leases.getLast().term()).isZero();
+    }
+
+    /** It ends only when it goes on, and holds the lock until then. */
+    @Test
+    void aServiceWhoseServerProcessIsStoppedWaitsForItsEnd() throws Exception {
+        ActiveService one = begun("one");
+        ProcessHandle session =
+                ProcessHandle.of(jdbc.sql("""
+                        select pid from pg_locks
+                        where locktype = 'advisory' and objsubid = 1
+                          and (classid::bigint << 32) | objid::bigint = hashtext('dozo.service')
+                          and database = (select oid from pg_database where datname = current_database())
+                        """).query(Long.class).single()).orElseThrow();
+        assumeTrue(session.info().command().orElse("").endsWith("postgres"), "the server is on another machine");
+        ChildProcess.signal(session, "STOP");
+        try {
+            assertThat(leases.getFirst().holds()).isFalse();
+            assertThatThrownBy(leases.getFirst()::reopen)
+                    .isInstanceOf(SQLException.class)
+                    .hasMessageContaining("the former session of this service has not ended yet");
+        } finally {
+            ChildProcess.signal(session, "CONT");
+        }
+        leases.getFirst().reopen();
+
+        assertThat(one.isHere()).isTrue();
+        assertThat(one.isLost()).isFalse();
+        assertThat(leases.getFirst().term()).isEqualTo(1);
+    }
+
+    @Test
+    void aServiceWhoseLockAnotherProgramHasTakenEnds() throws Exception {
+        begun("one");
+        end();
+        try (Connection other = login().getConnection();
+                Statement lock = other.createStatement()) {
+            lock.execute("select pg_advisory_lock(hashtext('dozo.service'))");
+
+            assertThatThrownBy(leases.getFirst()::reopen)
+                    .isInstanceOf(StartFailure.class)
+                    .hasMessageContaining("another Dozo service uses this database");
+        }
     }
 
     @Test

@@ -93,6 +93,15 @@ class HeadlineTest {
         assertThat(overview("ja")).contains("（10 日前）");
         assertSaid("no-night", "No night is planned. New data gets no copy.", "夜間実行の予定がありません。新しいデータはコピーされません。");
 
+        sql("update run set started_at = now() + interval '1 year'");
+        assertSaid(
+                "clock-set-back",
+                "The last run started in the future: the clock was ahead then, or is behind now. Check the clock.",
+                "最後の実行の開始時刻が未来です。当時の時計が進んでいたか、現在の時計が遅れています。時計を確認してください。");
+        assertThat(service.look(service.browser(), "/runs", "en").body())
+                .as("a duration is never negative")
+                .contains("<td class=\"number\">0:00:00</td>");
+
         find("2", "UNREADABLE");
         assertSaid(
                 "blocked",
@@ -183,13 +192,18 @@ class HeadlineTest {
         save("dr2");
 
         assertThat(overview("en"))
-                .contains("<h1>3 of 3 experiments are not safe yet.</h1>")
+                .contains("<h1>dr2: 3 of 3 experiments are not safe yet.</h1>")
                 .containsSubsequence(
                         "href=\"/?site=dr\"", "All 3 experiments are safe.", "href=\"/?site=dr2\"", "3 of 3");
         assertThat(service.look(service.browser(), "/?site=dr", "en").body())
-                .contains("<h1>All 3 experiments are safe.</h1>");
+                .contains("<h1>dr: All 3 experiments are safe.</h1>");
         assertThat(service.get("/api/v1/coverage?site=dr2").at("/headline").asString())
                 .isEqualTo("waiting");
+        sql("update run set started_at = now() - interval '10 days'");
+        assertThat(service.look(service.browser(), "/?site=dr2", "ja").body())
+                .as("what is true of all sites names none; what is behind it does")
+                .contains("<h1>夜間実行の予定がありません。新しいデータはコピーされません。</h1>")
+                .contains(">dr2：3 件の実験のうち 3 件がまだ安全ではありません。</p>");
     }
 
     @Test

@@ -140,9 +140,9 @@ public record Format(ZoneId zone, Locale locale) {
         return seconds % DAY_SECONDS == 0;
     }
 
-    /** Formats a duration as hours, minutes and seconds. */
+    /** Formats a duration as hours, minutes and seconds; 0 if the clock was set back in it. */
     public String duration(Instant from, Instant until) {
-        Duration took = Duration.between(from, until);
+        Duration took = from.isAfter(until) ? Duration.ZERO : Duration.between(from, until);
         return "%d:%02d:%02d".formatted(took.toHours(), took.toMinutesPart(), took.toSecondsPart());
     }
 

@@ -231,6 +231,26 @@ public class Readings {
                 .update();
     }
 
+    /**
+     * Puts receipts whose last reading is after {@code latest} back in the queue, at their last reading or proof until now; at now if
+     * there is none. Skips receipts that a scrub has claimed. Returns their number.
+     */
+    public int distrust(int siteId, Instant latest, Instant now) {
+        return jdbc.sql("""
+                        update stored s set last_read_at = coalesce(
+                            (select max(r.read_at) from reading r where r.receipt_id = s.receipt_id and r.read_at <= :now),
+                            (select c.verified_at from receipt c where c.receipt_id = s.receipt_id and c.verified_at <= :now),
+                            :now)
+                        where s.receipt_id in (
+                            select receipt_id from stored where site_id = :site and last_read_at > :latest
+                            for update skip locked)
+                        """)
+                .param("site", siteId)
+                .param("latest", Timestamp.from(latest))
+                .param("now", Timestamp.from(now))
+                .update();
+    }
+
     /** Returns how much was last read on each day (UTC) at a site, the oldest first. The caller closes the stream. */
     public Stream<Age> ages(int siteId) {
         return jdbc

@@ -32,6 +32,7 @@ public record Condition(
         SITE_UNREACHABLE(false),
         SITE_UNUSABLE(false),
         RUN_FAILED(false),
+        CLOCK_SET_BACK(false),
         NO_NIGHT(false),
         OLD_NIGHT(false),
         DRILL_FAILED(false),

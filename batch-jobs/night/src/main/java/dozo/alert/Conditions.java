@@ -38,6 +38,7 @@ public class Conditions {
             Headlines.Kind.SITE_UNREACHABLE,
             Headlines.Kind.SITE_UNUSABLE,
             Headlines.Kind.RUN_FAILED,
+            Headlines.Kind.CLOCK_SET_BACK,
             Headlines.Kind.NO_NIGHT,
             Headlines.Kind.OLD_NIGHT,
             Headlines.Kind.UNREAD);

@@ -72,6 +72,8 @@ public class Headlines {
         /** A rehearsed restore found something, or could not be finished. */
         DRILL_FAILED,
         BLOCKED,
+        /** The start of the last run is in the future: the clock was ahead then, or is behind now. */
+        CLOCK_SET_BACK,
         /** No night is planned, and none has started recently. */
         NO_NIGHT,
         /** Nights are planned, but none has started recently. */
@@ -87,6 +89,8 @@ public class Headlines {
         SAFE;
 
         private static final Set<Kind> OF_RUNS = EnumSet.range(SITE_KEY_CHANGED, RUN_FAILED);
+        private static final Set<Kind> OF_SITE =
+                EnumSet.of(DAMAGED, DELETED_SOON, LATE, RUN_FAILED, BLOCKED, UNREAD, WAITING, SAFE);
         private static final Set<Kind> CALM = EnumSet.of(WAITING, NONE, SAFE);
 
         /** Returns its word in REST. */
@@ -107,6 +111,11 @@ public class Headlines {
         /** Returns whether data is lost, damaged or gone at its source. Pages do not show the safe share beside it. */
         public boolean ofData() {
             return compareTo(DELETED_SOON) < 0;
+        }
+
+        /** Returns whether it differs from site to site, and its sentence does not name the site. */
+        public boolean ofSite() {
+            return OF_SITE.contains(this);
         }
 
         /** Returns whether it is about experiments at risk. */
@@ -304,8 +313,12 @@ public class Headlines {
 
     private Stream<Kind> ofService(Totals all, Promise promise, @Nullable Instant nextNight) {
         Stream.Builder<Kind> kinds = Stream.builder();
-        Instant since = clock.instant().minus(settings.after());
-        Optional<Instant> last = runs.lastNight();
+        Instant now = clock.instant();
+        Instant since = now.minus(settings.after());
+        Optional<Instant> last = runs.lastNight(now);
+        if (runs.startAhead(now).isPresent()) {
+            kinds.add(Kind.CLOCK_SET_BACK);
+        }
         if (all.experiments() > 0
                 && nextNight == null
                 && last.filter(since::isBefore).isEmpty()) {

@@ -74,6 +74,11 @@ final class NightFlow {
         stop();
     }
 
+    /** Returns whether others have taken over from this worker. */
+    boolean isFenced() {
+        return fenced;
+    }
+
     /**
      * Returns whether nobody can have taken over from this worker: its lease has not expired by the clock of this machine.
      */

@@ -158,7 +158,7 @@ class NightFlows implements StepExecutionListener, Share {
         };
     }
 
-    /** Forgets a run that has ended in this process. */
+    /** Forgets a run that has ended in this process. Its engine is closed. */
     void close(long run) {
         NightFlow first = early.remove(run);
         if (first != null) {
@@ -171,6 +171,13 @@ class NightFlows implements StepExecutionListener, Share {
             hours.share(ended.flow().site(), 1);
             endWaiting(ended.flow());
         }
+        senders.forget(run);
+    }
+
+    /** Returns whether others have taken over what this process had claimed of a run. */
+    boolean isFenced(long run) {
+        Open working = open.get(run);
+        return working != null && working.flow().isFenced();
     }
 
     /** Removes the message of a run that was still waiting for its site. */
@@ -182,6 +189,8 @@ class NightFlows implements StepExecutionListener, Share {
 
     private void leave(NightFlow flow) {
         try {
+            // What was sent since the last renewal counts, too.
+            var _ = renewed(flow);
             workers.leave(flow.worker());
         } catch (DataAccessException e) {
             LOG.info("the lease of worker {} ends by itself: {}", flow.worker(), e.getMessage());

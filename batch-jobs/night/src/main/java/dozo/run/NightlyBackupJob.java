@@ -3,7 +3,6 @@ package dozo.run;
 import static java.util.Objects.requireNonNull;
 
 import java.util.Arrays;
-import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.springframework.batch.core.job.Job;
@@ -203,10 +202,7 @@ class NightlyBackupJob {
      * partition it belonged to.
      */
     private Step send() {
-        Step worker = flowing(
-                        "sendUnits",
-                        (flow, step) ->
-                                sending.send(flow, step.getExecutionContext().getInt(PARTITION)))
+        Step worker = flowing("sendUnits", (flow, step) -> sending.send(flow, partition(step)))
                 .build();
         return new StepBuilder("send", repository)
                 .listener(watch)
@@ -215,12 +211,19 @@ class NightlyBackupJob {
                         worker.getName(),
                         _ -> IntStream.range(0, settings.partitions())
                                 .boxed()
-                                .collect(Collectors.toMap(
-                                        number -> PARTITION + number,
-                                        number -> new ExecutionContext(Map.of(PARTITION, number)))))
+                                .collect(Collectors.toMap(number -> PARTITION + number, _ -> new ExecutionContext())))
                 .step(worker)
                 .taskExecutor(virtualThreads("send-partition-"))
                 .build();
+    }
+
+    /**
+     * Returns the number of a partition from its step's name. NB: the framework stores the context of a step after the step, so a
+     * run that lost the database in between has steps without one.
+     */
+    private static int partition(StepExecution step) {
+        String name = step.getStepName();
+        return Integer.parseInt(name.substring(name.lastIndexOf(PARTITION) + PARTITION.length()));
     }
 
     /** Deletes in its own transactions; a failure of it does not fail the night. */

@@ -136,6 +136,15 @@ public class Promises {
                 .list();
     }
 
+    /**
+     * Stops counting the readings at a site that are {@link Timetable#isAhead ahead}: they would delay the next ones. Returns the
+     * number of receipts.
+     */
+    public int distrustAhead(int siteId) {
+        Instant now = clock.instant();
+        return readings.distrust(siteId, now.plus(Timetable.AHEAD_MAX), now);
+    }
+
     private Instant since() {
         return clock.instant().minus(settings.maxAge());
     }

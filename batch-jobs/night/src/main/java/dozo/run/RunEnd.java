@@ -133,7 +133,7 @@ class RunEnd implements JobExecutionListener {
      * Returns the failure that gives the reason. The framework adds its own, that a step has failed, in no particular
      * order.
      */
-    private static @Nullable Throwable telling(List<Throwable> failures) {
+    static @Nullable Throwable telling(List<Throwable> failures) {
         Comparator<Throwable> bestFirst = Comparator.comparingInt(failure -> cause(failure, RemoteException.class)
                         != null
                 ? 0

@@ -382,7 +382,7 @@ public class Runs {
     }
 
     /**
-     * Closes a run, unless it is closed already. COMPLETE becomes FINDINGS if there are any. A run that finished
+     * Closes a run, unless it is closed already. It ends at its start if the clock was set back since. COMPLETE becomes FINDINGS if there are any. A run that finished
      * supersedes earlier findings, because it has checked their items again.
      */
     @Transactional
@@ -391,7 +391,7 @@ public class Runs {
         RunState end = state == RunState.COMPLETE && found > 0 ? RunState.FINDINGS : state;
         int closed = jdbc.sql("""
                         update run
-                            set state = :state, ended_at = :now, message = :message, paused_by = null, paused_at = null
+                            set state = :state, ended_at = greatest(started_at, :now), message = :message, paused_by = null, paused_at = null
                         where run_id = :run and ended_at is null
                         """)
                 .param("state", end.name())
@@ -565,29 +565,43 @@ public class Runs {
                 .list();
     }
 
-    /**
-     * Returns when the last night or retry was started. A night of a part counts only if its site has no others (ADR 0078).
-     */
-    public Optional<Instant> lastNight() {
-        return jdbc.sql("""
-                        select r.started_at from run r
-                        where r.kind = 'retry' or exists (select from night n where n.run_id = r.run_id)
-                        order by r.run_id desc limit 1
-                        """).query((row, n) -> row.getTimestamp(1).toInstant()).optional();
+    /** Returns the start of the run that was started last, if it is {@link Timetable#isAhead ahead}. */
+    public Optional<Instant> startAhead(Instant now) {
+        return latest().map(Run::startedAt).filter(start -> Timetable.isAhead(start, now));
     }
 
-    /** Returns when the last night at a site was started that had the experiments of a part: one of that part, or of all. */
-    public Optional<Instant> lastNight(int siteId, Part part) {
+    /**
+     * Returns when the last night or retry was started. A night of a part counts only if its site has no others (ADR 0078); starts
+     * that are {@link Timetable#isAhead ahead} do not count.
+     */
+    public Optional<Instant> lastNight(Instant now) {
+        return jdbc.sql("""
+                        select r.started_at from run r
+                        where r.started_at <= :latest
+                          and (r.kind = 'retry' or exists (select from night n where n.run_id = r.run_id))
+                        order by r.run_id desc limit 1
+                        """)
+                .param("latest", Timestamp.from(now.plus(Timetable.AHEAD_MAX)))
+                .query((row, n) -> row.getTimestamp(1).toInstant())
+                .optional();
+    }
+
+    /**
+     * Returns when the last night at a site was started that had the experiments of a part: one of that part, or of all. Starts that
+     * are {@link Timetable#isAhead ahead} do not count.
+     */
+    public Optional<Instant> lastNight(int siteId, Part part, Instant now) {
         return jdbc.sql("""
                         select r.started_at
                         from run r
                         left join project p on p.project_id = r.part_project_id
                         left join origin o on o.origin_id = r.part_origin_id
-                        where r.kind = 'nightlyBackup' and r.site_id = :site
+                        where r.kind = 'nightlyBackup' and r.site_id = :site and r.started_at <= :latest
                           and (num_nonnulls(r.part_project_id, r.part_origin_id) = 0 or p.code = :project or o.name = :origin)
                         order by r.run_id desc limit 1
                         """)
                 .param("site", siteId)
+                .param("latest", Timestamp.from(now.plus(Timetable.AHEAD_MAX)))
                 .param("project", part.project(), Types.VARCHAR)
                 .param("origin", part.origin(), Types.VARCHAR)
                 .query((row, n) -> row.getTimestamp(1).toInstant())

@@ -54,7 +54,7 @@ class Senders {
         long movedByOthers(long run);
     }
 
-    /** The bytes that those engines of a run had sent which have lost the site. */
+    /** The bytes that those engines of a run had sent which are closed. */
     private final Map<Long, Long> movedBefore = new ConcurrentHashMap<>();
 
     Senders(
@@ -170,13 +170,17 @@ class Senders {
         return sender == null ? () -> {} : sender.recording(units);
     }
 
-    /** Closes the run's engine, if it has one. */
+    /** Closes the run's engine, if it has one. What it has sent counts until {@link #forget}. */
     synchronized void close(long runId) {
-        Sender sender = open.remove(runId);
-        movedBefore.remove(runId);
+        Sender sender = open.get(runId);
         if (sender != null) {
-            sender.close();
+            drop(runId, sender);
         }
+    }
+
+    /** Forgets what the closed engines of a run have sent. */
+    void forget(long runId) {
+        movedBefore.remove(runId);
     }
 
     private Sender open(long runId, Site site) throws RemoteException, InterruptedException {

@@ -26,18 +26,22 @@ class ShareEnd implements JobExecutionListener {
     @Override
     public void afterJob(JobExecution execution) {
         long run = requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
+        String why = reason(execution, run);
         senders.close(run);
         flows.close(run);
         if (execution.getStatus() == BatchStatus.COMPLETED) {
             LOG.info("left run {}: nothing is left to do", run);
         } else {
-            LOG.warn(
-                    "left run {} before its end: {}",
-                    run,
-                    execution.getAllFailureExceptions().stream()
-                            .map(RunEnd::reason)
-                            .findFirst()
-                            .orElse("it was paused or stopped"));
+            LOG.warn("left run {} before its end: {}", run, why);
         }
+    }
+
+    /** Returns why a share that is not complete has ended, for people. */
+    String reason(JobExecution execution, long run) {
+        if (flows.isFenced(run)) {
+            return "its lease had expired, and others have taken over its work";
+        }
+        Throwable failure = RunEnd.telling(execution.getAllFailureExceptions());
+        return failure == null ? "it was paused or stopped" : RunEnd.reason(failure);
     }
 }

@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.file.Message;
 import dozo.registry.Refusal;
 import dozo.registry.SiteLanes;
 import dozo.registry.Sites.Site;
@@ -8,14 +9,25 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.TuningGrid;
 import dozo.remote.TuningGrid.Cell;
 import dozo.run.SiteTunings.SiteTuning;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /** Measures sites with made-up data, one at a time, while no run is active (ADR 0077). */
 @Component
 public class SiteMeasuring {
+
+    /** A thread that gets less of a processor measures this machine, and not the site. */
+    private static final double PROCESSOR_SHARE_MIN = 0.05;
+
+    private static final Duration PROBE = Duration.ofMillis(200);
 
     private final SiteTunings tunings;
     private final Runs runs;
@@ -31,11 +43,11 @@ public class SiteMeasuring {
     }
 
     /**
-     * Measures a site and keeps the result. It takes up to two minutes. If a run starts or the site closes meanwhile,
-     * it ends early, and nothing is kept: what was not measured may be best.
+     * Measures a site and keeps the result. It takes up to two minutes. If a run starts or the site closes meanwhile, or this
+     * machine is too busy, it ends early, and nothing is kept: what was not measured may be best.
      *
-     * @throws Refusal if a run is or becomes active, the site is or becomes closed by its timetable, or another
-     *     measurement is active
+     * @throws Refusal if a run is or becomes active, the site is or becomes closed by its timetable, another
+     *     measurement is active, or this machine is too busy
      * @throws RemoteException if the site cannot be reached, or refuses the temporary files
      */
     public SiteTuning measure(Site site, String actor) throws RemoteException, InterruptedException {
@@ -47,18 +59,17 @@ public class SiteMeasuring {
             throw Refusal.conflict("site", "another measurement is active; wait for its end");
         }
         try {
-            AtomicBoolean undisturbed = new AtomicBoolean(true);
+            AtomicReference<@Nullable Message> disturbance = new AtomicReference<>();
             List<Cell> cells =
                     TuningGrid.measure(site.address(), lanes.check(), hours.throttle(site.id())::pass, () -> {
-                        if (!mayGoOn(site)) {
-                            undisturbed.set(false);
+                        if (disturbance.get() == null) {
+                            disturbance.set(disturbance(site));
                         }
-                        return undisturbed.get();
+                        return disturbance.get() == null;
                     });
-            if (!undisturbed.get()) {
-                throw Refusal.conflict(
-                        "site",
-                        "the measurement ended early because a run started or the site closed; repeat it later");
+            Message why = disturbance.get();
+            if (why != null) {
+                throw Refusal.conflict("site", why);
             }
             if (cells.isEmpty()) {
                 throw new RemoteException(
@@ -70,7 +81,30 @@ public class SiteMeasuring {
         }
     }
 
-    private boolean mayGoOn(Site site) {
-        return hours.isOpen(site.id()) && runs.goingOn().isEmpty();
+    /** Returns why the measurement cannot go on; null: it can. */
+    private @Nullable Message disturbance(Site site) {
+        if (!hours.isOpen(site.id()) || runs.goingOn().isPresent()) {
+            return Message.of("the measurement ended early because a run started or the site closed; repeat it later");
+        }
+        return processorShare() < PROCESSOR_SHARE_MIN
+                ? Message.of(
+                        "the site cannot be measured because the service's machine is too busy; nothing is kept; repeat it when the machine is less busy")
+                : null;
+    }
+
+    /** Returns the share of a processor that a thread of this process gets now. */
+    private static double processorShare() {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        Supplier<Double> probe = () -> {
+            long used = threads.getCurrentThreadCpuTime();
+            long began = System.nanoTime();
+            while (System.nanoTime() - began < PROBE.toNanos()) {
+                Thread.onSpinWait();
+            }
+            return (threads.getCurrentThreadCpuTime() - used) / (double) (System.nanoTime() - began);
+        };
+        // Only the processor time of a platform thread is known.
+        return CompletableFuture.supplyAsync(probe, Thread.ofPlatform().name("processor-probe")::start)
+                .join();
     }
 }

@@ -2,6 +2,7 @@ package dozo.run;
 
 import dozo.setting.WrongSetting;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
@@ -16,6 +17,9 @@ import org.springframework.scheduling.support.CronExpression;
  * @param zone the time zone of the schedule
  */
 public record Timetable(@Nullable CronExpression cron, ZoneId zone) {
+
+    /** A time that is further in the future was given by a wrong clock. The times of a clock that is set back by less count. */
+    static final Duration AHEAD_MAX = Duration.ofDays(1);
 
     private static final String OFF = "-";
 
@@ -52,12 +56,18 @@ public record Timetable(@Nullable CronExpression cron, ZoneId zone) {
 
     /**
      * Returns whether a run is due, on time or because its night was missed: the first time after the last start is not
-     * in the future.
+     * in the future. A last start that is {@link #isAhead ahead} does not count: a run is due.
      *
      * @param last the last run's start, or the first registration if there was no run
      */
     public boolean due(Instant last, Instant now) {
-        return next(last).filter(time -> !time.isAfter(now)).isPresent();
+        return isAhead(last, now)
+                || next(last).filter(time -> !time.isAfter(now)).isPresent();
+    }
+
+    /** Returns whether a time of the past is more than a day in the future: a wrong clock gave it, then or now. */
+    public static boolean isAhead(Instant past, Instant now) {
+        return past.isAfter(now.plus(AHEAD_MAX));
     }
 
     private static CronExpression cron(String text) {

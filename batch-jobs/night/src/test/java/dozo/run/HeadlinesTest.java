@@ -84,6 +84,27 @@ class HeadlinesTest {
         }
     }
 
+    @Test
+    void aRunThatStartedInTheFutureIsSaidAndHidesNothing() throws Exception {
+        SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
+        try (Night night = Night.on(nowhere)) {
+            night.register("E1", Files.createDirectory(folder.resolve("source")));
+            night.jdbc().sql("""
+                    insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                    values ('nightlyBackup', 1, 'COMPLETE', 'x', now() + interval '1 year', now())
+                    """).update();
+
+            assertThat(headline(night, EVERY_NIGHT, 4).kinds()).startsWith(Kind.CLOCK_SET_BACK, Kind.OLD_NIGHT);
+            assertThat(headline(night, "-", 4).kinds()).startsWith(Kind.CLOCK_SET_BACK, Kind.NO_NIGHT);
+
+            night.jdbc().sql("""
+                    insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                    values ('nightlyBackup', 1, 'COMPLETE', 'x', now(), now())
+                    """).update();
+            assertThat(headline(night, EVERY_NIGHT, 2).kind()).isEqualTo(Kind.WAITING);
+        }
+    }
+
     /** Returns the headline of the only site some days from now. */
     private static Headline headline(Night night, String cron, int days) {
         List<Headline> all = new Headlines(

@@ -71,6 +71,26 @@ class PauseIT extends NightAtSite {
                 .containsExactly("operator run.paused RUNNING", "admin run.resumed PAUSED");
     }
 
+    /** The framework stores a step first, and then its context; a disk may be full in between. */
+    @Test
+    void aPartitionWhoseContextWasNotStoredGoesOn() throws Exception {
+        Run run = sendingNight();
+        operations().pause(run.id(), "operator");
+        awaitQuiet(run);
+        assertThat(night.jdbc().sql("""
+                        update batch_step_execution_context set short_context = (
+                            select c.short_context
+                            from batch_step_execution_context c join batch_step_execution s using (step_execution_id)
+                            where s.step_name = 'checkSite' limit 1)
+                        where step_execution_id in (
+                            select step_execution_id from batch_step_execution where step_name like 'sendUnits%')
+                        """).update()).isPositive();
+
+        operations().resume(run.id(), "operator");
+
+        assertComplete(run);
+    }
+
     @Test
     void pausedAndResumedAgainAndAgainItSendsNothingTwice() throws Exception {
         Run run = sendingNight();

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -130,6 +131,24 @@ class SiteTuningsIT {
         night.get(Runs.class).open(RunKind.NIGHTLY_BACKUP, site, "test");
 
         assertThat(ended.get()).isInstanceOf(Refusal.class).hasMessageContaining("ended early");
+        assertThat(night.get(SiteTunings.class).of(site.id())).isEmpty();
+    }
+
+    @Test
+    void aMachineThatIsTooBusyJudgesNothing() {
+        AtomicBoolean busy = new AtomicBoolean(true);
+        for (int i = 0; i < 40 * Runtime.getRuntime().availableProcessors(); i++) {
+            Thread.ofPlatform().daemon().start(() -> {
+                while (busy.get()) {
+                    Thread.onSpinWait();
+                }
+            });
+        }
+        try {
+            assertRefused("the service's machine is too busy");
+        } finally {
+            busy.set(false);
+        }
         assertThat(night.get(SiteTunings.class).of(site.id())).isEmpty();
     }
 

@@ -9,6 +9,7 @@ import dozo.ledger.Ledger.LedgerEntry;
 import dozo.registry.Refusal;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
+import dozo.remote.RemoteException;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
@@ -25,6 +26,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.batch.core.job.JobExecution;
+import org.springframework.batch.core.job.JobExecutionException;
+import org.springframework.batch.core.job.JobInstance;
+import org.springframework.batch.core.job.parameters.JobParameters;
 
 /** Worker processes share the service's runs (ADR 0080). Here both are in one process, with the same database. */
 class WorkersIT extends NightAtSite {
@@ -226,6 +231,59 @@ class WorkersIT extends NightAtSite {
         assertThat(flow.isSure()).isFalse();
         assertThat(helper.get(NightFlows.class).isSure(run.id())).isFalse();
         assertThat(night.get(NightFlows.class).isSure(run.id())).isTrue();
+        assertThat(reason(run, new JobExecutionException("of the framework")))
+                .isEqualTo("its lease had expired, and others have taken over its work");
+    }
+
+    @Test
+    void aWorkerThatLeavesEarlySaysWhatHappenedAndNotThatTheFrameworkFailed() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        var _ = joined(run);
+
+        assertThat(reason(run)).isEqualTo("it was paused or stopped");
+        assertThat(reason(
+                        run,
+                        new JobExecutionException("of the framework"),
+                        new RemoteException(RemoteException.Reason.LOST, "the connection is lost")))
+                .isEqualTo("the connection is lost");
+    }
+
+    /** Returns why a share that ends with these failures has left its run. */
+    private String reason(Run run, Throwable... failures) {
+        JobExecution job = new JobExecution(1, new JobInstance(1, NightlyBackupJob.SHARE), new JobParameters());
+        Stream.of(failures).forEach(job::addFailureException);
+        return helper.get(ShareEnd.class).reason(job, run.id());
+    }
+
+    @Test
+    void whatAWorkerHasSentNeverBecomesLess() throws Exception {
+        experiment("S1");
+        Run run = opened();
+        night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
+        NightFlow flow = joined(run);
+        helper.get(Sending.class).send(flow, 0);
+        long sent = helper.get(Senders.class).bytesMovedHere(run.id());
+        assertThat(sent).isPositive();
+
+        // As long as it may have been replaced, its lanes are closed; then it renews its lease and goes on.
+        await().pollInterval(Duration.ofMillis(10)).atMost(LIMIT).until(() -> {
+            flow.renewed(System.nanoTime() - 1);
+            return helper.get(Senders.class).lanes(run.id()) == 0;
+        });
+        await().atMost(LIMIT).until(flow::isSure);
+        assertThat(bytesMoved(run)).isEqualTo(sent);
+
+        helper.get(Senders.class).close(run.id());
+        helper.get(NightFlows.class).close(run.id());
+        assertThat(bytesMoved(run)).isEqualTo(sent);
+        assertThat(helper.get(Senders.class).bytesMovedHere(run.id()))
+                .as("the next share counts anew")
+                .isZero();
+    }
+
+    private long bytesMoved(Run run) {
+        return night.get(RunWorkers.class).of(run.id()).getFirst().bytesMoved();
     }
 
     @Test

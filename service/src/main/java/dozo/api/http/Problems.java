@@ -133,7 +133,7 @@ class Problems extends ResponseEntityExceptionHandler {
     @ExceptionHandler
     ResponseEntity<ProblemDetail> defect(Exception defect) {
         if (LostDatabase.isBehind(defect)) {
-            return databaseGone();
+            return databaseGone(defect);
         }
         LOG.error("a request failed", defect);
         return answer(ProblemDetail.forStatusAndDetail(
@@ -141,11 +141,11 @@ class Problems extends ResponseEntityExceptionHandler {
     }
 
     /** Reports a lost database. NB: does not log, because the log already says once that the database is away. */
-    private static ResponseEntity<ProblemDetail> databaseGone() {
+    private static ResponseEntity<ProblemDetail> databaseGone(Exception defect) {
         return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE)
                 .header(HttpHeaders.RETRY_AFTER, String.valueOf(LostDatabase.RETRY_AFTER_SECONDS))
                 .contentType(MediaType.APPLICATION_PROBLEM_JSON)
-                .body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, LostDatabase.SAID));
+                .body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, LostDatabase.said(defect)));
     }
 
     @Override

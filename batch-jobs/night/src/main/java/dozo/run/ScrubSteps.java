@@ -73,6 +73,7 @@ class ScrubSteps {
     private final Experiments experiments;
     private final ScrubFindings found;
     private final BagExamination examination;
+    private final OwnFilesExamination ownFiles;
     private final Findings findings;
     private final Ledger ledger;
     private final InstantSource clock;
@@ -89,6 +90,7 @@ class ScrubSteps {
             Experiments experiments,
             ScrubFindings found,
             BagExamination examination,
+            OwnFilesExamination ownFiles,
             Findings findings,
             Ledger ledger,
             InstantSource clock) {
@@ -102,6 +104,7 @@ class ScrubSteps {
         this.experiments = experiments;
         this.found = found;
         this.examination = examination;
+        this.ownFiles = ownFiles;
         this.findings = findings;
         this.ledger = ledger;
         this.clock = clock;
@@ -153,15 +156,17 @@ class ScrubSteps {
         Optional<Integer> next = bags.nextToExamine(siteId, scrub.dueBefore(), after);
         if (next.isPresent()) {
             Experiment experiment = experiments.find(next.get()).orElseThrow();
-            long damaged = examination.examine(
-                    runId, siteId, experiment, senders.of(runId, siteId).reader());
+            SiteReader reader = senders.of(runId, siteId).reader();
+            long damaged = examination.examine(runId, siteId, experiment, reader);
+            ownFiles.examine(runId, siteId, experiment, reader);
             scrubs.add(runId, new Read(0, 0, damaged, 0));
         }
         return next;
     }
 
-    /** Reports earlier damage that is not repaired, so that no scrub ends "complete" over it. */
-    void conclude(long runId, int siteId) {
+    /** Reads what is not of an experiment, and reports earlier damage that is not repaired, so that no scrub ends "complete" over it. */
+    void conclude(long runId, int siteId) throws RemoteException, InterruptedException {
+        ownFiles.examine(runId, siteId, senders.of(runId, siteId).reader());
         for (OpenDamages open : damages.open(siteId)) {
             if (!findings.any(runId, open.experimentId())) {
                 findings.add(runId, List.of(new Finding(open.experimentId(), Problem.DAMAGED, null, unrepaired(open))));

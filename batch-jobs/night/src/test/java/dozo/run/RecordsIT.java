@@ -15,6 +15,7 @@ import dozo.record.Loading.Broken;
 import dozo.record.Loading.Loaded;
 import dozo.record.RecordFiles;
 import dozo.record.RecordFolder;
+import dozo.record.Records;
 import dozo.record.RecordsAtSite;
 import dozo.registry.Refusal;
 import dozo.run.Runs.Run;
@@ -50,6 +51,7 @@ class RecordsIT extends NightAtSite {
             "run_worker",
             "catalogue_segment",
             "catalogue_base",
+            "own_file",
             "found_copy",
             "coverage",
             "flyway_schema_history",
@@ -296,6 +298,21 @@ class RecordsIT extends NightAtSite {
                 .contains(String.valueOf(base.get(2).getFileName()));
         assertThat(loaded.experiments()).isEqualTo(1);
         assertThat(count("select count(*) from run")).isEqualTo(1);
+    }
+
+    @Test
+    void aSegmentThatContinuesNoneIsCompleteAlsoForAnEarlierBaseRecord() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        night.complete();
+        Night.write(source, Map.of("b", "2"));
+        night.complete();
+        night.get(Records.class).renew(1, 1);
+        night.complete();
+        damage(records("").getLast());
+
+        assertThat(load(new RecordFolder(root)).broken()).isEmpty();
+        assertThat(count("select count(*) from manifest")).isEqualTo(2);
     }
 
     @Test

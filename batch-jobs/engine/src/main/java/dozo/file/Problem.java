@@ -31,6 +31,8 @@ public enum Problem {
     SITE_UNUSABLE,
     /** The run could not continue for an internal reason: the database was lost, or a defect. */
     RUN_FAILED,
+    /** The site has manifests that the catalogue does not have: an older database was put back. */
+    SITE_AHEAD,
     /**
      * The ledger's last row could not be written to the site, or an earlier anchor there is damaged or missing: rows cut off the end of
      * the ledger would not be noticed there.

@@ -57,6 +57,7 @@ class NightlyBackupJob {
     private final Erasing erasing;
     private final Recording recording;
     private final Retention retention;
+    private final SiteAhead ahead;
     private final AtSite site;
     private final Replications replications;
     private final SendingWatch watch;
@@ -75,6 +76,7 @@ class NightlyBackupJob {
             Erasing erasing,
             Recording recording,
             Retention retention,
+            SiteAhead ahead,
             AtSite site,
             Replications replications,
             SendingWatch watch,
@@ -91,6 +93,7 @@ class NightlyBackupJob {
         this.erasing = erasing;
         this.recording = recording;
         this.retention = retention;
+        this.ahead = ahead;
         this.site = site;
         this.replications = replications;
         this.watch = watch;
@@ -167,8 +170,9 @@ class NightlyBackupJob {
                 .tasklet(
                         (contribution, chunk) -> {
                             StepExecution step = contribution.getStepExecution();
-                            site.first(flows.early(run(step), site(step)), _ -> {
+                            site.first(flows.early(run(step), site(step)), sender -> {
                                 replications.connect(run(step));
+                                ahead.look(run(step), sender.reader());
                                 return null;
                             });
                             return RepeatStatus.FINISHED;

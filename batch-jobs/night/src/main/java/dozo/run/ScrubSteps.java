@@ -74,6 +74,7 @@ class ScrubSteps {
     private final ScrubFindings found;
     private final BagExamination examination;
     private final OwnFilesExamination ownFiles;
+    private final SiteAhead ahead;
     private final Findings findings;
     private final Ledger ledger;
     private final InstantSource clock;
@@ -91,6 +92,7 @@ class ScrubSteps {
             ScrubFindings found,
             BagExamination examination,
             OwnFilesExamination ownFiles,
+            SiteAhead ahead,
             Findings findings,
             Ledger ledger,
             InstantSource clock) {
@@ -105,6 +107,7 @@ class ScrubSteps {
         this.found = found;
         this.examination = examination;
         this.ownFiles = ownFiles;
+        this.ahead = ahead;
         this.findings = findings;
         this.ledger = ledger;
         this.clock = clock;
@@ -115,7 +118,9 @@ class ScrubSteps {
      * is more likely than a complete loss.
      */
     void checkSite(long runId, int siteId) throws RemoteException, InterruptedException {
-        examination.checkMounted(siteId, senders.of(runId, siteId).reader());
+        SiteReader reader = senders.of(runId, siteId).reader();
+        examination.checkMounted(siteId, reader);
+        ahead.look(runId, reader);
         budgets.keySet().removeIf(other -> other != runId);
     }
 
@@ -229,7 +234,9 @@ class ScrubSteps {
             Experiment experiment = experiments.find(one.getKey()).orElseThrow();
             SiteFolders folders = SiteFolders.of(experiment.name());
             for (Due due : one.getValue()) {
-                List<Seen> ofReceipt = reader.search(
+                List<Seen> ofReceipt = ahead.search(
+                        scrub.runId(),
+                        reader,
                         folders,
                         requireNonNull(copiesOf.get(due.receiptId())).stream()
                                 .map(copy -> requireNonNull(seen.get(copy)))

@@ -67,6 +67,7 @@ class Settling {
     private final TagFiles tagFiles;
     private final Bags bags;
     private final OwnFiles ownFiles;
+    private final SiteAhead ahead;
     private final Coverage coverage;
     private final Findings findings;
     private final Ledger ledger;
@@ -83,6 +84,7 @@ class Settling {
             TagFiles tagFiles,
             Bags bags,
             OwnFiles ownFiles,
+            SiteAhead ahead,
             Coverage coverage,
             Findings findings,
             Ledger ledger,
@@ -97,6 +99,7 @@ class Settling {
         this.tagFiles = tagFiles;
         this.bags = bags;
         this.ownFiles = ownFiles;
+        this.ahead = ahead;
         this.coverage = coverage;
         this.findings = findings;
         this.ledger = ledger;
@@ -236,9 +239,11 @@ class Settling {
 
     private void settled(NightFlow flow, Due due, int back, Map<FilePath, FilePath> replaced) {
         Experiment experiment = due.experiment;
+        // What an unknown night wrote has other digests.
+        boolean known = !replaced.isEmpty() && !ahead.isAhead(flow.run());
         due.before.orElse(Map.of()).forEach((name, digest) -> {
             FilePath place = replaced.get(due.route.top().resolve(name));
-            if (place != null) {
+            if (known && place != null) {
                 ownFiles.keep(flow.site(), experiment.id(), place, digest);
             }
         });

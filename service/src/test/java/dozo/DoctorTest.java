@@ -19,6 +19,8 @@ import dozo.doctor.Doctor;
 import dozo.doctor.Installation;
 import dozo.doctor.Result;
 import dozo.doctor.Result.State;
+import dozo.file.Digest;
+import dozo.ledger.Anchor;
 import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.loopback.Ports;
@@ -42,7 +44,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -737,6 +741,13 @@ class DoctorTest {
             sites.save("scarce", good.withRoot(full.toString()), "test");
             sites.save("fixed", good.withRoot(readOnly.toString()), "test");
             sites.save("plain", plain.address(), "test");
+            Path newer = Files.createDirectory(folder.resolve("newer"));
+            Anchor later = new Anchor(999, Digest.OF_NOTHING, Instant.now().truncatedTo(ChronoUnit.MICROS));
+            Files.createDirectories(newer.resolve(".dozo/ledger"));
+            Files.write(Anchor.file(later.seq()).under(newer), later.line());
+            Files.createDirectories(newer.resolve("p/E1"));
+            Files.writeString(newer.resolve("p/E1/bag-info.txt"), "Dozo-Manifest: 2\n");
+            sites.save("newer", good.withRoot(newer.toString()), "test");
 
             List<Result> results = examine(at(database));
 
@@ -753,6 +764,12 @@ class DoctorTest {
             assertFound(results, "site scarce", State.WARNING, "only ", "Free some space");
             assertFound(results, "site fixed", State.BROKEN, "cannot write below the root", "read-write");
             assertFound(results, "site plain", State.WARNING, "every file is read back", "sha256sum");
+            assertFound(
+                    results,
+                    "site newer",
+                    State.WARNING,
+                    "2 manifests of 1 experiment that this database does not know, such as p/E1",
+                    "dozo rebuild-catalogue");
             assertFound(results, "site good", State.HINT, "steals the key", "hardened-site.md");
             assertThat(about(results, "site good"))
                     .extracting(Result::state)

@@ -76,6 +76,14 @@ public final class TestDatabase {
         return dropped(create(" template migrated strategy file_copy"));
     }
 
+    /** Returns a new database with the present content of another one, whose connections are ended. */
+    public static HikariDataSource copyOf(HikariDataSource other) {
+        other.getHikariPoolMXBean().softEvictConnections();
+        String name = other.getJdbcUrl().replaceFirst("^.*/", "");
+        Holder.SERVER.execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = '" + name + "'");
+        return dropped(create(" template " + name + " strategy file_copy"));
+    }
+
     /** Returns a new database without the schema. */
     public static HikariDataSource empty() {
         return dropped(create(""));

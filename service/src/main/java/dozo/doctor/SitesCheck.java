@@ -10,6 +10,7 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCheck;
 import dozo.remote.Space;
+import dozo.run.SiteAhead;
 import dozo.start.SecretFile;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -45,13 +46,14 @@ final class SitesCheck {
             return List.of();
         }
         JdbcClient jdbc = catalogue.get();
-        List<Site> sites = new Sites(jdbc, new Ledger(jdbc, installation.clock()), installation.clock()).all();
+        Ledger ledger = new Ledger(jdbc, installation.clock());
+        List<Site> sites = new Sites(jdbc, ledger, installation.clock()).all();
         if (sites.isEmpty()) {
             return List.of(none(jdbc));
         }
         return Doctor.together(
                 sites.stream()
-                        .map(site -> new Check("site " + site.name(), _ -> look(site)))
+                        .map(site -> new Check("site " + site.name(), _ -> look(site, ledger, jdbc)))
                         .toList(),
                 installation);
     }
@@ -65,7 +67,8 @@ final class SitesCheck {
                 : Result.hint("sites", "no site is registered yet", cure);
     }
 
-    private static List<Result> look(Site site) throws IOException, InterruptedException {
+    private static List<Result> look(Site site, Ledger ledger, JdbcClient jdbc)
+            throws IOException, InterruptedException {
         String about = "site " + site.name();
         List<Result> results = new ArrayList<>();
         Path key = site.address().identity();
@@ -83,7 +86,12 @@ final class SitesCheck {
                     "Run chmod 600 on it, as its owner."));
         }
         try (Lanes lanes = Lanes.to(site.address(), 1)) {
-            results.addAll(found(site, SiteCheck.of(lanes.next())));
+            SiteCheck check = SiteCheck.of(lanes.next());
+            results.addAll(found(site, check));
+            if (check.usable()) {
+                SiteAhead.at(lanes, ledger, jdbc)
+                        .ifPresent(message -> results.add(Result.warning(about, message, SiteAhead.CURE)));
+            }
         } catch (RemoteException e) {
             results.add(Result.broken(about, String.valueOf(e.getMessage()), cure(site, e.reason())));
         }

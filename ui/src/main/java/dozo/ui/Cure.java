@@ -23,8 +23,14 @@ public record Cure(String word, String method, String pattern, String address) {
                         "POST",
                         "/experiments/{project}/{code}/release",
                         "/experiments/%s/release".formatted(requireNonNull(finding.experiment())));
-            case SITE_KEY_CHANGED, SITE_FULL, SITE_UNREACHABLE, SITE_UNUSABLE, SITE_CHANGED, UNANCHORED, UNRECORDED ->
-                new Cure("site", "GET", "/sites", "/sites");
+            case SITE_KEY_CHANGED,
+                    SITE_FULL,
+                    SITE_UNREACHABLE,
+                    SITE_UNUSABLE,
+                    SITE_AHEAD,
+                    SITE_CHANGED,
+                    UNANCHORED,
+                    UNRECORDED -> new Cure("site", "GET", "/sites", "/sites");
             case UNERASED -> new Cure("erasure", "GET", "/erasures", "/erasures");
             case ORIGIN_UNUSABLE, ORIGIN_LATE, SPOOL_SHORT, NOT_DELIVERED, CONFLICTING ->
                 new Cure("origin", "GET", "/origins", "/origins");

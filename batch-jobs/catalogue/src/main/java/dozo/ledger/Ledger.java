@@ -218,6 +218,21 @@ public class Ledger {
                 .list();
     }
 
+    /** Returns all anchors that were written to a site: one for each run. */
+    public List<Anchor> anchors(String site) {
+        return jdbc.sql("""
+                        select seq, hash, at from ledger
+                        where octet_length(hash) = 32 and seq in (
+                            select case when detail ->> 'seq' ~ '^[1-9][0-9]{0,17}$' then (detail ->> 'seq')::bigint end
+                            from ledger where action = :action and subject = :site)
+                        order by seq
+                        """)
+                .param("action", ANCHORED)
+                .param("site", site)
+                .query(ANCHOR)
+                .list();
+    }
+
     /**
      * Keeps the result of a verification.
      *

@@ -13,7 +13,7 @@ public enum Problem {
     SOURCE_DIFFERS,
     /** The digests of the site's copy and the source differ. */
     MISMATCHED,
-    /** A tag file of a bag differs from what Dozo wrote, or does not exist. */
+    /** A tag file of a bag, or one that was replaced, differs from what Dozo wrote, or does not exist. */
     TAGS_ALTERED,
     /** Too much of the experiment vanished or changed at once; it is not processed until an operator releases it. */
     FROZEN,
@@ -31,14 +31,16 @@ public enum Problem {
     SITE_UNUSABLE,
     /** The run could not continue for an internal reason: the database was lost, or a defect. */
     RUN_FAILED,
+    /** The site has manifests that the catalogue does not have: an older database was put back. */
+    SITE_AHEAD,
     /**
-     * The ledger's last row could not be written to the site: rows cut off the end of the ledger would not be noticed
-     * there.
+     * The ledger's last row could not be written to the site, or an earlier anchor there is damaged or missing: rows cut off the end of
+     * the ledger would not be noticed there.
      */
     UNANCHORED,
     /**
-     * A record of the catalogue could not be written to the site: without this machine, a part of the catalogue would
-     * be lost.
+     * A record of the catalogue could not be written to the site, or is damaged or missing there: without this machine, a part of the
+     * catalogue would be lost.
      */
     UNRECORDED,
     /** An erasure could not begin, or something of it could not be removed at the site. */

@@ -45,6 +45,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
@@ -251,20 +252,24 @@ public final class Sender implements AutoCloseable {
      * versions. All are written first. One command computes their digests, and the site syncs them to its disk. Then
      * they get their names, those of one bag in the order of the list.
      *
+     * @return where the files are now that were replaced, by their names before
      * @throws RemoteException if the site as a whole cannot be used, or a digest at the site is wrong: then none has
      *     its name
      */
-    public void place(List<Placing> files) throws RemoteException, InterruptedException {
+    public Map<FilePath, FilePath> place(List<Placing> files) throws RemoteException, InterruptedException {
         Map<Placing, Digest> digests = bring(files);
         Map<Route, List<Placing>> bags =
                 files.stream().collect(Collectors.groupingBy(Placing::route, LinkedHashMap::new, Collectors.toList()));
+        Map<FilePath, FilePath> aside = new ConcurrentHashMap<>();
         workers.each(bags.keySet(), bag -> {
             for (Placing file : requireNonNull(bags.get(bag))) {
                 Digest digest = requireNonNull(digests.get(file));
-                lanes.doOver(lane -> tree.publish(lane, bag, file.temporary(), file.finalName(), digest, null, false));
+                lanes.doOver(lane -> tree.publish(lane, bag, file.temporary(), file.finalName(), digest, null, false)
+                        .ifPresent(place -> aside.put(file.finalName(), place)));
             }
             return bag;
         });
+        return aside;
     }
 
     /**
@@ -300,10 +305,10 @@ public final class Sender implements AutoCloseable {
     }
 
     /**
-     * Moves a generated file that is no longer valid from the bag to the versions; does nothing if it does not exist.
+     * Moves a generated file that is no longer valid from the bag to the versions. Returns where it is now; empty: it did not exist.
      */
-    public void putAside(Route route, FilePath inBag) throws RemoteException, InterruptedException {
-        lanes.doOver(lane -> tree.putAside(lane, route, route.top().resolve(inBag)));
+    public Optional<FilePath> putAside(Route route, FilePath inBag) throws RemoteException, InterruptedException {
+        return lanes.over(lane -> tree.putAside(lane, route, route.top().resolve(inBag)));
     }
 
     private static void checkWritten(FilePath finalName, Digest sent, @Nullable Digest found) throws RemoteException {
@@ -925,7 +930,8 @@ public final class Sender implements AutoCloseable {
         return entryOutcome(route, file, lane -> {
             FilePath finalName = route.finalName(file);
             if (!proven.lies().equals(finalName)) {
-                tree.publish(lane, route, proven.lies(), finalName, proven.digest(), facts, earlier.mayBeShared(file));
+                var _ = tree.publish(
+                        lane, route, proven.lies(), finalName, proven.digest(), facts, earlier.mayBeShared(file));
             } else if (proven.mode() != facts.mode()) {
                 lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
             }

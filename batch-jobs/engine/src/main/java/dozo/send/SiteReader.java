@@ -15,8 +15,11 @@ import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import dozo.remote.SiteCache;
 import dozo.source.Listings;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -169,19 +172,34 @@ public final class SiteReader {
 
     /**
      * Searches for missing copies among everything kept of the experiment: a run may have moved them aside before it
-     * died. A copy found there by its digest is in its verified state.
+     * died. Among the versions, another copy may have the name. A copy found elsewhere by its digest is in its verified state.
      */
     public List<Seen> search(SiteFolders folders, List<Seen> seen) throws RemoteException, InterruptedException {
-        List<SiteCopy> missing = seen.stream()
-                .filter(one -> one.missing() && one.copy().kind() != EntryKind.DIRECTORY)
+        return search(folders, seen, false);
+    }
+
+    /**
+     * Searches likewise.
+     *
+     * @param replaced whether also a copy in the bag may have been replaced without the caller's knowledge
+     */
+    public List<Seen> search(SiteFolders folders, List<Seen> seen, boolean replaced)
+            throws RemoteException, InterruptedException {
+        List<SiteCopy> wanted = seen.stream()
+                .filter(one -> one instanceof Seen.Damaged
+                        && one.copy().kind() != EntryKind.DIRECTORY
+                        && (one.missing() || replaced || !one.copy().standing()))
                 .map(Seen::copy)
                 .toList();
-        if (missing.isEmpty()) {
+        if (wanted.isEmpty()) {
             return seen;
         }
         OtherPlaces places = lanes.over(lane -> OtherPlaces.at(lane, folders));
-        Map<SiteCopy, Seen> elsewhere = workers.each(missing, copy -> lookElsewhere(places, copy));
-        return seen.stream().map(one -> elsewhere.getOrDefault(one.copy(), one)).toList();
+        Map<SiteCopy, Boolean> elsewhere =
+                workers.each(wanted, copy -> elsewhere(places, copy).isPresent());
+        return seen.stream()
+                .map(one -> elsewhere.getOrDefault(one.copy(), false) ? new Seen.AsProven(one.copy()) : one)
+                .toList();
     }
 
     /**
@@ -235,6 +253,27 @@ public final class SiteReader {
         });
     }
 
+    /** Returns the beginnings of these files, up to a length; nothing of one that does not exist or cannot be read. */
+    public Map<FilePath, byte[]> contents(Collection<FilePath> files, int bytesMax)
+            throws RemoteException, InterruptedException {
+        return workers.each(files, file -> {
+            try {
+                return lanes.over(lane -> {
+                    ByteArrayOutputStream content = new ByteArrayOutputStream();
+                    lane.sftp().read(file, 0, bytesMax, content::write);
+                    return content.toByteArray();
+                });
+            } catch (RemoteException e) {
+                if (e.retryable()) {
+                    throw e;
+                }
+                return new byte[0];
+            } catch (IOException e) {
+                throw new UncheckedIOException("memory does not fail", e);
+            }
+        });
+    }
+
     /** Returns what is in a folder, by path; nothing if it does not exist. */
     public Map<FilePath, RemoteFacts> names(FilePath folder) throws RemoteException, InterruptedException {
         return lanes.over(lane -> {
@@ -259,12 +298,6 @@ public final class SiteReader {
 
     private static long bytes(List<SiteCopy> copies) {
         return copies.stream().mapToLong(SiteCopy::sizeBytes).sum();
-    }
-
-    private Seen lookElsewhere(OtherPlaces places, SiteCopy copy) throws RemoteException, InterruptedException {
-        return elsewhere(places, copy).isPresent()
-                ? new Seen.AsProven(copy)
-                : new Seen.Damaged(copy, DamageKind.MISSING, null, "no longer exists");
     }
 
     /** Returns where else a copy is, recognised by its digest. */

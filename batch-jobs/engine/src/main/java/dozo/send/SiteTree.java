@@ -49,12 +49,12 @@ final class SiteTree {
     }
 
     /**
-     * Gives a verified file its final name.
+     * Gives a verified file its final name. Returns where the file is now that had this name; empty: none was moved aside.
      *
      * @param facts those of the file under its temporary name; null for a generated file, whose time is meaningless
      * @param shared whether a file that has the final name may have other names, too: then its facts are not changed
      */
-    void publish(
+    Optional<FilePath> publish(
             Lane lane,
             Route route,
             FilePath temporary,
@@ -64,6 +64,7 @@ final class SiteTree {
             boolean shared)
             throws RemoteException, InterruptedException {
         makeFolders(lane, route, finalName.parent());
+        Optional<FilePath> aside = Optional.empty();
         for (int i = 0; i < TRIES; i++) {
             try {
                 if (route.versions().isPresent()) {
@@ -71,20 +72,20 @@ final class SiteTree {
                 } else {
                     lane.sftp().replace(temporary, finalName);
                 }
-                return;
+                return aside;
             } catch (RemoteException e) {
                 boolean mayStand = e.reason() == Reason.EXISTS || e.reason() == Reason.NO_SUCH_FILE;
                 if (!mayStand) {
                     throw e;
                 }
                 if (settleStanding(lane, temporary, finalName, proven, facts, shared)) {
-                    return;
+                    return aside;
                 }
                 if (e.reason() == Reason.NO_SUCH_FILE) {
                     throw e;
                 }
             }
-            clear(lane, route, finalName);
+            aside = clear(lane, route, finalName);
         }
         throw inTheWay(finalName);
     }
@@ -121,7 +122,7 @@ final class SiteTree {
                 lane.sftp().replace(temporary, finalName);
                 return;
             }
-            clear(lane, route, finalName);
+            var _ = clear(lane, route, finalName);
         }
         throw inTheWay(finalName);
     }
@@ -161,7 +162,7 @@ final class SiteTree {
     private boolean makeOrClear(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
         Optional<Boolean> made = makeFolder(lane, folder);
         if (made.isEmpty()) {
-            clear(lane, route, folder);
+            var _ = clear(lane, route, folder);
             made = makeFolder(lane, folder);
         }
         return made.orElseThrow(() -> inTheWay(folder));
@@ -259,7 +260,7 @@ final class SiteTree {
             if (standing.isPresent() && facts.areOf(standing.get()) && hasContent(lane, name, standing.get(), proven)) {
                 return;
             }
-            clear(lane, route, name);
+            var _ = clear(lane, route, name);
         }
         throw inTheWay(name);
     }
@@ -285,20 +286,19 @@ final class SiteTree {
         known.keySet().removeIf(each -> each.startsWith(folder));
     }
 
-    /** Moves what has this name aside, if anything does. */
-    void putAside(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
-        if (lane.sftp().lstat(name).isPresent()) {
-            clear(lane, route, name);
-        }
+    /** Moves what has this name aside, if anything does. Returns where it is now. */
+    Optional<FilePath> putAside(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
+        return lane.sftp().lstat(name).isPresent() ? clear(lane, route, name) : Optional.empty();
     }
 
-    /** Frees a name, if the route says how. */
-    private void clear(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
-        keepVersion(lane, route, route.versions().orElseThrow(() -> inTheWay(name)), name);
+    /** Frees a name, if the route says how. Returns where what had it is now. */
+    private Optional<FilePath> clear(Lane lane, Route route, FilePath name)
+            throws RemoteException, InterruptedException {
+        return keepVersion(lane, route, route.versions().orElseThrow(() -> inTheWay(name)), name);
     }
 
     /** Moves what has a name to the versions, under the same path, with {@code ~2}, {@code ~3} … if that is in use. */
-    private void keepVersion(Lane lane, Route route, FilePath versions, FilePath name)
+    private Optional<FilePath> keepVersion(Lane lane, Route route, FilePath versions, FilePath name)
             throws RemoteException, InterruptedException {
         if (!name.startsWith(route.top()) || name.equals(route.top())) {
             throw inTheWay(name);
@@ -317,10 +317,10 @@ final class SiteTree {
                 lane.sftp().rename(name, free);
                 // It may have been a folder with folders in it.
                 forget(name);
-                return;
+                return Optional.of(free);
             } catch (RemoteException e) {
                 if (e.reason() == Reason.NO_SUCH_FILE && lane.sftp().lstat(name).isEmpty()) {
-                    return;
+                    return Optional.empty();
                 }
                 if (e.reason() != Reason.EXISTS) {
                     throw e;

@@ -237,7 +237,7 @@ class SenderIT {
             Files.createDirectories(root.resolve("p/E1/data"));
             Files.write(root.resolve("p/E1/data/large"), content);
 
-            bag.publish(
+            var _ = bag.publish(
                     lanes.next(),
                     route,
                     route.temporaryName(large),

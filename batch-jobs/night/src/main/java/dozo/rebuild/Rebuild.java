@@ -7,6 +7,7 @@ import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
+import dozo.record.DamagedRecord;
 import dozo.record.Loading;
 import dozo.record.Loading.Loaded;
 import dozo.record.RecordsAtSite;
@@ -29,6 +30,7 @@ import dozo.verify.FoundCopies;
 import dozo.verify.FoundCopies.Found;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -74,6 +76,7 @@ public class Rebuild {
     private final LongAdder entriesVerified = new LongAdder();
     private final LongAdder bytesVerified = new LongAdder();
     private volatile @Nullable Loaded records;
+    private volatile @Nullable String unusable;
     private volatile long experimentsFound;
     private volatile long entriesToVerify;
     private volatile Duration lists = Duration.ZERO;
@@ -191,7 +194,7 @@ public class Rebuild {
         boolean isAnother = left.filter(run -> run.kind() != RunKind.REBUILD).isPresent();
         if (isAnother || (left.isEmpty() && !foundCopies.any())) {
             requireEmpty();
-            return key == null ? name : load(address, key);
+            return key == null ? name : load(name, address, key);
         }
         if (left.isEmpty() && !isAny("select exists (select from run where kind = 'rebuild')")) {
             throw Refusal.conflict(
@@ -207,12 +210,18 @@ public class Rebuild {
         return name;
     }
 
-    /** Loads the records of the catalogue. What they say is not read from bags again: those are compared. */
-    private String load(SiteAddress address, RecordKey key) throws IOException, InterruptedException {
+    /**
+     * Loads the records of the catalogue. What they say is not read from bags again: those are compared. Returns the name that the site
+     * has by them; if none can be used, the given one.
+     */
+    private String load(String name, SiteAddress address, RecordKey key) throws IOException, InterruptedException {
         try (RecordsAtSite files = new RecordsAtSite(address)) {
             Loaded loaded = loading.load(files, key.identity(), key.signers());
             records = loaded;
             return sites.find(loaded.siteId()).orElseThrow().name();
+        } catch (DamagedRecord e) {
+            unusable = e.getMessage();
+            return name;
         } catch (IOException e) {
             if (isUsed()) {
                 throw Refusal.conflict(
@@ -230,25 +239,35 @@ public class Rebuild {
             if (runs.goingOn().isEmpty()) {
                 Run run = runs.open(RunKind.REBUILD, site, Ledger.SYSTEM);
                 runs.say(run.id(), UNFINISHED);
-                findings.add(run.id(), broken());
+                findings.add(run.id(), notLoaded());
             }
             return site;
         }));
     }
 
-    /** Returns findings for the experiments whose records cannot be used; their bags are read instead. */
-    private List<Finding> broken() {
+    /** Returns findings for the records that cannot be used; of experiments the bags are read instead. */
+    private List<Finding> notLoaded() {
         Loaded loaded = records;
-        return loaded == null
-                ? List.of()
-                : loaded.broken().stream()
-                        .map(broken -> new Finding(
-                                broken.id(),
-                                Problem.NOT_REBUILT,
-                                null,
-                                "the records of %s cannot be used: %s; its bag was read instead"
-                                        .formatted(broken.experiment(), broken.reason())))
-                        .toList();
+        if (loaded == null) {
+            return unusable == null
+                    ? List.of()
+                    : List.of(new Finding(
+                            null,
+                            Problem.NOT_REBUILT,
+                            null,
+                            "the records of the catalogue cannot be used: %s; only the bags were read"
+                                    .formatted(unusable)));
+        }
+        List<Finding> found = new ArrayList<>();
+        loaded.unusable().forEach(why -> found.add(new Finding(null, Problem.NOT_REBUILT, null, why)));
+        loaded.broken()
+                .forEach(broken -> found.add(new Finding(
+                        broken.id(),
+                        Problem.NOT_REBUILT,
+                        null,
+                        "the records of %s cannot be used: %s; its bag was read instead"
+                                .formatted(broken.experiment(), broken.reason()))));
+        return found;
     }
 
     private void requireEmpty() {

@@ -4,8 +4,8 @@ import dozo.file.FilePath;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.Collection;
 import java.util.Comparator;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -53,7 +53,7 @@ record Header(
     }
 
     /** Returns the highest number of these files; empty if none is a record. */
-    static Optional<Long> highest(List<FilePath> files) {
+    static Optional<Long> highest(Collection<FilePath> files) {
         return files.stream().flatMap(file -> number(file).stream()).max(Comparator.naturalOrder());
     }
 

@@ -19,11 +19,14 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +39,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -57,11 +61,15 @@ public class Loading {
     /** What refers to manifests comes after them. */
     private static final String MANIFEST = "manifest";
 
+    /** Not a SHA-256: of a record that no other is known to continue. */
+    private static final String ANY = "";
+
     private static final Logger LOG = LoggerFactory.getLogger(Loading.class);
 
     private final JdbcTemplate template;
     private final JdbcClient jdbc;
     private final TransactionTemplate transaction;
+    private final TransactionTemplate savepoint;
     private final InstantSource clock;
 
     /** An experiment whose own records cannot be used: it has no manifest in the database. */
@@ -71,9 +79,16 @@ public class Loading {
      * What was loaded.
      *
      * @param writtenAt when the base record was written
+     * @param unusable why something of the base records was left out, for people
      * @param signers SHA-256 of the keys, in DER, that had signed the records
      */
-    public record Loaded(int siteId, Instant writtenAt, int experiments, List<Broken> broken, Set<Digest> signers) {}
+    public record Loaded(
+            int siteId,
+            Instant writtenAt,
+            int experiments,
+            List<Broken> broken,
+            List<String> unusable,
+            Set<Digest> signers) {}
 
     /**
      * Where to load from.
@@ -81,9 +96,15 @@ public class Loading {
      * @param identities private keys
      * @param signers SHA-256 of the keys, in DER, that may have signed; empty: any
      * @param seen those that have
+     * @param unusable why something of the base records is left out
      */
     private record Source(
-            RecordFiles files, String schema, List<String> identities, Set<Digest> signers, Set<Digest> seen) {}
+            RecordFiles files,
+            String schema,
+            List<String> identities,
+            Set<Digest> signers,
+            Set<Digest> seen,
+            Set<String> unusable) {}
 
     private interface Use {
         void use(RecordReader.Table table) throws IOException;
@@ -93,6 +114,8 @@ public class Loading {
         this.template = template;
         this.jdbc = JdbcClient.create(template);
         this.transaction = new TransactionTemplate(transactions);
+        this.savepoint = new TransactionTemplate(transactions);
+        this.savepoint.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
         this.clock = clock;
     }
 
@@ -102,7 +125,8 @@ public class Loading {
      * @param identity the text of a file with private keys, as {@code age-keygen} and the service write it
      * @param signers SHA-256 of the keys, in DER, that may have signed: the fingerprints that
      * {@code dozo certificate-key} prints; empty: any
-     * @throws Refusal if the database is not empty, or base records cannot be used: nothing was loaded then
+     * @throws Refusal if the database is not empty, or the keys are wrong, or a newer Dozo wrote the records: nothing was loaded then
+     * @throws DamagedRecord if no base record can be used: nothing was loaded then
      */
     public Loaded load(RecordFiles files, String identity, Set<Digest> signers)
             throws IOException, InterruptedException {
@@ -112,7 +136,8 @@ public class Loading {
         }
         List<Table> tables = CatalogueTables.ofBase(jdbc);
         requireEmpty(tables);
-        Source source = new Source(files, Records.schema(jdbc), identities, signers, new HashSet<>());
+        Source source =
+                new Source(files, Records.schema(jdbc), identities, signers, new HashSet<>(), new LinkedHashSet<>());
         Set<String> late = afterManifests(tables);
         Base base = inTransaction(() -> base(
                 source,
@@ -137,6 +162,7 @@ public class Loading {
                 base.header.writtenAt(),
                 experiments.size() - broken.size(),
                 broken,
+                List.copyOf(source.unusable),
                 Set.copyOf(source.seen));
     }
 
@@ -188,10 +214,8 @@ public class Loading {
                 .update();
         Set<String> complete = new HashSet<>();
         Set<String> here = new HashSet<>();
-        Header last = walk(
+        Header last = walkBase(
                 source,
-                null,
-                0,
                 table -> {
                     Table known = wanted.get(table.name());
                     boolean isSegments = table.name().equals(SEGMENTS);
@@ -204,9 +228,20 @@ public class Loading {
                         here.add(table.name());
                     }
                 },
-                () -> complete.addAll(here));
+                usable -> {
+                    if (usable) {
+                        complete.addAll(here);
+                    }
+                    here.clear();
+                });
+        if (!source.unusable.isEmpty()) {
+            closeGaps(wanted.keySet(), source.unusable);
+        }
         for (Table table : tables) {
-            insert(table, perhaps);
+            insert(table, perhaps, !source.unusable.isEmpty());
+        }
+        if (wanted.containsKey("site")) {
+            requireSite(last.site(), source.unusable);
         }
         if (wanted.containsKey("ledger")) {
             checkLedger(last);
@@ -223,50 +258,132 @@ public class Loading {
         return new Base(last, segments);
     }
 
+    /** The ledger ends before a row that is missing; no run is the retry of one, or open although a later one began. */
+    private void closeGaps(Set<String> tables, Set<String> unusable) {
+        if (tables.contains("run")) {
+            jdbc.sql("delete from loading_run where retry_of not in (select run_id from loading_run)")
+                    .update();
+            jdbc.sql("""
+                            update loading_run set state = 'STOPPED', ended_at = started_at, paused_by = null, paused_at = null,
+                                                   message = 'its end is in no record that can be used'
+                            where ended_at is null and run_id < (select max(run_id) from loading_run)
+                            """).update();
+        }
+        if (tables.contains("ledger")) {
+            int left = jdbc.sql("""
+                            delete from loading_ledger where seq not in (
+                                select seq from (select seq, row_number() over (order by seq) as n
+                                                 from (select distinct seq from loading_ledger) each) numbered
+                                where seq = n)
+                            """).update();
+            if (left > 0) {
+                unusable.add("the ledger ends before a row that is missing; %,d later rows of it were left out"
+                        .formatted(left));
+            }
+        }
+    }
+
+    private void requireSite(int site, Set<String> unusable) {
+        if (!jdbc.sql("select exists (select from site where site_id = :site)")
+                .param("site", site)
+                .query(Boolean.class)
+                .single()) {
+            throw new DamagedRecord(
+                    "the base records that can be used do not describe the site: " + String.join("; ", unusable));
+        }
+    }
+
     /**
-     * Reads the last record of an experiment, or of the base for null, and then each that it continues. Returns the
-     * last one's header.
+     * Reads the base records: the last one, and then each that it continues. One that cannot be used is left out, and the one with the
+     * next lower number is read instead. Returns the header of the last one that can be used.
      *
-     * @param known a record that must be among them; 0: none
-     * @param read called after each record, when all of it was checked
+     * @param read called after each record: whether it was usable
+     * @throws DamagedRecord if none can be used
      */
-    private static Header walk(Source source, @Nullable String experiment, long known, Use use, Runnable read)
+    private Header walkBase(Source source, Use use, Consumer<Boolean> read) throws IOException, InterruptedException {
+        Set<FilePath> there = Set.copyOf(source.files.in(Header.folder(null)));
+        TreeSet<Long> numbers = there.stream()
+                .flatMap(file -> Header.number(file).stream())
+                .collect(Collectors.toCollection(TreeSet::new));
+        if (numbers.isEmpty()) {
+            throw new Refusal("records", "there is no record in %s", Header.folder(null));
+        }
+        @Nullable Header last = null;
+        @Nullable DamagedRecord unusable = null;
+        @Nullable Link next = new Link(numbers.last(), ANY);
+        while (next != null) {
+            Link link = next;
+            try {
+                Header header = inTransaction(
+                        savepoint, () -> read(source, there, Header.file(null, link.number()), link, use));
+                last = last == null ? header : last;
+                next = header.continues();
+                read.accept(true);
+            } catch (DamagedRecord e) {
+                source.unusable.add(e.getMessage() + "; what no other record has is not in the catalogue");
+                unusable = unusable == null || !unusable.isOpened() ? e : unusable;
+                Long lower = numbers.lower(link.number());
+                next = lower == null ? null : new Link(lower, ANY);
+                read.accept(false);
+            }
+        }
+        if (last == null && !requireNonNull(unusable).isOpened()) {
+            throw new Refusal("identity", "%s", String.valueOf(unusable.getMessage()));
+        }
+        if (last == null) {
+            throw requireNonNull(unusable);
+        }
+        return last;
+    }
+
+    /**
+     * Reads the last record of an experiment, and then each that it continues.
+     *
+     * @param known a record that must be among them, unless the first of them is a later one and so complete; 0: none
+     */
+    private static void walk(Source source, String experiment, long known, Use use)
             throws IOException, InterruptedException {
         FilePath folder = Header.folder(experiment);
-        long number = Header.highest(source.files.in(folder))
-                .orElseThrow(() -> new Refusal("records", "there is no record in %s", folder));
-        @Nullable Header last = null;
-        @Nullable Link link = null;
-        boolean isKnown = known == 0;
-        do {
-            FilePath file = Header.file(experiment, number);
-            try (RecordReader record = opened(source, file)) {
-                Header header = record.header();
-                for (RecordReader.Table table = record.table(); table != null; table = record.table()) {
-                    use.use(table);
-                }
-                Digest digest = record.end();
-                if (link != null && !link.sha256().equals(digest.toString())) {
-                    throw new Refusal("records", "the record %s is not the one that the next record continues", file);
-                }
-                isKnown |= number == known;
-                last = last == null ? header : last;
-                link = header.continues();
-                number = link == null ? 0 : link.number();
-            }
-            read.run();
-        } while (link != null);
-        if (!isKnown) {
-            throw new Refusal(
-                    "records", "the record %s is missing, or is not continued", Header.file(experiment, known));
+        Set<FilePath> there = Set.copyOf(source.files.in(folder));
+        @Nullable
+        Link link = new Link(
+                Header.highest(there)
+                        .orElseThrow(() -> new DamagedRecord("there is no record in %s".formatted(folder))),
+                ANY);
+        boolean isKnown = false;
+        long first = 0;
+        while (link != null) {
+            first = link.number();
+            isKnown |= first == known;
+            link = read(source, there, Header.file(experiment, first), link, use)
+                    .continues();
         }
-        return requireNonNull(last);
+        if (!isKnown && first < known) {
+            throw new DamagedRecord(
+                    "the record %s is missing, or is not continued".formatted(Header.file(experiment, known)));
+        }
+    }
+
+    /** Reads one record, and checks all of it. */
+    private static Header read(Source source, Set<FilePath> there, FilePath file, Link link, Use use)
+            throws IOException, InterruptedException {
+        if (!there.contains(file)) {
+            throw new DamagedRecord("the record %s is missing".formatted(file));
+        }
+        try (RecordReader record = opened(source, file)) {
+            for (RecordReader.Table table = record.table(); table != null; table = record.table()) {
+                use.use(table);
+            }
+            Digest digest = record.end();
+            if (!link.sha256().equals(ANY) && !link.sha256().equals(digest.toString())) {
+                throw new DamagedRecord("the record %s is not the one that the next record continues".formatted(file));
+            }
+            source.seen.add(Digest.ofContent(record.header().signer()));
+            return record.header();
+        }
     }
 
     private static RecordReader opened(Source source, FilePath file) throws IOException, InterruptedException {
-        if (!source.files.in(file.parent()).contains(file)) {
-            throw new Refusal("records", "the record %s is missing", file);
-        }
         InputStream in = source.files.open(file);
         try {
             RecordReader record = new RecordReader(file, in, source.identities);
@@ -291,7 +408,6 @@ public class Loading {
         if (!source.signers.isEmpty() && !source.signers.contains(signer)) {
             throw new Refusal("records", "the record %s is signed with another key: %s", file, signer);
         }
-        source.seen.add(signer);
     }
 
     private void copyIn(RecordReader.Table table, List<String> allowed) {
@@ -318,17 +434,18 @@ public class Loading {
 
     /**
      * Inserts the latest version of each row, in the order of the key. A row that refers to a manifest that is not there
-     * is left out.
+     * is left out; with gaps, one that refers to any row that is not there.
      */
-    private void insert(Table table, boolean perhaps) {
-        String there = !perhaps
+    private void insert(Table table, boolean perhaps, boolean gaps) {
+        String there = !perhaps && !gaps
                 ? ""
                 : table.references().stream()
                         .map(reference -> "and ((%1$s) is null or (%1$s) in (select %2$s from %3$s))"
                                 .formatted(reference.columns(), reference.theirs(), reference.table()))
                         .collect(Collectors.joining(" "));
-        // A trigger has written the links of the findings already.
-        String again = table.name().equals("run_finding") ? " on conflict do nothing" : "";
+        // A trigger has written the links of the findings already. With gaps, rows may be as they were before others
+        // were added.
+        String again = gaps || table.name().equals("run_finding") ? " on conflict do nothing" : "";
         jdbc.sql("""
                         insert into %1$s (%2$s) overriding system value
                         select %2$s from (select distinct on (%3$s) * from loading_%1$s order by %3$s, loading_no) latest
@@ -386,7 +503,7 @@ public class Loading {
                 }
                 return Optional.empty();
             });
-        } catch (Refusal | DataAccessException | RemoteException e) {
+        } catch (Refusal | DamagedRecord | DataAccessException | RemoteException e) {
             if (e instanceof RemoteException site && !isOfOneFile(site)) {
                 throw site;
             }
@@ -430,18 +547,13 @@ public class Loading {
         jdbc.sql(
                         "create temp table loading_ended (entry_no integer primary key, until_manifest integer) on commit drop")
                 .update();
-        walk(
-                source,
-                name,
-                known,
-                table -> {
-                    Table there = tables.get(table.name());
-                    if (there == null && !table.name().equals(ENDED)) {
-                        throw new Refusal("records", "the table %s is not one of an experiment", table.name());
-                    }
-                    copyIn(table, there == null ? ENDED_COLUMNS : there.columns());
-                },
-                () -> {});
+        walk(source, name, known, table -> {
+            Table there = tables.get(table.name());
+            if (there == null && !table.name().equals(ENDED)) {
+                throw new Refusal("records", "the table %s is not one of an experiment", table.name());
+            }
+            copyIn(table, there == null ? ENDED_COLUMNS : there.columns());
+        });
         keep(id, tables);
     }
 
@@ -516,8 +628,12 @@ public class Loading {
     }
 
     private <T> T inTransaction(Work<T> work) throws IOException, InterruptedException {
+        return inTransaction(transaction, work);
+    }
+
+    private static <T> T inTransaction(TransactionTemplate in, Work<T> work) throws IOException, InterruptedException {
         try {
-            return requireNonNull(transaction.execute(_ -> {
+            return requireNonNull(in.execute(_ -> {
                 try {
                     return work.run();
                 } catch (IOException e) {

@@ -3,7 +3,6 @@ package dozo.record;
 import dozo.certificate.Certificates;
 import dozo.file.Digest;
 import dozo.file.FilePath;
-import dozo.registry.Refusal;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -50,7 +49,7 @@ final class RecordReader implements AutoCloseable {
     /** Rows of a table. They must be read to their end before the next call. */
     record Table(String name, List<String> columns, InputStream rows) {}
 
-    /** @throws Refusal if it is not a record that one of these private keys decrypts */
+    /** @throws DamagedRecord if it is not a record that one of these private keys decrypts */
     RecordReader(FilePath file, InputStream in, List<String> identities) throws IOException {
         this.file = file;
         this.raw = in;
@@ -58,7 +57,8 @@ final class RecordReader implements AutoCloseable {
         try {
             text = new GZIPInputStream(Age.decrypting(encrypted, identities), BUFFER_BYTES);
         } catch (GeneralSecurityException | RuntimeException e) {
-            throw new Refusal("identity", "the record %s cannot be decrypted with this key, or is damaged", file);
+            throw new DamagedRecord(
+                    "the record %s cannot be decrypted with this key, or is damaged".formatted(file), false);
         } catch (IOException e) {
             throw damaged();
         }
@@ -66,9 +66,9 @@ final class RecordReader implements AutoCloseable {
             throw damaged();
         }
         this.header = Header.of(new String(line, 0, length, StandardCharsets.UTF_8))
-                .orElseThrow(() -> new Refusal("records", "the file %s is not a record of a catalogue", file));
+                .orElseThrow(() -> new DamagedRecord("the file %s is not a record of a catalogue".formatted(file)));
         if (!header.file().equals(file)) {
-            throw new Refusal("records", "the file %s is another record: %s", file, header.file());
+            throw new DamagedRecord("the file %s is another record: %s".formatted(file, header.file()));
         }
     }
 
@@ -92,7 +92,7 @@ final class RecordReader implements AutoCloseable {
     /**
      * Checks the end of the record, which must come now, after its last table. Returns the digest of the file.
      *
-     * @throws Refusal if it is not whole, or its signature is not that of its key
+     * @throws DamagedRecord if it is not whole, or its signature is not that of its key
      */
     Digest end() throws IOException {
         Optional<String> sha256 = value(RecordWriter.SHA256);
@@ -120,8 +120,8 @@ final class RecordReader implements AutoCloseable {
         return all.startsWith(name) ? Optional.of(all.substring(name.length()).strip()) : Optional.empty();
     }
 
-    private Refusal damaged() {
-        return new Refusal("records", "the record %s is damaged or cut", file);
+    private DamagedRecord damaged() {
+        return new DamagedRecord("the record %s is damaged or cut".formatted(file));
     }
 
     /** Reads the next line, with its end; not into the digest if it belongs to the signature. */

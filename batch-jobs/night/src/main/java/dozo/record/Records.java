@@ -16,6 +16,7 @@ import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
@@ -52,6 +53,7 @@ public class Records {
     private final TransactionTemplate snapshot;
     private final Certificates certificates;
     private final RecoveryKeys keys;
+    private final OwnFiles own;
     private final InstantSource clock;
 
     /** An experiment with something that is not in a record at the site yet. */
@@ -105,6 +107,7 @@ public class Records {
         this.snapshot.setReadOnly(true);
         this.certificates = certificates;
         this.keys = keys;
+        this.own = new OwnFiles(jdbc);
         this.clock = clock;
     }
 
@@ -142,6 +145,18 @@ public class Records {
     /** Makes the next base record of every site continue none: those before have what has been erased since. */
     public void renew() {
         jdbc.sql("update catalogue_base set renew = true").update();
+    }
+
+    /** Makes the next record of an experiment, or of the base for null, continue none at this site: one of those before is damaged. */
+    public void renew(int siteId, @Nullable Integer experiment) {
+        String renewing = experiment == null ? "update catalogue_base set renew = true where site_id = :site" : """
+                        update catalogue_segment set manifest_no = 0, folder_no = 0, entry_no = 0, receipt_id = 0
+                        where site_id = :site and experiment_id = :experiment
+                        """;
+        jdbc.sql(renewing)
+                .param("site", siteId)
+                .param("experiment", experiment, Types.INTEGER)
+                .update();
     }
 
     /**
@@ -206,15 +221,17 @@ public class Records {
                 .optional();
         Reached from = last.map(LastSegment::reached).orElse(new Reached(0, 0, 0, 0));
         Reached to = reached(experiment.id, siteId);
-        Link continues = last.map(LastSegment::link).orElse(null);
-        Header header =
-                header(siteId, experiment.name, continues, continues == null ? 0 : continues.number(), Map.of());
+        // One that was renewed is complete again.
+        Link continues = from.manifest == 0 ? null : last.orElseThrow().link;
+        long after = last.map(segment -> segment.link.number()).orElse(0L);
+        Header header = header(siteId, experiment.name, continues, after, Map.of());
         Spool spool = new Spool();
         return written(
                 spool,
                 header,
                 (out, connection) -> writeSegment(out, connection, experiment.id, siteId, from),
                 digest -> {
+                    wrote(siteId, experiment.id, header, digest);
                     jdbc.sql("""
                             insert into catalogue_segment (site_id, experiment_id, number, digest, manifest_no, folder_no, entry_no,
                                                            receipt_id, bytes, written_at)
@@ -236,6 +253,13 @@ public class Records {
                             .param("at", Timestamp.from(header.writtenAt()))
                             .update();
                 });
+    }
+
+    private void wrote(int siteId, @Nullable Integer experiment, Header header, Digest digest) {
+        if (header.continues() == null) {
+            own.forget(siteId, experiment, Header.folder(header.experiment()));
+        }
+        own.keep(siteId, experiment, header.file(), digest);
     }
 
     private Reached reached(int experiment, int siteId) {
@@ -350,6 +374,7 @@ public class Records {
         Spool spool = new Spool();
         return written(
                 spool, header, (out, connection) -> writeBase(out, connection, siteId, known, counts), digest -> {
+                    wrote(siteId, null, header, digest);
                     jdbc.sql("""
                             insert into catalogue_base (site_id, number, first_number, digest, database, since, counts, bytes,
                                                         written_at)

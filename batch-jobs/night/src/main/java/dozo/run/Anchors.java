@@ -26,13 +26,21 @@ class Anchors {
     private final Ledger ledger;
     private final Findings findings;
     private final Sites sites;
+    private final SiteAhead ahead;
     private final AtSite site;
     private final TransactionTemplate transaction;
 
-    Anchors(Ledger ledger, Findings findings, Sites sites, AtSite site, TransactionTemplate transaction) {
+    Anchors(
+            Ledger ledger,
+            Findings findings,
+            Sites sites,
+            SiteAhead ahead,
+            AtSite site,
+            TransactionTemplate transaction) {
         this.ledger = ledger;
         this.findings = findings;
         this.sites = sites;
+        this.ahead = ahead;
         this.site = site;
         this.transaction = transaction;
     }
@@ -40,9 +48,13 @@ class Anchors {
     /**
      * Writes the anchor of the ledger's last row, as a file that is verified before it gets its name and that never
      * replaces another. A failure is a finding. A repetition for the same row leaves the existing file unchanged. No
-     * transaction is open during requests to the site. Returns the number of anchors.
+     * transaction is open during requests to the site. Returns the number of anchors: none if the run must {@linkplain SiteAhead#mayRecord
+     * not record}.
      */
     int write(NightFlow flow) throws JobInterruptedException, InterruptedException {
+        if (!ahead.mayRecord(flow.run(), flow.site())) {
+            return 0;
+        }
         Optional<Anchor> head = ledger.head();
         if (head.isEmpty()) {
             failed(flow.run(), "the ledger has no valid last row to anchor; check it with `dozo ledger verify`");

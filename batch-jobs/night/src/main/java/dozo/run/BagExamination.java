@@ -52,20 +52,31 @@ class BagExamination {
     private final Copies copies;
     private final Receipts receipts;
     private final ScrubFindings found;
+    private final SiteAhead ahead;
     private final Findings findings;
     private final InstantSource clock;
 
     BagExamination(
-            Bags bags, Copies copies, Receipts receipts, ScrubFindings found, Findings findings, InstantSource clock) {
+            Bags bags,
+            Copies copies,
+            Receipts receipts,
+            ScrubFindings found,
+            SiteAhead ahead,
+            Findings findings,
+            InstantSource clock) {
         this.bags = bags;
         this.copies = copies;
         this.receipts = receipts;
         this.found = found;
+        this.ahead = ahead;
         this.findings = findings;
         this.clock = clock;
     }
 
-    /** Examines the bag of an experiment and returns the number of newly damaged copies. */
+    /**
+     * Examines the bag of an experiment and returns the number of newly damaged copies. If the site is ahead, it may have other tag
+     * files and more content than this database knows.
+     */
     long examine(long runId, int siteId, Experiment experiment, SiteReader reader)
             throws RemoteException, InterruptedException {
         Instant begin = clock.instant();
@@ -73,9 +84,14 @@ class BagExamination {
         bags.beginListing(experiment.id(), siteId);
         list(reader, folders.data());
         bags.endListing();
-        tellUnexpected(runId, experiment);
+        boolean known = !ahead.isAhead(runId);
+        if (known) {
+            tellUnexpected(runId, experiment);
+        }
         long damaged = lookAtMissed(runId, siteId, experiment, folders, reader);
-        lookBesideData(runId, siteId, experiment, folders, reader);
+        if (known) {
+            lookBesideData(runId, siteId, experiment, folders, reader);
+        }
         bags.examined(experiment.id(), siteId, begin);
         if (!receipts.count(experiment.id())) {
             LOG.warn("{}: the stored coverage did not match the receipts and was corrected", experiment.name());
@@ -157,7 +173,7 @@ class BagExamination {
                     experiment.id(),
                     siteId,
                     missed.stream().mapToInt(Missed::entryNumber).toArray());
-            List<Seen> seen = reader.search(folders, reader.lookAt(suspects));
+            List<Seen> seen = ahead.search(runId, reader, folders, reader.lookAt(suspects));
             if (seen.stream().anyMatch(Seen::missing)) {
                 checkMounted(siteId, reader);
             }

@@ -56,6 +56,7 @@ class NightlyBackupJob {
     private final Erasing erasing;
     private final Recording recording;
     private final Retention retention;
+    private final SiteAhead ahead;
     private final AtSite site;
     private final Replications replications;
     private final SendingWatch watch;
@@ -74,6 +75,7 @@ class NightlyBackupJob {
             Erasing erasing,
             Recording recording,
             Retention retention,
+            SiteAhead ahead,
             AtSite site,
             Replications replications,
             SendingWatch watch,
@@ -90,6 +92,7 @@ class NightlyBackupJob {
         this.erasing = erasing;
         this.recording = recording;
         this.retention = retention;
+        this.ahead = ahead;
         this.site = site;
         this.replications = replications;
         this.watch = watch;
@@ -166,8 +169,9 @@ class NightlyBackupJob {
                 .tasklet(
                         (contribution, chunk) -> {
                             StepExecution step = contribution.getStepExecution();
-                            site.first(flows.early(run(step), site(step)), _ -> {
+                            site.first(flows.early(run(step), site(step)), sender -> {
                                 replications.connect(run(step));
+                                ahead.look(run(step), sender.reader());
                                 return null;
                             });
                             return RepeatStatus.FINISHED;

@@ -37,6 +37,7 @@ class Recording {
 
     private final Records records;
     private final Findings findings;
+    private final SiteAhead ahead;
     private final AtSite site;
 
     /**
@@ -46,14 +47,18 @@ class Recording {
      */
     private record Writing(@Nullable Integer experiment, Made made) {}
 
-    Recording(Records records, Findings findings, AtSite site) {
+    Recording(Records records, Findings findings, SiteAhead ahead, AtSite site) {
         this.records = records;
         this.findings = findings;
+        this.ahead = ahead;
         this.site = site;
     }
 
-    /** Writes what is missing at the site. Returns the number of records. */
+    /** Writes what is missing at the site, if it {@linkplain SiteAhead#mayRecord may}. Returns the number of records. */
     int record(NightFlow flow) throws JobInterruptedException, InterruptedException {
+        if (!ahead.mayRecord(flow.run(), flow.site())) {
+            return 0;
+        }
         List<Finding> failed = new ArrayList<>();
         int written = 0;
         try (Stay _ = flow.in(Limit.SETTLING)) {

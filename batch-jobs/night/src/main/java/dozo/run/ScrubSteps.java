@@ -73,6 +73,8 @@ class ScrubSteps {
     private final Experiments experiments;
     private final ScrubFindings found;
     private final BagExamination examination;
+    private final OwnFilesExamination ownFiles;
+    private final SiteAhead ahead;
     private final Findings findings;
     private final Ledger ledger;
     private final InstantSource clock;
@@ -89,6 +91,8 @@ class ScrubSteps {
             Experiments experiments,
             ScrubFindings found,
             BagExamination examination,
+            OwnFilesExamination ownFiles,
+            SiteAhead ahead,
             Findings findings,
             Ledger ledger,
             InstantSource clock) {
@@ -102,6 +106,8 @@ class ScrubSteps {
         this.experiments = experiments;
         this.found = found;
         this.examination = examination;
+        this.ownFiles = ownFiles;
+        this.ahead = ahead;
         this.findings = findings;
         this.ledger = ledger;
         this.clock = clock;
@@ -112,7 +118,9 @@ class ScrubSteps {
      * is more likely than a complete loss.
      */
     void checkSite(long runId, int siteId) throws RemoteException, InterruptedException {
-        examination.checkMounted(siteId, senders.of(runId, siteId).reader());
+        SiteReader reader = senders.of(runId, siteId).reader();
+        examination.checkMounted(siteId, reader);
+        ahead.look(runId, reader);
         budgets.keySet().removeIf(other -> other != runId);
     }
 
@@ -153,15 +161,17 @@ class ScrubSteps {
         Optional<Integer> next = bags.nextToExamine(siteId, scrub.dueBefore(), after);
         if (next.isPresent()) {
             Experiment experiment = experiments.find(next.get()).orElseThrow();
-            long damaged = examination.examine(
-                    runId, siteId, experiment, senders.of(runId, siteId).reader());
+            SiteReader reader = senders.of(runId, siteId).reader();
+            long damaged = examination.examine(runId, siteId, experiment, reader);
+            ownFiles.examine(runId, siteId, experiment, reader);
             scrubs.add(runId, new Read(0, 0, damaged, 0));
         }
         return next;
     }
 
-    /** Reports earlier damage that is not repaired, so that no scrub ends "complete" over it. */
-    void conclude(long runId, int siteId) {
+    /** Reads what is not of an experiment, and reports earlier damage that is not repaired, so that no scrub ends "complete" over it. */
+    void conclude(long runId, int siteId) throws RemoteException, InterruptedException {
+        ownFiles.examine(runId, siteId, senders.of(runId, siteId).reader());
         for (OpenDamages open : damages.open(siteId)) {
             if (!findings.any(runId, open.experimentId())) {
                 findings.add(runId, List.of(new Finding(open.experimentId(), Problem.DAMAGED, null, unrepaired(open))));
@@ -224,7 +234,9 @@ class ScrubSteps {
             Experiment experiment = experiments.find(one.getKey()).orElseThrow();
             SiteFolders folders = SiteFolders.of(experiment.name());
             for (Due due : one.getValue()) {
-                List<Seen> ofReceipt = reader.search(
+                List<Seen> ofReceipt = ahead.search(
+                        scrub.runId(),
+                        reader,
                         folders,
                         requireNonNull(copiesOf.get(due.receiptId())).stream()
                                 .map(copy -> requireNonNull(seen.get(copy)))

@@ -12,6 +12,7 @@ import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
+import dozo.record.OwnFiles;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.remote.RemoteException;
@@ -65,6 +66,8 @@ class Settling {
     private final TransferUnits units;
     private final TagFiles tagFiles;
     private final Bags bags;
+    private final OwnFiles ownFiles;
+    private final SiteAhead ahead;
     private final Coverage coverage;
     private final Findings findings;
     private final Ledger ledger;
@@ -80,6 +83,8 @@ class Settling {
             TransferUnits units,
             TagFiles tagFiles,
             Bags bags,
+            OwnFiles ownFiles,
+            SiteAhead ahead,
             Coverage coverage,
             Findings findings,
             Ledger ledger,
@@ -93,6 +98,8 @@ class Settling {
         this.units = units;
         this.tagFiles = tagFiles;
         this.bags = bags;
+        this.ownFiles = ownFiles;
+        this.ahead = ahead;
         this.coverage = coverage;
         this.findings = findings;
         this.ledger = ledger;
@@ -150,12 +157,13 @@ class Settling {
                 batch.add(requireNonNull(transaction.execute(_ -> due(experiment, flow.site()))));
             }
             Map<Route, Integer> back = new HashMap<>();
+            Map<FilePath, FilePath> replaced = new HashMap<>();
             List<Finding> failed = site.of(flow, sender -> {
                 for (Due due : batch) {
                     int put = due.halfDone ? putBack(sender, due.route, due.experiment, flow.site()) : 0;
                     back.merge(due.route, put, Integer::sum);
                 }
-                place(sender, batch);
+                place(sender, batch, replaced);
                 return setFolderFacts(sender, batch);
             });
             transaction.executeWithoutResult(_ -> {
@@ -164,7 +172,7 @@ class Settling {
                     flow.requireLease();
                 }
                 findings.add(flow.run(), failed);
-                batch.forEach(due -> settled(flow, due, requireNonNull(back.get(due.route))));
+                batch.forEach(due -> settled(flow, due, requireNonNull(back.get(due.route)), replaced));
             });
         } finally {
             batch.forEach(due -> due.bag.close());
@@ -192,7 +200,9 @@ class Settling {
                         : manifests.foldersTouched(experiment.id(), site, settled));
     }
 
-    private static void place(Sender sender, List<Due> batch) throws RemoteException, InterruptedException {
+    /** @param replaced receives where the tag files are now that were replaced */
+    private static void place(Sender sender, List<Due> batch, Map<FilePath, FilePath> replaced)
+            throws RemoteException, InterruptedException {
         List<Placing> files = new ArrayList<>();
         for (Due due : batch) {
             Collection<FilePath> gone;
@@ -203,11 +213,12 @@ class Settling {
                 gone.removeAll(due.bag.tagFiles().keySet());
             }
             for (FilePath name : gone) {
-                sender.putAside(due.route, name);
+                sender.putAside(due.route, name)
+                        .ifPresent(place -> replaced.put(due.route.top().resolve(name), place));
             }
             files.addAll(due.bag.changed(due.route, due.before.orElse(Map.of())));
         }
-        sender.place(files);
+        replaced.putAll(sender.place(files));
     }
 
     private static List<Finding> setFolderFacts(Sender sender, List<Due> batch)
@@ -226,8 +237,16 @@ class Settling {
         return findings;
     }
 
-    private void settled(NightFlow flow, Due due, int back) {
+    private void settled(NightFlow flow, Due due, int back, Map<FilePath, FilePath> replaced) {
         Experiment experiment = due.experiment;
+        // What an unknown night wrote has other digests.
+        boolean known = !replaced.isEmpty() && !ahead.isAhead(flow.run());
+        due.before.orElse(Map.of()).forEach((name, digest) -> {
+            FilePath place = replaced.get(due.route.top().resolve(name));
+            if (known && place != null) {
+                ownFiles.keep(flow.site(), experiment.id(), place, digest);
+            }
+        });
         receipts.settled(experiment.id(), flow.site());
         bags.written(experiment.id(), flow.site(), due.bag.digests());
         ExperimentCoverage covered =

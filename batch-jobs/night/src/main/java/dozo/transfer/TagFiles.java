@@ -31,6 +31,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
 
@@ -65,6 +67,9 @@ public class TagFiles {
      * NB: not ISO-8859-1, where the validator takes the byte 0x85 as a line end; it is common in Shift-JIS and UTF-8.
      */
     private static final String ANY_BYTES = "IBM437";
+
+    private static final Pattern MANIFEST_NUMBER =
+            Pattern.compile("^Dozo-Manifest: ([1-9][0-9]{0,8})$", Pattern.MULTILINE);
 
     private static final int BUFFER_BYTES = 64 << 10;
 
@@ -215,6 +220,12 @@ public class TagFiles {
     /** Returns the names of all tag files that a bag may ever have. */
     public static Set<FilePath> names() {
         return Set.of(MANIFEST, SUMS, DECLARATION, INFO, TAG_MANIFEST);
+    }
+
+    /** Returns the number of the manifest that this content of {@link #INFO} names; 0: it names none. */
+    public static int manifest(byte[] info) {
+        Matcher number = MANIFEST_NUMBER.matcher(new String(info, StandardCharsets.ISO_8859_1));
+        return number.find() ? Integer.parseInt(number.group(1)) : 0;
     }
 
     private static TagFile file(String text) {

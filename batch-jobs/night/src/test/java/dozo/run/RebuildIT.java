@@ -335,6 +335,54 @@ class RebuildIT extends NightAtSite {
     }
 
     @Test
+    void ofDamagedBaseRecordsTheRestIsLoadedAndTheyAreFindings() throws Exception {
+        Night.write(source, Map.of("a", "b"));
+        night.register("E1", source);
+        night.complete();
+        night.complete();
+        Path last = record("");
+        damage(last);
+        rebuilt = Night.without(other);
+        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
+
+        Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(rebuilt.findings(run)).singleElement().satisfies(finding -> {
+            assertThat(finding.reason()).isEqualTo(Problem.NOT_REBUILT);
+            assertThat(finding.message()).contains(last.getFileName() + " is damaged or cut");
+        });
+        assertThat(rebuilt.coverage().safe()).isTrue();
+        assertThat(rebuilt.get(Experiments.class).find("p/E1").orElseThrow().source())
+                .isEqualTo(source);
+    }
+
+    @Test
+    void ifNoRecordOfTheBaseIsUsableTheBagsAreRead() throws Exception {
+        Night.write(source, Map.of("a", "b"));
+        night.register("E1", source);
+        night.complete();
+        damage(record(""));
+        rebuilt = Night.without(other);
+        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
+
+        Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+
+        assertThat(rebuilt.findings(run)).singleElement().satisfies(finding -> {
+            assertThat(finding.reason()).isEqualTo(Problem.NOT_REBUILT);
+            assertThat(finding.message()).contains("is damaged or cut").endsWith("only the bags were read");
+        });
+        assertThat(rebuilt.coverage().safe()).isTrue();
+    }
+
+    private static void damage(Path record) throws IOException {
+        byte[] altered = Files.readAllBytes(record);
+        altered[altered.length / 2] ^= 1;
+        Files.delete(record);
+        Files.write(record, altered);
+    }
+
+    @Test
     void aBaseRecordThatCannotBeReadIsAnErrorAndNothingIsLoaded() throws Exception {
         Night.write(source, Map.of("a", "b"));
         night.register("E1", source);

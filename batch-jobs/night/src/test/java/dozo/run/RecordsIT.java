@@ -9,11 +9,13 @@ import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.record.DamagedRecord;
 import dozo.record.Loading;
 import dozo.record.Loading.Broken;
 import dozo.record.Loading.Loaded;
 import dozo.record.RecordFiles;
 import dozo.record.RecordFolder;
+import dozo.record.Records;
 import dozo.record.RecordsAtSite;
 import dozo.registry.Refusal;
 import dozo.run.Runs.Run;
@@ -49,6 +51,7 @@ class RecordsIT extends NightAtSite {
             "run_worker",
             "catalogue_segment",
             "catalogue_base",
+            "own_file",
             "found_copy",
             "coverage",
             "flyway_schema_history",
@@ -218,7 +221,7 @@ class RecordsIT extends NightAtSite {
     }
 
     @Test
-    void foreignAlteredAndNewerBaseRecordsAreRefusedAndNothingIsLoaded() throws Exception {
+    void foreignAndNewerBaseRecordsAreRefusedAndNothingIsLoaded() throws Exception {
         Night.write(source, Map.of("a", "1"));
         night.register("E1", source);
         night.complete();
@@ -242,19 +245,108 @@ class RecordsIT extends NightAtSite {
         assertRefused("was written by a newer Dozo", () -> load(files));
         rebuilt.sql("update flyway_schema_history set version = '999999999999' where version is not null")
                 .update();
-        Path first = records("").getFirst();
-        byte[] whole = Files.readAllBytes(first);
-        byte[] altered = whole.clone();
-        altered[altered.length / 2] ^= 1;
-        write(first, altered);
-        assertRefused("the record .dozo/catalogue/" + first.getFileName() + " is damaged or cut", () -> load(files));
-        Files.delete(first);
-        assertRefused("the record .dozo/catalogue/" + first.getFileName() + " is missing", () -> load(files));
-        write(first, whole);
         assertThat(count("select count(*) from project")).isZero();
 
         assertThat(loading().load(files, identity(), Set.of(mine)).signers()).containsExactly(mine);
         assertRefused("the database is not empty", () -> load(files));
+    }
+
+    @Test
+    void ofDamagedAndMissingBaseRecordsEverythingElseIsLoaded() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        night.complete();
+        night.jdbc().sql("update experiment set title = 'later'").update();
+        night.complete();
+        night.complete();
+        List<Path> base = records("");
+        damage(base.get(1));
+
+        Loaded loaded = load(new RecordFolder(root));
+
+        assertThat(loaded.unusable())
+                .satisfiesExactly(
+                        damaged -> assertThat(damaged)
+                                .contains("the record .dozo/catalogue/"
+                                        + base.get(1).getFileName() + " is damaged or cut"),
+                        cut -> assertThat(cut).contains("the ledger ends before a row that is missing"));
+        assertThat(loaded.experiments()).isEqualTo(1);
+        assertThat(count("select count(*) from run")).isEqualTo(3);
+        long last = count("select max(seq) from ledger");
+        assertThat(last).isLessThan(night.count("select max(seq) from ledger"));
+        assertThat(text(rebuilt, "select encode(hash, 'hex') from ledger where seq = " + last))
+                .as("the ledger is loaded up to the gap")
+                .isEqualTo(text(night.jdbc(), "select encode(hash, 'hex') from ledger where seq = " + last));
+    }
+
+    @Test
+    void ifTheLastBaseRecordIsDamagedTheOneBeforeIsLoaded() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        night.complete();
+        night.complete();
+        night.complete();
+        List<Path> base = records("");
+        Files.delete(base.get(1));
+        damage(base.get(2));
+
+        Loaded loaded = load(new RecordFolder(root));
+
+        assertThat(loaded.unusable())
+                .singleElement()
+                .asString()
+                .contains(String.valueOf(base.get(2).getFileName()));
+        assertThat(loaded.experiments()).isEqualTo(1);
+        assertThat(count("select count(*) from run")).isEqualTo(1);
+    }
+
+    @Test
+    void aSegmentThatContinuesNoneIsCompleteAlsoForAnEarlierBaseRecord() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        night.complete();
+        Night.write(source, Map.of("b", "2"));
+        night.complete();
+        night.get(Records.class).renew(1, 1);
+        night.complete();
+        damage(records("").getLast());
+
+        assertThat(load(new RecordFolder(root)).broken()).isEmpty();
+        assertThat(count("select count(*) from manifest")).isEqualTo(2);
+    }
+
+    @Test
+    void ifTheSiteItselfIsOnlyInADamagedBaseRecordNothingIsLoaded() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        night.complete();
+        night.complete();
+        damage(records("").getFirst());
+
+        assertThatThrownBy(() -> load(new RecordFolder(root)))
+                .isInstanceOf(DamagedRecord.class)
+                .hasMessageContaining("do not describe the site")
+                .hasMessageContaining("is damaged or cut");
+        assertThat(count("select count(*) from project")).isZero();
+    }
+
+    @Test
+    void ifNoBaseRecordIsUsableNothingIsLoaded() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        night.complete();
+        damage(records("").getFirst());
+
+        assertThatThrownBy(() -> load(new RecordFolder(root)))
+                .isInstanceOf(DamagedRecord.class)
+                .hasMessageContaining("is damaged or cut");
+        assertThat(count("select count(*) from project")).isZero();
+    }
+
+    private static void damage(Path record) throws IOException {
+        byte[] altered = Files.readAllBytes(record);
+        altered[altered.length / 2] ^= 1;
+        write(record, altered);
     }
 
     @Test

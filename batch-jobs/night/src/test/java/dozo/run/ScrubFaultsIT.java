@@ -271,6 +271,8 @@ class ScrubFaultsIT extends NightAtSite {
         Files.move(root.resolve(".dozo"), folder.resolve("removed"));
 
         assertThat(night.findings(scrub(false)))
+                .as("of copies; what Dozo wrote for itself has no path")
+                .filteredOn(finding -> finding.path() != null)
                 .extracting(finding -> finding.reason() + " " + finding.path())
                 .containsExactlyInAnyOrder("MISSING a", "MISSING b");
         assertThat(night.coverage().safe())

@@ -4,15 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.TestDatabase;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
+import dozo.record.Loading;
+import dozo.record.RecordFolder;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
+import dozo.remote.Unreadable;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
@@ -27,13 +32,17 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /**
  * Stored copies are read again: exactly the damaged ones are found, and the next night repairs what the source still
@@ -240,8 +249,90 @@ class ScrubIT extends NightAtSite {
         }
 
         assertThat(night.findings(scrubAll()))
+                .as("of copies; what Dozo wrote for itself has no path")
+                .filteredOn(finding -> finding.path() != null)
                 .extracting(KeptFinding::reason, finding -> String.valueOf(finding.path()))
                 .containsExactly(tuple(Problem.MISSING, "a"));
+    }
+
+    @Test
+    void whatDozoWroteForItselfIsReadAgainAndRecordsAreWrittenAnew() throws Exception {
+        protect(Map.of("a", "first"));
+        night.complete();
+        Night.write(source, Map.of("a", "second"));
+        night.complete();
+        Path base = oldest(".dozo/catalogue");
+        Path segment = oldest(".dozo/catalogue/p/E1");
+        Path list = root.resolve(".dozo/versions/p/E1/2/manifest-sha256.txt");
+        Path anchor = oldest(".dozo/ledger");
+        for (Path file : List.of(base, segment, list, anchor)) {
+            flip(file);
+        }
+
+        Run scrub = scrubAll();
+
+        assertThat(scrub.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(ofOwnFiles(scrub))
+                .containsExactlyInAnyOrder(
+                        "UNRECORDED " + base, "UNRECORDED " + segment, "TAGS_ALTERED " + list, "UNANCHORED " + anchor);
+        assertThat(night.coverage().safe()).as("no copy is damaged").isTrue();
+
+        night.complete();
+
+        assertThat(ofOwnFiles(scrubAll()))
+                .as("new records do not need the damaged ones")
+                .containsExactlyInAnyOrder("TAGS_ALTERED " + list, "UNANCHORED " + anchor);
+        HikariDataSource other = TestDatabase.fresh();
+        assertThat(new Loading(new JdbcTemplate(other), new JdbcTransactionManager(other), InstantSource.system())
+                        .load(new RecordFolder(root), Files.readString(Night.KEYS.resolve("recovery-key")), Set.of()))
+                .satisfies(loaded -> assertThat(loaded.broken()).isEmpty());
+    }
+
+    @Test
+    void whatDozoWroteForItselfAndIsMissingIsToldAndRecordsAreWrittenAnew() throws Exception {
+        protect(Map.of("a", "1"));
+        night.complete();
+        Path base = oldest(".dozo/catalogue");
+        Path segment = oldest(".dozo/catalogue/p/E1");
+        Path anchor = oldest(".dozo/ledger");
+        for (Path file : List.of(base, segment, anchor)) {
+            Files.delete(file);
+        }
+
+        assertThat(ofOwnFiles(scrubAll()))
+                .containsExactlyInAnyOrder("UNRECORDED " + base, "UNRECORDED " + segment, "UNANCHORED " + anchor);
+
+        night.complete();
+        assertThat(ofOwnFiles(scrubAll())).containsExactly("UNANCHORED " + anchor);
+    }
+
+    @Test
+    void whatDozoWroteBeforeItKeptDigestsIsComparedFromItsFirstReadingOn() throws Exception {
+        protect(Map.of("a", "1"));
+        night.complete();
+        night.jdbc().sql("delete from own_file").update();
+        assertThat(night.findings(scrubAll())).isEmpty();
+        Path segment = oldest(".dozo/catalogue/p/E1");
+        try (AutoCloseable _ = Unreadable.make(segment)) {
+            assertThat(ofOwnFiles(scrubAll())).as("neither a pass nor damage").containsExactly("UNPROVEN " + segment);
+        }
+        flip(segment);
+
+        assertThat(ofOwnFiles(scrubAll())).containsExactly("UNRECORDED " + segment);
+    }
+
+    /** Returns reason and path of each finding of a scrub; the path is in its message. */
+    private List<String> ofOwnFiles(Run scrub) {
+        return night.findings(scrub).stream()
+                .map(finding -> finding.reason() + " "
+                        + root.resolve(finding.message().replaceFirst("^.*?(\\.dozo/\\S+).*$", "$1")))
+                .toList();
+    }
+
+    private Path oldest(String there) throws IOException {
+        try (Stream<Path> files = Files.list(root.resolve(there))) {
+            return files.filter(Files::isRegularFile).sorted().findFirst().orElseThrow();
+        }
     }
 
     @Test

@@ -1,0 +1,139 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.TestDatabase;
+import dozo.file.Problem;
+import dozo.ledger.Findings.KeptFinding;
+import dozo.manifest.Manifests;
+import dozo.rebuild.Rebuild;
+import dozo.rebuild.Rebuild.RecordKey;
+import dozo.remote.Unreadable;
+import dozo.run.Runs.Run;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * An older database is put back: the site has manifests that it does not know. The first run says so and leaves the way back open, and
+ * nothing is called damaged whose bytes are at the site.
+ */
+class PutBackIT extends NightAtSite {
+
+    private Night back;
+
+    /** Nights of the database that is lost made manifests 2 and 3 of E1, and E2. */
+    @BeforeEach
+    void putBack() throws Exception {
+        Night.write(source, Map.of("a", "first", "same", "s"));
+        night.register("E1", source);
+        night.complete();
+        night.close();
+        HikariDataSource older = TestDatabase.copyOf(database);
+        try (Night later = new Night(database, site.address())) {
+            Night.write(source, Map.of("a", "the second"));
+            later.complete();
+            Night.write(source, Map.of("a", "third"));
+            Path more = Files.createDirectory(folder.resolve("E2"));
+            Night.write(more, Map.of("x", "x"));
+            later.register("E2", more);
+            later.complete();
+        }
+        back = new Night(older, site.address());
+    }
+
+    @AfterEach
+    void closeBack() {
+        back.close();
+    }
+
+    @Test
+    void theFirstNightSaysWhatIsMissingAndTheRecordsAtTheSiteStayTheLastOnes() throws Exception {
+        List<Path> records = records();
+
+        Run first = back.run();
+
+        assertThat(back.findings(first)).singleElement().satisfies(finding -> {
+            assertThat(finding.reason()).isEqualTo(Problem.SITE_AHEAD);
+            assertThat(finding.message()).contains("3 manifests of 2 experiments", "p/E1", "dozo rebuild-catalogue");
+        });
+        assertThat(back.coverage().safe()).isTrue();
+        assertThat(records()).isEqualTo(records);
+        try (Night rebuilt = Night.without(TestDatabase.fresh())) {
+            rebuilt.get(Rebuild.class)
+                    .run(
+                            "dr",
+                            site.address(),
+                            new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of()));
+            assertThat(rebuilt.get(Manifests.class).all(1)).hasSize(3);
+            assertThat(rebuilt.coverage().experiments()).isEqualTo(2);
+            assertThat(rebuilt.coverage().safe()).isTrue();
+        }
+
+        assertThat(back.findings(back.run()))
+                .as("E2 is still missing")
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.message()).contains("1 manifest of 1 experiment"));
+        assertThat(records()).as("who goes on has records again").hasSizeGreaterThan(records.size());
+    }
+
+    @Test
+    void aScrubCallsNothingDamagedThatALaterNightMovedToTheVersions() throws Exception {
+        Run scrub = scrub();
+
+        assertThat(back.findings(scrub)).extracting(KeptFinding::reason).containsExactly(Problem.SITE_AHEAD);
+        assertThat(back.count("select count(*) from damage")).isZero();
+        Files.writeString(bag.resolve("data/same"), "rot");
+
+        assertThat(back.findings(scrub()))
+                .extracting(KeptFinding::reason)
+                .containsExactlyInAnyOrder(Problem.SITE_AHEAD, Problem.DAMAGED);
+    }
+
+    @Test
+    void aVersionThatGotANumberBecauseItsNameWasTakenIsNotDamaged() throws Exception {
+        back.run();
+        Night.write(source, Map.of("a", "the fourth"));
+        back.run();
+        assertThat(root.resolve(".dozo/versions/p/E1/3/data/a")).hasContent("the second");
+        assertThat(root.resolve(".dozo/versions/p/E1/3/data/a~2")).hasContent("third");
+
+        assertThat(back.findings(scrub())).extracting(KeptFinding::reason).containsExactly(Problem.SITE_AHEAD);
+        assertThat(back.count("select count(*) from damage")).isZero();
+    }
+
+    @Test
+    void anAnchorThatCannotBeReadIsPassedOver() throws Exception {
+        Path last;
+        try (Stream<Path> anchors = Files.list(root.resolve(".dozo/ledger"))) {
+            last = anchors.max(Comparator.naturalOrder()).orElseThrow();
+        }
+        try (AutoCloseable _ = Unreadable.make(last)) {
+            assertThat(back.findings(back.run()))
+                    .extracting(KeptFinding::reason)
+                    .containsExactly(Problem.SITE_AHEAD);
+        }
+    }
+
+    private Run scrub() throws InterruptedException {
+        ScrubRequest everything = new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false);
+        return back.await(
+                back.get(Operations.class).startScrub(everything, "test").id());
+    }
+
+    private List<Path> records() throws IOException {
+        try (Stream<Path> files = Files.walk(root.resolve(".dozo/catalogue"))) {
+            return files.sorted().toList();
+        }
+    }
+}

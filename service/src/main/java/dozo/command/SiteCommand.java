@@ -437,7 +437,8 @@ public final class SiteCommand {
             out.println("site %s %s".formatted(name, found.usable() ? "can be used" : "cannot be used"));
             out.println("  exchange %s, safe against later decryption: %s"
                     .formatted(
-                            Connection.visible(found.keyExchange()), found.safeAgainstLaterDecryption() ? "yes" : "no"));
+                            Connection.visible(found.keyExchange()),
+                            found.safeAgainstLaterDecryption() ? "yes" : "no"));
             if (found.usable()) {
                 sayCapabilities(
                         out,

@@ -150,13 +150,20 @@ class Settling {
                 batch.add(requireNonNull(transaction.execute(_ -> due(experiment, flow.site()))));
             }
             Map<Route, Integer> back = new HashMap<>();
+            List<Due> free = new ArrayList<>();
             List<Finding> failed = site.of(flow, sender -> {
+                free.clear();
                 for (Due due : batch) {
+                    if (sender.taken(due.route).isEmpty()) {
+                        free.add(due);
+                    }
+                }
+                for (Due due : free) {
                     int put = due.halfDone ? putBack(sender, due.route, due.experiment, flow.site()) : 0;
                     back.merge(due.route, put, Integer::sum);
                 }
-                place(sender, batch);
-                return setFolderFacts(sender, batch);
+                place(sender, free);
+                return setFolderFacts(sender, free);
             });
             transaction.executeWithoutResult(_ -> {
                 if (!units.endSettling(flow.run(), flow.worker(), ids)) {
@@ -164,7 +171,8 @@ class Settling {
                     flow.requireLease();
                 }
                 findings.add(flow.run(), failed);
-                batch.forEach(due -> settled(flow, due, requireNonNull(back.get(due.route))));
+                free.forEach(due -> bags.written(due.experiment.id(), flow.site(), due.bag.digests()));
+                batch.forEach(due -> settled(flow, due, back.getOrDefault(due.route, 0)));
             });
         } finally {
             batch.forEach(due -> due.bag.close());
@@ -229,7 +237,6 @@ class Settling {
     private void settled(NightFlow flow, Due due, int back) {
         Experiment experiment = due.experiment;
         receipts.settled(experiment.id(), flow.site());
-        bags.written(experiment.id(), flow.site(), due.bag.digests());
         ExperimentCoverage covered =
                 coverage.experiment(flow.site(), experiment.id()).orElseThrow();
         ledger.append(

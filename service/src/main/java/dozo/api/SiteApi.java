@@ -367,7 +367,7 @@ public class SiteApi {
     CheckedSite check(@PathVariable String name, Principal actor) throws RemoteException, InterruptedException {
         Site site = find(name);
         try (Lanes lanes = siteLanes.to(site, 1)) {
-            SiteCheck check = SiteCheck.of(lanes.next());
+            SiteCheck check = capabilities.check(site, lanes.next());
             List<String> lost = capabilities.keep(site, check, actor.getName());
             return CheckedSite.of(check, lost);
         }

@@ -200,7 +200,7 @@ class SitesPage {
         Site site = find(name);
         model.addAttribute("site", site);
         try (Lanes lanes = siteLanes.to(site, 1)) {
-            SiteCheck check = SiteCheck.of(lanes.next());
+            SiteCheck check = capabilities.check(site, lanes.next());
             List<String> lost = capabilities.keep(site, check, actor.getName());
             model.addAttribute("check", check);
             model.addAttribute(

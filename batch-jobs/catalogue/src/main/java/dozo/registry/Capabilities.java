@@ -5,6 +5,8 @@ import dozo.ledger.Rows;
 import dozo.registry.Sites.Site;
 import dozo.remote.KeyPowers;
 import dozo.remote.KeyPowers.Power;
+import dozo.remote.Lane;
+import dozo.remote.RemoteException;
 import dozo.remote.SiteCache;
 import dozo.remote.SiteCheck;
 import java.sql.Timestamp;
@@ -33,6 +35,7 @@ public class Capabilities {
     private final Ledger ledger;
     private final Capacities capacities;
     private final InstantSource clock;
+    private final SiteRoots roots;
 
     /**
      * What a site can do, since when, and when that was last seen. Digests by another command of the same kind are no
@@ -142,6 +145,22 @@ public class Capabilities {
         this.ledger = ledger;
         this.capacities = capacities;
         this.clock = clock;
+        this.roots = new SiteRoots(jdbc);
+    }
+
+    /**
+     * Checks a site by {@link SiteCheck#of}, but first that it shares no folder with another site. A usable site has its mark
+     * afterwards.
+     *
+     * @throws RemoteException REFUSED if its root is that of another site, or in one, or above one
+     */
+    public SiteCheck check(Site site, Lane lane) throws RemoteException, InterruptedException {
+        roots.require(site, lane);
+        SiteCheck check = SiteCheck.of(lane);
+        if (check.usable()) {
+            roots.mark(site, lane);
+        }
+        return check;
     }
 
     /** Returns the present capabilities of a site; empty before its first check. */

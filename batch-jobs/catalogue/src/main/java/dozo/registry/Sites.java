@@ -12,6 +12,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -254,6 +255,14 @@ public class Sites {
 
     private boolean holds(String question, Site site) {
         return jdbc.sql(question).param("site", site.id()).query(Boolean.class).single();
+    }
+
+    /** Gives a site, of a rebuilt catalogue, the mark that its root has. */
+    public void keepMark(Site site, UUID mark) {
+        jdbc.sql("update site set mark = :mark where site_id = :site")
+                .param("mark", mark)
+                .param("site", site.id())
+                .update();
     }
 
     /** Locks a site against other changes until the end of the transaction. */

@@ -99,6 +99,11 @@ public final class Sftp {
         this.handles = new Semaphore(handlesMax);
     }
 
+    /** Returns the same channel with the root of the host's file system as its root. */
+    Sftp everywhere() {
+        return new Sftp(pipeline, new byte[0], extensions, new Limits(readBytes, writeBytes, 1), roundTripNanos);
+    }
+
     static Sftp open(SiteAddress site, ClientSession session) throws RemoteException, InterruptedException {
         Pipeline pipeline = Pipeline.open(site.toString(), session);
         try {

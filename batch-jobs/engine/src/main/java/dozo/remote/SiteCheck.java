@@ -24,6 +24,7 @@ import java.util.regex.Pattern;
  * @param writable whether files can be written below it
  * @param renameKeeps whether a rename keeps a file that already has the name; if not, nothing may be sent there
  * @param namesAreBytes whether names in no particular encoding come back byte for byte
+ * @param foldsNames whether the site takes names that differ only in case or normal form for one; true if it was not tried
  * @param extensions the extensions that the site offers
  * @param digest the fastest digest method among those with right digests
  * @param digestBytesPerSecond its rate for 16 MiB in the site's memory, for read-back 512 KiB; 0 if not measured
@@ -44,6 +45,7 @@ public record SiteCheck(
         boolean writable,
         boolean renameKeeps,
         boolean namesAreBytes,
+        boolean foldsNames,
         Set<String> extensions,
         RemoteDigest digest,
         double digestBytesPerSecond,
@@ -79,18 +81,24 @@ public record SiteCheck(
         return of(lane, new Look(folder, InstantSource.system(), false, Patience.USUAL), early);
     }
 
-    /** Results that a copy needs early: the first two before its first file is at the site, the digest once it is. */
+    /** Results that a copy needs early: the first three before its first file is at the site, the digest once it is. */
     public record Early(
+            CompletableFuture<Boolean> foldsNames,
             CompletableFuture<Boolean> syncsAtOnce,
             CompletableFuture<Boolean> unpacksTar,
             CompletableFuture<RemoteDigest> digest) {
 
         public Early() {
-            this(new CompletableFuture<>(), new CompletableFuture<>(), new CompletableFuture<>());
+            this(
+                    new CompletableFuture<>(),
+                    new CompletableFuture<>(),
+                    new CompletableFuture<>(),
+                    new CompletableFuture<>());
         }
 
         /** Reports to waiting threads that the check has failed. */
         public void fail(Exception e) {
+            foldsNames.completeExceptionally(e);
             syncsAtOnce.completeExceptionally(e);
             unpacksTar.completeExceptionally(e);
             digest.completeExceptionally(e);
@@ -143,6 +151,7 @@ public record SiteCheck(
                 probe.writable(),
                 probe.renameKeeps(),
                 probe.namesAreBytes(),
+                probe.foldsNames(),
                 sftp.extensions(),
                 probe.digest(),
                 probe.digestBytesPerSecond(),

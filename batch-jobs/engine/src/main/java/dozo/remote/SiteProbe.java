@@ -57,6 +57,8 @@ final class SiteProbe {
     /** Not valid in UTF-8, Shift-JIS or EUC-JP. */
     private static final byte[] ODD_NAME = {'o', 'd', 'd', ' ', (byte) 0xFF, (byte) 0x80, '\n'};
 
+    private static final String UPPER_CASE = "Case";
+    private static final String COMPOSED = "\u00e9";
     private static final String UNPACKED = "tar";
     private static final String UNPACKED_NEW = UNPACKED + "/new";
 
@@ -74,6 +76,7 @@ final class SiteProbe {
     private boolean writable;
     private boolean renameKeeps;
     private boolean namesAreBytes;
+    private boolean foldsNames = true;
     private boolean unpacksTar;
     private boolean linksFiles;
     private RemoteDigest digest = RemoteDigest.readBack();
@@ -87,7 +90,12 @@ final class SiteProbe {
         this.early = early;
         this.look = look;
         this.folder = look.folder().resolve(SiteCheck.scratchName("probe-"));
-        this.folders = List.of(folder.resolve(UNPACKED_NEW), folder.resolve(UNPACKED), folder);
+        this.folders = List.of(
+                folder.resolve(UNPACKED_NEW),
+                folder.resolve(UNPACKED),
+                folder.resolve(UPPER_CASE),
+                folder.resolve(COMPOSED),
+                folder);
         this.sftp = lane.sftp();
         this.findings = findings;
     }
@@ -103,7 +111,7 @@ final class SiteProbe {
         try {
             sftp.mkdirs(folder);
             Map<FilePath, Digest> known = new ConcurrentHashMap<>();
-            List<Try> writes = new ArrayList<>();
+            List<Try> writes = new ArrayList<>(List.of(this::tryFolding));
             for (int size : SIZES_BYTES) {
                 byte[] content = noise(size);
                 writes.add(() -> {
@@ -129,6 +137,7 @@ final class SiteProbe {
             findings.add(
                     (writable ? "not everything could be tested: " : "cannot write below the root: ") + e.getMessage());
         } finally {
+            early.foldsNames().complete(foldsNames);
             early.unpacksTar().complete(unpacksTar);
             sweep();
         }
@@ -171,6 +180,10 @@ final class SiteProbe {
 
     boolean namesAreBytes() {
         return namesAreBytes;
+    }
+
+    boolean foldsNames() {
+        return foldsNames;
     }
 
     boolean unpacksTar() {
@@ -446,6 +459,30 @@ final class SiteProbe {
         if (!namesAreBytes) {
             findings.add("the site does not keep every name byte for byte");
         }
+    }
+
+    /** Tests whether different names are one there. If it refuses these names, nothing is known. */
+    private void tryFolding() throws RemoteException, InterruptedException {
+        try {
+            boolean cases = isOne(UPPER_CASE, "case", "upper and lower case");
+            boolean forms = isOne(COMPOSED, "e\u0301", "Unicode normal forms (NFC, NFD)");
+            foldsNames = cases || forms;
+        } catch (RemoteException e) {
+            if (endsTheLook(e)) {
+                throw e;
+            }
+        }
+        early.foldsNames().complete(foldsNames);
+    }
+
+    private boolean isOne(String name, String other, String difference) throws RemoteException, InterruptedException {
+        sftp.mkdir(folder.resolve(name), 0700);
+        boolean one = sftp.lstat(folder.resolve(other)).isPresent();
+        if (one) {
+            findings.add("the site does not distinguish %s: of names that differ only in that, it can store one"
+                    .formatted(difference));
+        }
+        return one;
     }
 
     /**

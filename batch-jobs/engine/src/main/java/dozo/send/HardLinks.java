@@ -99,7 +99,8 @@ final class HardLinks {
                 names.put(route.finalName(name), route.finalName(copy.entry()));
             }
         });
-        tree.makeFoldersOf(lanes, workers, route, names.keySet());
+        Set<FilePath> made = tree.makeFoldersOf(lanes, workers, route, names.keySet());
+        names.keySet().removeIf(name -> !made.contains(name.parent()));
         try {
             Set<FilePath> linked = lanes.next().sftp().hardLinkAll(names);
             links.keySet().stream()

@@ -31,6 +31,7 @@ public final class KnownSite {
     private static final Duration LOOK_PATIENCE = Duration.ofMillis(300);
 
     private final Future<SiteCheck> check;
+    private final Future<Boolean> foldsNames;
     private final Future<Boolean> syncsAtOnce;
     private final Future<Boolean> unpacksTar;
     private final Future<RemoteDigest> digest;
@@ -45,11 +46,13 @@ public final class KnownSite {
 
     private KnownSite(
             Future<SiteCheck> check,
+            Future<Boolean> foldsNames,
             Future<Boolean> syncsAtOnce,
             Future<Boolean> unpacksTar,
             Future<RemoteDigest> digest,
             Patience patience) {
         this.check = check;
+        this.foldsNames = foldsNames;
         this.syncsAtOnce = syncsAtOnce;
         this.unpacksTar = unpacksTar;
         this.digest = digest;
@@ -65,6 +68,7 @@ public final class KnownSite {
     public static KnownSite of(SiteCheck check, Patience patience) {
         return new KnownSite(
                 CompletableFuture.completedFuture(check),
+                CompletableFuture.completedFuture(check.foldsNames()),
                 CompletableFuture.completedFuture(check.syncsAtOnce()),
                 CompletableFuture.completedFuture(check.unpacksTar()),
                 CompletableFuture.completedFuture(check.digest()),
@@ -75,6 +79,7 @@ public final class KnownSite {
     static KnownSite readOnly(RemoteDigest digest, Patience patience) {
         return new KnownSite(
                 CompletableFuture.failedFuture(new IllegalStateException("the site was not checked")),
+                CompletableFuture.completedFuture(true),
                 CompletableFuture.completedFuture(false),
                 CompletableFuture.completedFuture(false),
                 CompletableFuture.completedFuture(digest),
@@ -93,12 +98,14 @@ public final class KnownSite {
             }
         });
         Thread.ofVirtual().name("look at a site").start(check);
-        return new KnownSite(check, early.syncsAtOnce(), early.unpacksTar(), early.digest(), Patience.USUAL);
+        return new KnownSite(
+                check, early.foldsNames(), early.syncsAtOnce(), early.unpacksTar(), early.digest(), Patience.USUAL);
     }
 
     /** Returns the same site without archives: everything is sent by SFTP. */
     public KnownSite bySftpAlone() {
-        return new KnownSite(check, syncsAtOnce, CompletableFuture.completedFuture(false), digest, patience);
+        return new KnownSite(
+                check, foldsNames, syncsAtOnce, CompletableFuture.completedFuture(false), digest, patience);
     }
 
     /** Returns when the check is over. */
@@ -155,6 +162,11 @@ public final class KnownSite {
             return false;
         }
         return RemoteException.join(unpacksTar) && syncsAtOnce();
+    }
+
+    /** Returns whether names that differ only in case or normal form may be one there. */
+    boolean foldsNames() throws RemoteException, InterruptedException {
+        return RemoteException.join(foldsNames);
     }
 
     /** Returns whether files there can get further names. */

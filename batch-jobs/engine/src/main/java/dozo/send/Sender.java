@@ -225,11 +225,34 @@ public final class Sender implements AutoCloseable {
      * @throws RemoteException if the site as a whole cannot be used
      */
     public List<Outcome> send(Route route, Unit unit, Earlier earlier) throws RemoteException, InterruptedException {
+        Optional<String> taken = taken(route);
+        if (taken.isPresent()) {
+            return unit.entries().stream()
+                    .<Outcome>map(entry ->
+                            new Failed(entry, Problem.SITE_REFUSED, "%s: %s".formatted(entry.path(), taken.get())))
+                    .toList();
+        }
         return switch (unit) {
             case Unit.Bundle bundle -> sendBundle(route, bundle.entries(), earlier);
             case Unit.Large large -> List.of(withoutRemains(route, sendLarge(route, large.entry(), earlier)));
             case Unit.Links links -> sendLinks(route, links, earlier);
         };
+    }
+
+    /** Returns why a bag cannot be filled: the site takes its folder for that of another bag. Usually empty. */
+    public Optional<String> taken(Route route) throws RemoteException, InterruptedException {
+        if (route.top().isRoot() || !site.foldsNames()) {
+            return Optional.empty();
+        }
+        try {
+            lanes.doOver(lane -> tree.makeFolders(lane, route, route.top()));
+            return Optional.empty();
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.EXISTS) {
+                throw e;
+            }
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
     }
 
     /** Sends a small request over a lane that is open; returns whether there is one. */
@@ -598,10 +621,11 @@ public final class Sender implements AutoCloseable {
                 names.put(arrived.lies(), route.finalName(file));
             }
         });
-        tree.makeFoldersOf(lanes, workers, route, names.values());
+        Set<FilePath> made = tree.makeFoldersOf(lanes, workers, route, names.values());
+        names.values().removeIf(name -> !made.contains(name.parent()));
         Set<FilePath> named = new HashSet<>();
         try {
-            named.addAll(SiteTree.publishAll(lanes.next(), route, names));
+            named.addAll(tree.publishAll(lanes.next(), route, names));
         } catch (RemoteException e) {
             if (!e.retryable()) {
                 throw e;
@@ -660,7 +684,7 @@ public final class Sender implements AutoCloseable {
     private List<Entry> forStream(Route route, List<Entry> files) throws RemoteException, InterruptedException {
         boolean copy = route.mayStand();
         if (copy) {
-            tree.makeFoldersOf(
+            var _ = tree.makeFoldersOf(
                     lanes, workers, route, files.stream().map(route::finalName).toList());
         }
         return files.stream()
@@ -757,13 +781,17 @@ public final class Sender implements AutoCloseable {
     }
 
     /** Returns the facts of a file with this size and time, if it exists: it is probably this one. */
-    private static Optional<RemoteFacts> standing(Lane lane, FilePath name, Entry file)
+    private Optional<RemoteFacts> standing(Lane lane, FilePath name, Entry file)
             throws RemoteException, InterruptedException {
-        return lane.sftp()
+        Optional<RemoteFacts> standing = lane.sftp()
                 .lstat(name)
                 .filter(there -> there.kind() == RemoteFacts.Kind.FILE
                         && there.sizeBytes() == file.facts().sizeBytes()
                         && there.modifiedSeconds() == SiteFacts.of(file).modifiedSeconds());
+        if (standing.isPresent()) {
+            tree.requireOwn(lane, name);
+        }
+        return standing;
     }
 
     private Digest send(SourceFile source, RemoteFile remote, long sizeBytes, boolean holes)

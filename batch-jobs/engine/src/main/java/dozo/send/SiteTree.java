@@ -40,12 +40,14 @@ final class SiteTree {
     private static final int FOLDER_MODE = 0700;
 
     private final KnownSite site;
+    private final ListedNames listed;
 
     /** Existing folders, and whether this process created them, so that nothing else can be in them. */
     private final Map<FilePath, CompletableFuture<Boolean>> known = new ConcurrentHashMap<>();
 
     SiteTree(KnownSite site) {
         this.site = site;
+        this.listed = new ListedNames(site);
     }
 
     /**
@@ -65,18 +67,24 @@ final class SiteTree {
             throws RemoteException, InterruptedException {
         makeFolders(lane, route, finalName.parent());
         Optional<FilePath> aside = Optional.empty();
+        boolean replaces = replaces(route);
         for (int i = 0; i < TRIES; i++) {
             try {
-                if (route.versions().isPresent()) {
-                    lane.sftp().rename(temporary, finalName);
-                } else {
+                if (replaces) {
                     lane.sftp().replace(temporary, finalName);
+                } else {
+                    lane.sftp().rename(temporary, finalName);
                 }
                 return aside;
             } catch (RemoteException e) {
                 boolean mayStand = e.reason() == Reason.EXISTS || e.reason() == Reason.NO_SUCH_FILE;
                 if (!mayStand) {
                     throw e;
+                }
+                listed.requireOwn(lane, finalName);
+                if (route.versions().isEmpty() && !replaces) {
+                    replaces = true;
+                    continue;
                 }
                 if (settleStanding(lane, temporary, finalName, proven, facts, shared)) {
                     return aside;
@@ -96,9 +104,23 @@ final class SiteTree {
      * @param names temporary names to final names
      * @return the temporary names of those renamed; the others must be {@linkplain #publish published}
      */
-    static Set<FilePath> publishAll(Lane lane, Route route, Map<FilePath, FilePath> names)
+    Set<FilePath> publishAll(Lane lane, Route route, Map<FilePath, FilePath> names)
             throws RemoteException, InterruptedException {
-        return lane.sftp().renameAll(names, route.versions().isEmpty());
+        return lane.sftp().renameAll(names, replaces(route));
+    }
+
+    /** Returns whether an existing file is replaced without a look: it can only be an earlier one of the same name. */
+    private boolean replaces(Route route) throws RemoteException, InterruptedException {
+        return route.versions().isEmpty() && !site.foldsNames();
+    }
+
+    /**
+     * Checks that what has this name is no file or folder of another name.
+     *
+     * @throws RemoteException EXISTS if it is
+     */
+    void requireOwn(Lane lane, FilePath name) throws RemoteException, InterruptedException {
+        listed.requireOwn(lane, name);
     }
 
     /** Creates a link atomically under its final name. */
@@ -108,9 +130,17 @@ final class SiteTree {
         for (int i = 0; i < TRIES; i++) {
             Optional<RemoteFacts> there = lane.sftp().lstat(finalName);
             if (there.isEmpty()) {
-                lane.sftp().symlink(target, finalName);
-                return;
+                try {
+                    lane.sftp().symlink(target, finalName);
+                    return;
+                } catch (RemoteException e) {
+                    if (e.reason() != Reason.EXISTS) {
+                        throw e;
+                    }
+                    continue;
+                }
             }
+            listed.requireOwn(lane, finalName);
             boolean link = there.get().kind() == Kind.LINK;
             if (link && Arrays.equals(lane.sftp().readlink(finalName), target)) {
                 return;
@@ -145,7 +175,9 @@ final class SiteTree {
             makeFolders(lane, route, folder.parent());
             mine.complete(makeOrClear(lane, route, folder));
         } catch (RemoteException e) {
-            known.remove(folder, mine);
+            if (e.reason() != Reason.EXISTS) {
+                known.remove(folder, mine);
+            }
             mine.completeExceptionally(e);
             throw e;
         } catch (InterruptedException | RuntimeException e) {
@@ -161,6 +193,9 @@ final class SiteTree {
 
     private boolean makeOrClear(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
         Optional<Boolean> made = makeFolder(lane, folder);
+        if (!made.orElse(false)) {
+            listed.requireOwn(lane, folder);
+        }
         if (made.isEmpty()) {
             var _ = clear(lane, route, folder);
             made = makeFolder(lane, folder);
@@ -256,6 +291,7 @@ final class SiteTree {
                     throw e;
                 }
             }
+            listed.requireOwn(lane, name);
             Optional<RemoteFacts> standing = lane.sftp().lstat(name);
             if (standing.isPresent() && facts.areOf(standing.get()) && hasContent(lane, name, standing.get(), proven)) {
                 return;
@@ -265,20 +301,27 @@ final class SiteTree {
         throw inTheWay(name);
     }
 
-    /** Creates the folders of these names at the same time, as far as possible; for the others, each name fails later. */
-    void makeFoldersOf(Lanes lanes, Workers workers, Route route, Collection<FilePath> names)
+    /**
+     * Creates the folders of these names at the same time, as far as possible; for the others, each name fails later.
+     *
+     * @return the folders that exist
+     */
+    Set<FilePath> makeFoldersOf(Lanes lanes, Workers workers, Route route, Collection<FilePath> names)
             throws RemoteException, InterruptedException {
         Set<FilePath> folders = names.stream().map(FilePath::parent).collect(Collectors.toSet());
+        Set<FilePath> made = ConcurrentHashMap.newKeySet();
         var _ = workers.each(folders, folder -> {
             try {
                 lanes.doOver(lane -> makeFolders(lane, route, folder));
+                return made.add(folder);
             } catch (RemoteException e) {
                 if (e.retryable()) {
                     throw e;
                 }
+                return false;
             }
-            return folder;
         });
+        return made;
     }
 
     /** Records that folders below this one may have been removed. */
@@ -315,6 +358,7 @@ final class SiteTree {
             }
             try {
                 lane.sftp().rename(name, free);
+                listed.movedAside(name);
                 // It may have been a folder with folders in it.
                 forget(name);
                 return Optional.of(free);

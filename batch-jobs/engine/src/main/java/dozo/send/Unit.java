@@ -6,6 +6,8 @@ import java.util.List;
 /** What is sent, verified and retried as one. */
 public sealed interface Unit {
 
+    List<Entry> entries();
+
     /** Entries that are sent whole, many at a time. */
     record Bundle(List<Entry> entries) implements Unit {}
 
@@ -17,5 +19,11 @@ public sealed interface Unit {
     record Links(List<Entry> entries, List<Outcome.Verified> copies) implements Unit {}
 
     /** A large file, sent as ranges over all lanes at once. */
-    record Large(Entry entry) implements Unit {}
+    record Large(Entry entry) implements Unit {
+
+        @Override
+        public List<Entry> entries() {
+            return List.of(entry);
+        }
+    }
 }

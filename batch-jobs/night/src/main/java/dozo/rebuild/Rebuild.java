@@ -18,6 +18,7 @@ import dozo.registry.Sites.Site;
 import dozo.remote.Lanes;
 import dozo.remote.Patience;
 import dozo.remote.RemoteException;
+import dozo.remote.RootMark;
 import dozo.remote.SiteAddress;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
@@ -165,6 +166,7 @@ public class Rebuild {
         Site site = open(begun(name, address, key), address);
         Run run = runs.goingOn().orElseThrow();
         try (Lanes lanes = Lanes.to(site.address(), settings.lanes() == 0 ? LANES_USUAL : settings.lanes())) {
+            RootMark.at(lanes.next()).ifPresent(mark -> sites.keepMark(site, mark));
             SiteReader reader = SiteReader.readOnly(lanes, new Patience(settings.patience()));
             long began = System.nanoTime();
             if (!runs.isLooked(run.id())) {

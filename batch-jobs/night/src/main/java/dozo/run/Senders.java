@@ -191,7 +191,7 @@ class Senders {
                 .checked(() -> requireLease(runId));
         try {
             Lane lane = lanes.next();
-            SiteCheck check = SiteCheck.of(lane);
+            SiteCheck check = capabilities.check(site, lane);
             if (!check.usable()) {
                 throw new RemoteException(
                         check.writable() ? Reason.REFUSED : Reason.READ_ONLY,

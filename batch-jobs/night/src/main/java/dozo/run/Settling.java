@@ -158,13 +158,20 @@ class Settling {
             }
             Map<Route, Integer> back = new HashMap<>();
             Map<FilePath, FilePath> replaced = new HashMap<>();
+            List<Due> free = new ArrayList<>();
             List<Finding> failed = site.of(flow, sender -> {
+                free.clear();
                 for (Due due : batch) {
+                    if (sender.taken(due.route).isEmpty()) {
+                        free.add(due);
+                    }
+                }
+                for (Due due : free) {
                     int put = due.halfDone ? putBack(sender, due.route, due.experiment, flow.site()) : 0;
                     back.merge(due.route, put, Integer::sum);
                 }
-                place(sender, batch, replaced);
-                return setFolderFacts(sender, batch);
+                place(sender, free, replaced);
+                return setFolderFacts(sender, free);
             });
             transaction.executeWithoutResult(_ -> {
                 if (!units.endSettling(flow.run(), flow.worker(), ids)) {
@@ -172,7 +179,8 @@ class Settling {
                     flow.requireLease();
                 }
                 findings.add(flow.run(), failed);
-                batch.forEach(due -> settled(flow, due, requireNonNull(back.get(due.route)), replaced));
+                free.forEach(due -> bags.written(due.experiment.id(), flow.site(), due.bag.digests()));
+                batch.forEach(due -> settled(flow, due, back.getOrDefault(due.route, 0), replaced));
             });
         } finally {
             batch.forEach(due -> due.bag.close());
@@ -248,7 +256,6 @@ class Settling {
             }
         });
         receipts.settled(experiment.id(), flow.site());
-        bags.written(experiment.id(), flow.site(), due.bag.digests());
         ExperimentCoverage covered =
                 coverage.experiment(flow.site(), experiment.id()).orElseThrow();
         ledger.append(

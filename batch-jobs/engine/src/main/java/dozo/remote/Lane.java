@@ -442,7 +442,10 @@ public final class Lane implements AutoCloseable {
             } catch (TurnedAway e) {
                 if (!worthAnotherTry()) {
                     throwIfStuck();
-                    throw new RemoteException(Reason.UNSUPPORTED, site + " has no channel for commands", e);
+                    throw new RemoteException(
+                            session.isOpen() ? Reason.UNSUPPORTED : Reason.LOST,
+                            site + " has no channel for commands",
+                            e);
                 }
             }
         }

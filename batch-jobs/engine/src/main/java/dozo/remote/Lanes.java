@@ -300,13 +300,13 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    /** Returns the least busy open lane. Waits while there is none; throws if none can be opened. */
+    /** Returns the least busy open lane. Waits while there is none; throws if none can be opened, LOST after {@link #close}. */
     public Lane next() throws RemoteException, InterruptedException {
         lock.lockInterruptibly();
         try {
             while (true) {
                 if (closed) {
-                    throw new IllegalStateException("the lanes to " + site + " are closed");
+                    throw new RemoteException(Reason.LOST, "the connections to " + site + " were closed");
                 }
                 dropLost();
                 takeBack();

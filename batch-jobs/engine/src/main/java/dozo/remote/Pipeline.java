@@ -100,7 +100,7 @@ final class Pipeline {
         ProgramChannel channel = ProgramChannel.subsystem("sftp");
         try {
             session.getService(ConnectionService.class).registerChannel(channel);
-        } catch (IOException e) {
+        } catch (IOException | IllegalStateException e) {
             throw new RemoteException(Reason.LOST, "the connection to " + site + " is gone", e);
         }
         Pipeline pipeline = new Pipeline(site, channel);
@@ -133,7 +133,7 @@ final class Pipeline {
         try {
             return await(enqueue(VERSION_ID, Packet.of(Packet.INIT).uint32(3), null), START_TIMEOUT);
         } catch (RemoteException e) {
-            if (e.reason() != Reason.LOST) {
+            if (e.reason() != Reason.LOST || !channel.getSession().isOpen()) {
                 throw e;
             }
             throw new RemoteException(Reason.NO_SFTP, site + " accepts the login but offers no SFTP", e);

@@ -15,6 +15,7 @@ import java.security.KeyPair;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -166,6 +167,63 @@ class SiteFaultsIT {
             await().atMost(Duration.ofMinutes(5)).until(() -> !pipeline.isOpen());
 
             assertThat(failureOf(pipeline::hello).reason()).isEqualTo(Reason.PROTOCOL);
+        }
+    }
+
+    @Test
+    void aLinkThatIsResetAtAnyPointOfALoginIsALostLinkAndNothingElse() throws Exception {
+        try (LoopbackSite site = site()) {
+            Optional<RemoteException> failure = Optional.empty();
+            for (int reads = 1; reads == 1 || failure.isPresent(); reads++) {
+                failure = withReset(site, reads, lane -> lane.sftp().lstat(FILE));
+                assertThat(failure.map(RemoteException::reason).orElse(Reason.LOST))
+                        .as("reset after %d reads: %s", reads, failure)
+                        .isIn(Reason.LOST, Reason.UNREACHABLE);
+            }
+        }
+    }
+
+    @Test
+    void aLinkThatIsResetDuringTheCheckTakesNoCapabilityAway() throws Exception {
+        try (LoopbackSite site = site()) {
+            Optional<RemoteException> failure = Optional.empty();
+            int failures = 0;
+            for (int reads = 20; reads < 60 || failure.isPresent(); reads += 13) {
+                int after = reads;
+                failure = withReset(site, reads, lane -> {
+                    SiteCheck check = SiteCheck.of(lane);
+                    assertThat(check.findings())
+                            .as("reset after %d reads", after)
+                            .isEmpty();
+                    assertThat(check.digest().method()).startsWith("exec ");
+                    assertThat(List.of(check.usable(), check.syncsAtOnce(), check.unpacksTar(), check.linksFiles()))
+                            .as("reset after %d reads", after)
+                            .containsOnly(true);
+                });
+                failures += failure.isPresent() ? 1 : 0;
+                assertThat(failure.map(RemoteException::reason).orElse(Reason.LOST))
+                        .as("reset after %d reads: %s", reads, failure)
+                        .isIn(Reason.LOST, Reason.UNREACHABLE);
+            }
+            assertThat(failures).isPositive();
+        }
+    }
+
+    private interface OnLane {
+        void on(Lane lane) throws Exception;
+    }
+
+    /** Returns how work over a connection fails that is reset after so many reads; empty if it does not fail. */
+    private static Optional<RemoteException> withReset(LoopbackSite site, int reads, OnLane work) throws Exception {
+        try (SilentRelay relay = new SilentRelay(site.address());
+                SshLogin login = SshLogin.at(relay.address())) {
+            relay.resetAfter(() -> relay.resets() == 0 ? reads : 0);
+            try (Lane lane = login.lane(1, 1)) {
+                work.on(lane);
+                return Optional.empty();
+            } catch (RemoteException e) {
+                return Optional.of(e);
+            }
         }
     }
 

@@ -73,14 +73,14 @@ final class SiteTree {
                 }
                 return;
             } catch (RemoteException e) {
-                boolean mayStand = e.reason() == Reason.EXISTS || e.reason() == Reason.NO_SUCH_FILE;
-                if (!mayStand) {
+                if (!Set.of(Reason.EXISTS, Reason.NO_SUCH_FILE, Reason.UNSUPPORTED)
+                        .contains(e.reason())) {
                     throw e;
                 }
                 if (settleStanding(lane, temporary, finalName, proven, facts, shared)) {
                     return;
                 }
-                if (e.reason() == Reason.NO_SUCH_FILE) {
+                if (e.reason() != Reason.EXISTS) {
                     throw e;
                 }
             }

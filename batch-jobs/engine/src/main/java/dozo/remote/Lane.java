@@ -234,9 +234,9 @@ public final class Lane implements AutoCloseable {
         return List.copyOf(channels);
     }
 
-    /** Returns how long one request and its answer took while nothing else was in flight. */
+    /** Returns the least time, in nanoseconds, that an answer has taken so far. */
     long roundTripNanos() {
-        return channels.getFirst().roundTripNanos();
+        return channels.stream().mapToLong(Sftp::roundTripNanos).min().orElseThrow();
     }
 
     /** Returns how long, in nanoseconds, the site has accepted none of the data being sent. */

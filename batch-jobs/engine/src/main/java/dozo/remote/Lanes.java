@@ -272,7 +272,7 @@ public final class Lanes implements AutoCloseable {
 
     private <T> Optional<T> archive(Function<Lane, T> on) throws RemoteException, InterruptedException {
         Lane next = next();
-        if (!TarFeed.pays(next)) {
+        if (!TarFeed.pays(next) && all().stream().noneMatch(TarFeed::pays)) {
             return Optional.empty();
         }
         if (!isFar()) {

@@ -525,9 +525,12 @@ public final class Sftp {
         return extensions;
     }
 
-    /** Returns how long the first request took, one that costs the site no work; almost 0 if there was none. */
+    /**
+     * Returns the least time that an answer has taken so far; almost 0 if there was no first request that costs the site
+     * no work.
+     */
     long roundTripNanos() {
-        return roundTripNanos;
+        return Math.min(roundTripNanos, pipeline.leastNanos());
     }
 
     /** Returns whether a block for a file here is available without waiting. */

@@ -275,6 +275,10 @@ public final class Lanes implements AutoCloseable {
         if (!TarFeed.pays(next) && all().stream().noneMatch(TarFeed::pays)) {
             return Optional.empty();
         }
+        // A shell that has never answered would cost each archive a time-out.
+        if (all().stream().anyMatch(lane -> lane.muteShell().isPresent())) {
+            return Optional.empty();
+        }
         if (!isFar()) {
             feeds.acquire();
         } else if (!feeds.tryAcquire()) {

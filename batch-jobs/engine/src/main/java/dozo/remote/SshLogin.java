@@ -73,6 +73,7 @@ final class SshLogin implements AutoCloseable {
 
     private final SiteAddress site;
     private final SshClient client;
+    private final AtomicBoolean shellAnswers = new AtomicBoolean();
     private final Optional<SshLogin> jump;
 
     private SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump) {
@@ -188,7 +189,7 @@ final class SshLogin implements AutoCloseable {
     Lane lane(int number, int channels) throws RemoteException, InterruptedException {
         ClientSession session = session();
         try {
-            return Lane.on(site, number, session, channels);
+            return Lane.on(site, number, session, shellAnswers, channels);
         } catch (RemoteException | InterruptedException e) {
             session.close(true);
             throw e;

@@ -11,6 +11,7 @@ import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.ChildProcess;
 import dozo.remote.Lanes;
+import dozo.remote.LyingTools;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SilentRelay;
@@ -175,6 +176,26 @@ class CopyFaultsIT extends CopyTest {
                 .containsExactlyInAnyOrder("folder SITE_REFUSED", "folder/file SITE_REFUSED");
         assertThat(root.resolve("to/folder")).hasContent("somebody's");
         assertThat(root.resolve("to/fine")).hasContent("fine");
+    }
+
+    @Test
+    void aSiteWhoseCommandsNeverAnswerGetsEverythingOnce() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            Trees.write(source.resolve("file" + i), 100_000 + i);
+        }
+        Trees.write(source.resolve("large"), LARGE);
+        try (LoopbackSite site = new LyingTools(folder).serve(root, "echo Menu; exec sleep 600")) {
+            CopyToSite there = copy(site.address(), 1);
+            Progress progress = run(there);
+
+            assertComplete(progress);
+            assertThat(progress.bytesMoved()).isEqualTo(progress.bytes());
+
+            Path back = folder.resolve("back");
+            CopyFromSite here = new CopyFromSite(site.address(), List.of(TO), back, false, lanes(1));
+            assertThat(run(here).complete()).isTrue();
+            Trees.assertSame(source, back);
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@ package dozo.remote;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
@@ -22,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.common.signature.BuiltinSignatures;
 import org.apache.sshd.server.Environment;
 import org.apache.sshd.server.ExitCallback;
 import org.apache.sshd.server.SshServer;
@@ -157,6 +159,23 @@ class HostileSiteTest {
             writer.join();
             file.finish(false);
             assertThat(held.content()).isGreaterThanOrEqualTo(content.length);
+        }
+    }
+
+    @Test
+    void aServerWithNoHostKeyOfAnAcceptedTypeSaysSo() throws Exception {
+        try (LoopbackSite keys = LoopbackSite.embedded(temp.resolve("state"), temp.resolve("root"), 0);
+                SshServer server = server((type, id, bytes, out) -> status(out, id, 2));
+                Lanes lanes = Lanes.to(address(keys, server), 1)) {
+            server.setKeyPairProvider(KeyPairProvider.wrap(
+                    org.apache.sshd.common.config.keys.KeyUtils.generateKeyPair(KeyPairProvider.SSH_RSA, 2048)));
+            server.setSignatureFactories(List.of(BuiltinSignatures.rsa));
+
+            assertThatThrownBy(lanes::next)
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL))
+                    .hasMessageContaining("offers no accepted host key type: expected one of ssh-ed25519,")
+                    .hasMessageEndingWith(", found ssh-rsa");
         }
     }
 

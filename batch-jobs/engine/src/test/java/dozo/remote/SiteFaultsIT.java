@@ -33,6 +33,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A fault of a site is reported with its right reason, and causes no other failures. */
 @Timeout(300)
@@ -116,6 +118,38 @@ class SiteFaultsIT {
                                             ? PublicKeyEntry.toString(other.getPublic())
                                             : identity.toString());
                 }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "Ciphers aes256-cbc; cipher: expected one of; found aes256-cbc",
+                "MACs hmac-sha2-256,umac-64@openssh.com; MAC: expected one of hmac-sha2-256-etm@openssh.com; umac-64@",
+                "KexAlgorithms diffie-hellman-group14-sha1; key exchange: expected one of; found diffie-hellman",
+            })
+    void aServerThatOffersNothingAcceptedSaysOfWhichKind(String line, String expected, String found) throws Exception {
+        try (LoopbackSite site = site(line, line.startsWith("MACs") ? "Ciphers aes256-ctr" : "# nothing else");
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            RemoteException failure = failureOf(lanes::next);
+            assertThat(failure.reason()).isEqualTo(Reason.PROTOCOL);
+            assertThat(failure)
+                    .hasMessageContaining("offers no accepted " + expected)
+                    .hasMessageContaining(found);
+        }
+    }
+
+    @Test
+    void aServerWithAnAcceptedCipherNeedsNoMac() throws Exception {
+        try (LoopbackSite site = site("MACs hmac-sha2-256");
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            assertThat(lanes.next().isOpen()).isTrue();
+            SiteAddress right = site.address();
+            Path hostsOwnKey = temp.resolve("state/host");
+            try (Lanes refused = Lanes.to(with(right, right.port(), hostsOwnKey, right.hostKey()), 1)) {
+                assertThat(failureOf(refused::next).reason()).isEqualTo(Reason.LOGIN_REFUSED);
             }
         }
     }

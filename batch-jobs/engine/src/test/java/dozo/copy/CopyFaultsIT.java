@@ -6,19 +6,24 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
+import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.ChildProcess;
 import dozo.remote.Lanes;
 import dozo.remote.LyingTools;
+import dozo.remote.Patience;
+import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SilentRelay;
 import dozo.remote.SiteAddress;
+import dozo.remote.SiteCheck;
 import dozo.remote.TestLanes;
 import dozo.remote.Tmpfs;
 import dozo.send.FaultySite;
+import dozo.send.Throttle;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -195,6 +200,24 @@ class CopyFaultsIT extends CopyTest {
             CopyFromSite here = new CopyFromSite(site.address(), List.of(TO), back, false, lanes(1));
             assertThat(run(here).complete()).isTrue();
             Trees.assertSame(source, back);
+        }
+    }
+
+    @Test
+    void aDigestCommandThatHangsDuringAFetchIsReplacedByReadingBack() throws Exception {
+        Path file = Files.writeString(root.resolve("file"), "content");
+        LyingTools tools = new LyingTools(folder);
+        tools.are("real \"$@\"");
+        try (LoopbackSite site = tools.serve(root);
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            RemoteDigest digest = SiteCheck.of(lanes.next()).digest();
+            assertThat(digest.method()).startsWith("exec ");
+            tools.are("exec sleep 60");
+
+            SiteFiles files = new SiteFiles(lanes, digest.with(new Patience(Duration.ofMillis(300))), new Throttle(0));
+
+            assertThat(files.digests(List.of(FilePath.of("file")), 7))
+                    .isEqualTo(Map.of(FilePath.of("file"), Digest.ofContent(Files.readAllBytes(file))));
         }
     }
 

@@ -81,7 +81,8 @@ final class CopyReport {
                     finding.problem().name(),
                     message));
         }
-        return "%s  %s  %s".formatted(finding.problem(), path, message);
+        return "%s  %s  %s"
+                .formatted(finding.problem(), RunReport.shortened(path), RunReport.withoutLong(path, message));
     }
 
     boolean hasFindings() {

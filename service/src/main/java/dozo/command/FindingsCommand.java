@@ -153,7 +153,9 @@ final class FindingsCommand implements Callable<Integer> {
                         latest.experiment() == null ? "run " + latest.lastRun() : latest.experiment(),
                         Times.text(group.since())));
         out.println("        latest: %s%s"
-                .formatted(latest.path() == null ? "" : latest.path() + ": ", RunReport.message(latest)));
+                .formatted(
+                        latest.path() == null ? "" : RunReport.shortened(latest.path()) + ": ",
+                        RunReport.message(latest)));
     }
 
     private static void print(PrintWriter out, ShownFinding finding) {

@@ -22,6 +22,9 @@ import java.util.stream.Collectors;
 /** Shows the state of a run on a terminal. */
 public final class RunReport {
 
+    /** A longer path is cut in the middle. */
+    private static final int PATH_CHARACTERS_MAX = 240;
+
     private RunReport() {}
 
     /** Returns the progress of a run as one line without a line break. */
@@ -158,7 +161,7 @@ public final class RunReport {
     public static void findings(PrintWriter out, List<ShownFinding> findings) {
         for (ShownFinding finding : findings) {
             String thing = (finding.experiment() == null ? "run " + finding.lastRun() : finding.experiment())
-                    + (finding.path() == null ? "" : ": " + finding.path());
+                    + (finding.path() == null ? "" : ": " + shortened(finding.path()));
             out.println("  %s  %s  %s".formatted(finding.reason(), thing, message(finding)));
             if (finding.acknowledgement() != null) {
                 out.println("      acknowledged by %s: %s"
@@ -174,7 +177,27 @@ public final class RunReport {
     static String message(ShownFinding finding) {
         String message = Connection.visible(finding.message());
         String path = finding.path() + ": ";
-        return message.startsWith(path) ? message.substring(path.length()) : message;
+        return withoutLong(
+                String.valueOf(finding.path()), message.startsWith(path) ? message.substring(path.length()) : message);
+    }
+
+    /** Returns a path for a line: a long one without its middle and with its length. */
+    static String shortened(String path) {
+        int count = path.codePointCount(0, path.length());
+        if (count <= PATH_CHARACTERS_MAX) {
+            return path;
+        }
+        int half = PATH_CHARACTERS_MAX / 2;
+        return "%s … %s (%,d characters)"
+                .formatted(
+                        path.substring(0, path.offsetByCodePoints(0, half)),
+                        path.substring(path.offsetByCodePoints(path.length(), -half)),
+                        count);
+    }
+
+    /** Returns the message of a finding for a line that has its path: a long one is not repeated. */
+    static String withoutLong(String path, String message) {
+        return shortened(path).equals(path) ? message : message.replace(path, "…");
     }
 
     /** Returns the exit code of a command that waited for this run. */

@@ -42,6 +42,18 @@ class CopyReportTest {
     }
 
     @Test
+    void aLongPathIsCutInTheMiddleOnceAndNotRepeated() {
+        String path = "a".repeat(3_000) + "名".repeat(2_000);
+        Finding tooLong =
+                new Finding(FilePath.of(path), Problem.SITE_REFUSED, path + ": refused: cannot create to/" + path);
+
+        assertThat(report.add(tooLong))
+                .isEqualTo("SITE_REFUSED  %s … %s (5,000 characters)  …: refused: cannot create to/…"
+                        .formatted("a".repeat(120), "名".repeat(120)));
+        assertThat(report.json(PART, 1, 1)).contains(path);
+    }
+
+    @Test
     void jsonHasExactNumbers() {
         report.add(new Finding(FilePath.of(new byte[] {(byte) 0xFF}), Problem.UNREADABLE, "no"));
 

@@ -2,6 +2,8 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.api.ShownFinding;
+import dozo.file.Problem;
 import dozo.registry.Part;
 import dozo.run.Limit;
 import dozo.run.Limits.Bottleneck;
@@ -101,6 +103,35 @@ class RunReportTest {
         assertThat(RunReport.progress(RUN, later.recorded()))
                 .isEqualTo(RunReport.progress(RUN, LARGE_FILE_UNDER_WAY.recorded()))
                 .endsWith("1 of 4 units");
+    }
+
+    @Test
+    void aLongPathOfAFindingIsCutInTheMiddleOnceAndNotRepeated() {
+        String path = "a".repeat(5_000);
+        StringWriter out = new StringWriter();
+        for (String each : List.of(path, "short")) {
+            RunReport.findings(
+                    new PrintWriter(out),
+                    List.of(new ShownFinding(
+                            1,
+                            7,
+                            "p/E1",
+                            Problem.SITE_REFUSED,
+                            each,
+                            null,
+                            each + ": cannot create to/" + each,
+                            Instant.EPOCH,
+                            7,
+                            Instant.EPOCH,
+                            true,
+                            null,
+                            null)));
+        }
+
+        assertThat(out).hasToString("""
+                  SITE_REFUSED  p/E1: %1$s … %1$s (5,000 characters)  cannot create to/…
+                  SITE_REFUSED  p/E1: short  cannot create to/short
+                """.formatted("a".repeat(120)));
     }
 
     @Test

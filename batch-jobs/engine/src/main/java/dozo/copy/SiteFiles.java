@@ -159,10 +159,10 @@ final class SiteFiles {
         try {
             return lanes.over(lane -> digest.digests(lane, files, bytes));
         } catch (RemoteException e) {
-            if (e.reason() != Reason.UNSUPPORTED) {
+            if (e.reason() != Reason.UNSUPPORTED && e.reason() != Reason.STUCK) {
                 throw e;
             }
-            // Offered, but not for SHA-256: reading back always works.
+            // Offered, but not for SHA-256, or stuck: reading back always works.
             digest = RemoteDigest.readBack();
             return lanes.over(lane -> digest.digests(lane, files, bytes));
         }

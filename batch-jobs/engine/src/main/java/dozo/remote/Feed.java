@@ -75,8 +75,8 @@ final class Feed implements AutoCloseable {
      * Returns room for at least one byte of input; what is put there is fed. Starts the command if necessary. Waits
      * while the site accepts nothing.
      *
-     * @throws RemoteException REFUSED if the command cannot start or has ended; STUCK if it has read nothing for too
-     *     long
+     * @throws RemoteException REFUSED if the command cannot start or has ended; LOST if the connection is gone; STUCK if
+     *     it has read nothing for too long
      */
     ByteBuffer room() throws RemoteException, InterruptedException {
         try {
@@ -116,7 +116,8 @@ final class Feed implements AutoCloseable {
      * Ends the input, and waits for the command's end.
      *
      * @return its exit status and its error output
-     * @throws RemoteException REFUSED if it ended before; STUCK if it does not end in time; LOST if its end is unknown
+     * @throws RemoteException REFUSED if it ended before, or its exit status is unknown; LOST if the connection is gone;
+     *     STUCK if it does not end in time
      */
     CommandResult end(Duration timeout) throws RemoteException, InterruptedException {
         endInput();
@@ -124,7 +125,7 @@ final class Feed implements AutoCloseable {
             int status = ended.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             return new CommandResult(status, "", errors.text());
         } catch (ExecutionException e) {
-            throw new RemoteException(Reason.LOST, "a command at " + site + " was cut off", e);
+            throw new RemoteException(ended(), "a command at " + site + " was cut off", e);
         } catch (TimeoutException e) {
             throw new RemoteException(
                     Reason.STUCK, "a command at " + site + " did not end within " + timeout.toSeconds() + " s", e);
@@ -197,7 +198,12 @@ final class Feed implements AutoCloseable {
         } catch (ExecutionException | TimeoutException unknown) {
             // Its error output may say enough.
         }
-        return new RemoteException(Reason.REFUSED, "a command at %s ended early: %s".formatted(site, errors.text()), e);
+        return new RemoteException(ended(), "a command at %s ended early: %s".formatted(site, errors.text()), e);
+    }
+
+    /** Returns why a command has ended: by itself, or with the connection. */
+    private Reason ended() {
+        return session.isOpen() ? Reason.REFUSED : Reason.LOST;
     }
 
     private void over(@Nullable Integer status) {

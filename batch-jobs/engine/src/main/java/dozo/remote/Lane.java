@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
@@ -52,6 +53,10 @@ public final class Lane implements AutoCloseable {
     private final SiteAddress site;
     private final int number;
     private final ClientSession session;
+
+    /** Whether a shell at the site has ever answered, on any lane. */
+    private final AtomicBoolean shellAnswers;
+
     private final List<Sftp> channels = new CopyOnWriteArrayList<>();
 
     /** Channels that get no new work: those who have one may go on using it. */
@@ -80,7 +85,8 @@ public final class Lane implements AutoCloseable {
     private volatile boolean serverIsMute;
     private long roomComesBefore = System.nanoTime();
 
-    private Lane(SiteAddress site, int number, ClientSession session, Sftp first) {
+    private Lane(SiteAddress site, int number, ClientSession session, AtomicBoolean shellAnswers, Sftp first) {
+        this.shellAnswers = shellAnswers;
         this.site = site;
         this.number = number;
         this.session = session;
@@ -88,9 +94,9 @@ public final class Lane implements AutoCloseable {
     }
 
     /** Returns a lane on this connection, with fewer channels if the site does not allow as many as wanted. */
-    static Lane on(SiteAddress site, int number, ClientSession session, int channelsWanted)
+    static Lane on(SiteAddress site, int number, ClientSession session, AtomicBoolean shellAnswers, int channelsWanted)
             throws RemoteException, InterruptedException {
-        Lane lane = new Lane(site, number, session, Sftp.open(site, session));
+        Lane lane = new Lane(site, number, session, shellAnswers, Sftp.open(site, session));
         lane.widen(channelsWanted);
         return lane;
     }
@@ -235,9 +241,9 @@ public final class Lane implements AutoCloseable {
         return List.copyOf(channels);
     }
 
-    /** Returns how long one request and its answer took while nothing else was in flight. */
+    /** Returns the least time, in nanoseconds, that an answer has taken so far. */
     long roundTripNanos() {
-        return channels.getFirst().roundTripNanos();
+        return channels.stream().mapToLong(Sftp::roundTripNanos).min().orElseThrow();
     }
 
     /** Returns how long, in nanoseconds, the site has accepted none of the data being sent. */
@@ -413,14 +419,29 @@ public final class Lane implements AutoCloseable {
     }
 
     /**
-     * Throws the stored failure. UNSUPPORTED is kept for all later callers; any other failure is reported to one caller
-     * only.
+     * Throws the stored failure. UNSUPPORTED, also that of a site whose shell has never answered, is kept for all later
+     * callers; any other failure is reported to one caller only.
      */
     private void throwIfNoShell() throws RemoteException {
         RemoteException failed = noShell;
         if (failed != null) {
-            noShell = failed.reason() == Reason.UNSUPPORTED ? failed : null;
-            throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
+            Reason reason = isMute(failed) ? Reason.UNSUPPORTED : failed.reason();
+            noShell = reason == Reason.UNSUPPORTED ? failed : null;
+            throw new RemoteException(reason, String.valueOf(failed.getMessage()), failed);
+        }
+    }
+
+    private boolean isMute(RemoteException failed) {
+        return failed.reason() == Reason.STUCK && !shellAnswers.get();
+    }
+
+    /** Returns what happened if commands cannot be used because the site's shell has never answered. */
+    Optional<String> muteShell() {
+        lock.lock();
+        try {
+            return Optional.ofNullable(noShell).filter(this::isMute).map(RemoteException::getMessage);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -448,7 +469,10 @@ public final class Lane implements AutoCloseable {
             } catch (TurnedAway e) {
                 if (!worthAnotherTry()) {
                     throwIfStuck();
-                    throw new RemoteException(Reason.UNSUPPORTED, site + " has no channel for commands", e);
+                    throw new RemoteException(
+                            session.isOpen() ? Reason.UNSUPPORTED : Reason.LOST,
+                            site + " has no channel for commands",
+                            e);
                 }
             }
         }
@@ -473,6 +497,7 @@ public final class Lane implements AutoCloseable {
         try {
             starting = false;
             if (shell != null) {
+                shellAnswers.set(true);
                 shells++;
                 idleShells.push(shell);
             } else if (shells > 0) {

@@ -272,7 +272,11 @@ public final class Lanes implements AutoCloseable {
 
     private <T> Optional<T> archive(Function<Lane, T> on) throws RemoteException, InterruptedException {
         Lane next = next();
-        if (!TarFeed.pays(next)) {
+        if (!TarFeed.pays(next) && all().stream().noneMatch(TarFeed::pays)) {
+            return Optional.empty();
+        }
+        // A shell that has never answered would cost each archive a time-out.
+        if (all().stream().anyMatch(lane -> lane.muteShell().isPresent())) {
             return Optional.empty();
         }
         if (!isFar()) {
@@ -300,13 +304,13 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    /** Returns the least busy open lane. Waits while there is none; throws if none can be opened. */
+    /** Returns the least busy open lane. Waits while there is none; throws if none can be opened, LOST after {@link #close}. */
     public Lane next() throws RemoteException, InterruptedException {
         lock.lockInterruptibly();
         try {
             while (true) {
                 if (closed) {
-                    throw new IllegalStateException("the lanes to " + site + " are closed");
+                    throw new RemoteException(Reason.LOST, "the connections to " + site + " were closed");
                 }
                 dropLost();
                 takeBack();

@@ -63,7 +63,7 @@ final class Pipeline {
     private final ProgramChannel channel;
     private final BlockingQueue<Request> queue = new LinkedBlockingQueue<>();
     private final AtomicInteger ids = new AtomicInteger();
-    private final ConcurrentHashMap<Integer, CompletableFuture<Reply>> unanswered = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Integer, Answer> unanswered = new ConcurrentHashMap<>();
     private final Semaphore requests = new Semaphore(IN_FLIGHT_MAX);
     private final Semaphore unansweredBytes = new Semaphore(UNANSWERED_BYTES_MAX);
     private final Semaphore askedBytes = new Semaphore(ASKED_BYTES_MAX);
@@ -74,10 +74,17 @@ final class Pipeline {
     /** When the last answer came, or the first request after a time without any, in {@link System#nanoTime} terms. */
     private volatile long heardNanos = System.nanoTime();
 
+    private volatile long leastNanos = Long.MAX_VALUE;
+
     private final LongAdder bytesMoved = new LongAdder();
 
     /** Used only by the sending thread. */
     private final ChannelWriter writer;
+
+    /** An answer that is due, and since when. */
+    private static final class Answer extends CompletableFuture<Reply> {
+        private final long askedNanos = System.nanoTime();
+    }
 
     /** A request in the queue; {@code block} is sent after it and returned. */
     private record Request(Packet head, int id, @Nullable Block block) {
@@ -100,7 +107,7 @@ final class Pipeline {
         ProgramChannel channel = ProgramChannel.subsystem("sftp");
         try {
             session.getService(ConnectionService.class).registerChannel(channel);
-        } catch (IOException e) {
+        } catch (IOException | IllegalStateException e) {
             throw new RemoteException(Reason.LOST, "the connection to " + site + " is gone", e);
         }
         Pipeline pipeline = new Pipeline(site, channel);
@@ -133,7 +140,7 @@ final class Pipeline {
         try {
             return await(enqueue(VERSION_ID, Packet.of(Packet.INIT).uint32(3), null), START_TIMEOUT);
         } catch (RemoteException e) {
-            if (e.reason() != Reason.LOST) {
+            if (e.reason() != Reason.LOST || !channel.getSession().isOpen()) {
                 throw e;
             }
             throw new RemoteException(Reason.NO_SFTP, site + " accepts the login but offers no SFTP", e);
@@ -212,7 +219,7 @@ final class Pipeline {
     }
 
     private CompletableFuture<Reply> enqueue(int id, Packet head, @Nullable Block block) throws RemoteException {
-        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        Answer answer = new Answer();
         if (unanswered.isEmpty()) {
             heardNanos = System.nanoTime();
         }
@@ -273,6 +280,11 @@ final class Pipeline {
     /** Returns how long ago, in nanoseconds, the last answer came; 0 while one is due. */
     long idleNanos() {
         return unanswered.isEmpty() ? System.nanoTime() - heardNanos : 0;
+    }
+
+    /** Returns the least time, in nanoseconds, that an answer has taken so far: one slow answer is no long distance. */
+    long leastNanos() {
+        return leastNanos;
     }
 
     /** Returns the bytes sent and the content received so far, without SSH's own bytes. */
@@ -429,12 +441,14 @@ final class Pipeline {
         private void dispatch(ByteBuffer bytes) throws RemoteException {
             int type = bytes.get() & 0xFF;
             int id = type == Packet.VERSION ? VERSION_ID : bytes.getInt();
-            CompletableFuture<Reply> waiting = unanswered.remove(id);
+            Answer waiting = unanswered.remove(id);
             if (waiting == null) {
                 throw new RemoteException(Reason.PROTOCOL, site + " sent an answer to an unknown request");
             }
             requests.release();
             heardNanos = System.nanoTime();
+            // NB: only the thread that reads the socket writes it.
+            leastNanos = Math.min(leastNanos, heardNanos - waiting.askedNanos);
             waiting.complete(new Reply(type, bytes.slice(), Pipeline.this::die));
         }
     }

@@ -291,16 +291,25 @@ public final class Sftp {
     }
 
     /**
-     * Renames a file and atomically replaces a file of the new name; a folder is never replaced. Throws UNSUPPORTED if
-     * the site does not offer {@code posix-rename@openssh.com}: any other way leaves the name unused for a moment.
+     * Renames a file and atomically replaces a file of the new name; a folder is never replaced. If the site does not
+     * offer {@code posix-rename@openssh.com}, it renames to an unused name and throws UNSUPPORTED if the name is in use:
+     * any other way leaves the name unused for a moment.
      */
     public void replace(FilePath from, FilePath to) throws RemoteException, InterruptedException {
-        if (!extensions.contains(POSIX_RENAME)) {
-            throw new RemoteException(
-                    Reason.UNSUPPORTED, "the site cannot replace a file atomically; remove " + to + " there first");
+        if (extensions.contains(POSIX_RENAME)) {
+            Packet request = Packet.extended(POSIX_RENAME).string(raw(from)).string(raw(to));
+            expectOk(pipeline.ask(request), to, Deed.RENAME);
+            return;
         }
-        Packet request = Packet.extended(POSIX_RENAME).string(raw(from)).string(raw(to));
-        expectOk(pipeline.ask(request), to, Deed.RENAME);
+        try {
+            rename(from, to);
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.EXISTS) {
+                throw e;
+            }
+            throw new RemoteException(
+                    Reason.UNSUPPORTED, "the site cannot replace a file atomically; remove " + to + " there first", e);
+        }
     }
 
     /**
@@ -313,7 +322,7 @@ public final class Sftp {
             throws RemoteException, InterruptedException {
         Map<FilePath, CompletableFuture<Reply>> answers = new HashMap<>();
         for (Map.Entry<FilePath, FilePath> name : names.entrySet()) {
-            Packet request = replacing
+            Packet request = replacing && extensions.contains(POSIX_RENAME)
                     ? Packet.extended(POSIX_RENAME).string(raw(name.getKey()))
                     : at(Packet.RENAME, name.getKey());
             answers.put(name.getKey(), pipeline.send(request.string(raw(name.getValue()))));
@@ -521,9 +530,12 @@ public final class Sftp {
         return extensions;
     }
 
-    /** Returns how long the first request took, one that costs the site no work; almost 0 if there was none. */
+    /**
+     * Returns the least time that an answer has taken so far; almost 0 if there was no first request that costs the site
+     * no work.
+     */
     long roundTripNanos() {
-        return roundTripNanos;
+        return Math.min(roundTripNanos, pipeline.leastNanos());
     }
 
     /** Returns whether a block for a file here is available without waiting. */

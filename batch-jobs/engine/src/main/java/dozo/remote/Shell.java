@@ -68,7 +68,7 @@ final class Shell implements AutoCloseable {
      * Starts a shell.
      *
      * @throws TurnedAway if the site has no channel for it
-     * @throws RemoteException UNSUPPORTED if the account may not run commands
+     * @throws RemoteException UNSUPPORTED if the account may not run commands; STUCK if the login shell does not answer
      */
     static Shell start(SiteAddress site, ClientSession session)
             throws TurnedAway, RemoteException, InterruptedException {
@@ -147,7 +147,12 @@ final class Shell implements AutoCloseable {
             return new CommandResult(status, output.text(), errors.text());
         } catch (TimeoutException e) {
             throw new RemoteException(
-                    Reason.STUCK, "a command at " + site + " did not end within " + timeout.toSeconds() + " s", e);
+                    Reason.STUCK,
+                    ready
+                            ? "a command at " + site + " did not end within " + timeout.toSeconds() + " s"
+                            : "the login shell at " + site + " did not run a command within " + timeout.toSeconds()
+                                    + " s",
+                    e);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof TooMuch) {
                 throw new RemoteException(Reason.PROTOCOL, "a command at " + site + " printed more than 64 MiB", e);

@@ -144,6 +144,10 @@ public record SiteCheck(
         if (probe.writable()) {
             early.digest.complete(probe.digest());
         }
+        boolean syncsAtOnce = RemoteException.join(sync);
+        lane.muteShell()
+                .ifPresent(
+                        what -> findings.add(what + "; no commands are used there, and files are read back instead"));
         return new SiteCheck(
                 lane.serverVersion(),
                 lane.keyExchange(),
@@ -155,7 +159,7 @@ public record SiteCheck(
                 sftp.extensions(),
                 probe.digest(),
                 probe.digestBytesPerSecond(),
-                RemoteException.join(sync),
+                syncsAtOnce,
                 probe.unpacksTar(),
                 probe.linksFiles(),
                 probe.cache(),

@@ -6,7 +6,9 @@ import java.security.KeyPair;
 import java.security.PublicKey;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -34,6 +36,7 @@ import org.apache.sshd.common.config.keys.FilePasswordProvider;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
 import org.apache.sshd.common.kex.BuiltinDHFactories;
+import org.apache.sshd.common.kex.KexProposalOption;
 import org.apache.sshd.common.keyprovider.KeyIdentityProvider;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.mac.BuiltinMacs;
@@ -71,10 +74,18 @@ final class SshLogin implements AutoCloseable {
             BuiltinDHFactories.dhg18_512,
             BuiltinDHFactories.dhg14_256);
 
+    /** What both sides must have in common, and its name. */
+    private static final Map<KexProposalOption, String> NEGOTIATED = new EnumMap<>(Map.of(
+            KexProposalOption.ALGORITHMS, "key exchange",
+            KexProposalOption.SERVERKEYS, "host key type",
+            KexProposalOption.C2SENC, "cipher",
+            KexProposalOption.C2SMAC, "MAC"));
+
     private static final AttributeKey<AtomicBoolean> OTHER_HOST_KEY = new AttributeKey<>();
 
     private final SiteAddress site;
     private final SshClient client;
+    private final AtomicBoolean shellAnswers = new AtomicBoolean();
     private final Optional<SshLogin> jump;
 
     private SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump) {
@@ -190,7 +201,7 @@ final class SshLogin implements AutoCloseable {
     Lane lane(int number, int channels) throws RemoteException, InterruptedException {
         ClientSession session = session();
         try {
-            return Lane.on(site, number, session, channels);
+            return Lane.on(site, number, session, shellAnswers, channels);
         } catch (RemoteException | InterruptedException e) {
             session.close(true);
             throw e;
@@ -212,10 +223,10 @@ final class SshLogin implements AutoCloseable {
         } catch (IOException e) {
             session.close(true);
             Lane.rethrowInterruption(e);
-            throw refused(otherHostKey.get(), e);
+            throw refused(session, otherHostKey.get(), e);
         } catch (IllegalStateException closedAlready) {
             session.close(true);
-            throw refused(otherHostKey.get(), new IOException(closedAlready));
+            throw refused(session, otherHostKey.get(), new IOException(closedAlready));
         }
     }
 
@@ -262,7 +273,11 @@ final class SshLogin implements AutoCloseable {
         }
     }
 
-    private RemoteException refused(boolean otherHostKey, IOException e) {
+    private RemoteException refused(ClientSession session, boolean otherHostKey, IOException e) {
+        Optional<String> missing = missing(session);
+        if (missing.isPresent()) {
+            return new RemoteException(Reason.PROTOCOL, site + " offers no accepted " + missing.get(), e);
+        }
         if (otherHostKey) {
             return new RemoteException(
                     Reason.HOST_KEY,
@@ -275,14 +290,30 @@ final class SshLogin implements AutoCloseable {
         return switch (code) {
             case SshConstants.SSH2_DISCONNECT_NO_MORE_AUTH_METHODS_AVAILABLE,
                     SshConstants.SSH2_DISCONNECT_ILLEGAL_USER_NAME -> keyRefused(e);
-            case SshConstants.SSH2_DISCONNECT_KEY_EXCHANGE_FAILED ->
-                new RemoteException(Reason.PROTOCOL, site + " offers no accepted cipher or key exchange", e);
             default ->
                 message.contains("authentication")
                         ? keyRefused(e)
                         : new RemoteException(
                                 Reason.UNREACHABLE, site + " closed the connection before the login was complete", e);
         };
+    }
+
+    /** Returns of what kind the server offers nothing that is accepted here, with both lists; empty if there is none. */
+    private static Optional<String> missing(ClientSession session) {
+        Map<KexProposalOption, String> offers = session.getServerKexProposals();
+        // AES-GCM is preferred, and needs no MAC.
+        boolean needsMac = !String.valueOf(offers.get(KexProposalOption.C2SENC)).contains("-gcm@openssh.com");
+        for (Map.Entry<KexProposalOption, String> kind : NEGOTIATED.entrySet()) {
+            String offered = offers.get(kind.getKey());
+            String accepted = session.getClientKexProposals().get(kind.getKey());
+            if (offered != null
+                    && accepted != null
+                    && (needsMac || kind.getKey() != KexProposalOption.C2SMAC)
+                    && Collections.disjoint(List.of(offered.split(",")), List.of(accepted.split(",")))) {
+                return Optional.of("%s: expected one of %s, found %s".formatted(kind.getValue(), accepted, offered));
+            }
+        }
+        return Optional.empty();
     }
 
     private RemoteException keyRefused(IOException e) {

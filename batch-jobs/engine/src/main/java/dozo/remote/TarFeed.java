@@ -109,7 +109,8 @@ public final class TarFeed implements AutoCloseable {
     /**
      * Ends the archive, and waits until tar has unpacked it.
      *
-     * @throws RemoteException REFUSED if tar reports an error; STUCK if it does not end in time; LOST if it was cut off
+     * @throws RemoteException REFUSED if tar reports an error or is killed; STUCK if it does not end in time; LOST if the
+     *     connection is gone
      */
     public void end() throws RemoteException, InterruptedException {
         if (files == 0) {

@@ -2,7 +2,6 @@ package dozo.send;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.remote.Lanes;
@@ -74,9 +73,9 @@ final class HardLinks {
         long bytes = copies.stream()
                 .mapToLong(copy -> copy.entry().facts().sizeBytes())
                 .sum();
-        Map<FilePath, Digest> found = prover.digests(names, bytes);
+        Prover.Said found = prover.digests(names, bytes);
         Set<Verified> intact = new HashSet<>(copies);
-        intact.removeIf(copy -> !Objects.equals(found.get(route.finalName(copy.entry())), copy.digest()));
+        intact.removeIf(copy -> !Objects.equals(found.of(route.finalName(copy.entry())), copy.digest()));
         Map<Verified, Boolean> asSealed = workers.each(
                 intact,
                 copy -> isDone(() -> lanes.over(lane -> lane.sftp()

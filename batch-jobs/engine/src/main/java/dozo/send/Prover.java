@@ -27,6 +27,19 @@ final class Prover {
     private final SiteSync sync = new SiteSync();
 
     /**
+     * What a site said of files.
+     *
+     * @param why why there are no digests, as the end of a sentence; empty if the command ended
+     */
+    record Said(Map<FilePath, Digest> digests, String why) {
+
+        @Nullable
+        Digest of(FilePath file) {
+            return digests.get(file);
+        }
+    }
+
+    /**
      * @param readBackOneIn compares one in this many digests computed at the site, chosen at random, with the bytes
      *     read back: a command there that is sometimes wrong is detected some day (ADR 0027); 0: none
      */
@@ -40,13 +53,13 @@ final class Prover {
 
     /**
      * Returns the site's digests of these files, which are on its disk by then: the site syncs while it computes. If
-     * the command gets stuck on two lanes, the result is empty.
+     * the command gets stuck on two lanes, there are none.
      *
      * @param bytes the total size of the files
      */
-    Map<FilePath, Digest> digests(List<FilePath> files, long bytes) throws RemoteException, InterruptedException {
+    Said digests(List<FilePath> files, long bytes) throws RemoteException, InterruptedException {
         if (files.isEmpty()) {
-            return Map.of();
+            return new Said(Map.of(), "");
         }
         Future<@Nullable Void> synced = workers.begin(() -> {
             syncAll();
@@ -57,12 +70,12 @@ final class Prover {
             try (Stay _ = gauges.naming.enter()) {
                 Workers.join(synced);
             }
-            return digests;
+            return new Said(digests, "");
         } catch (RemoteException e) {
             if (e.reason() != Reason.STUCK) {
                 throw e;
             }
-            return Map.of();
+            return new Said(Map.of(), ": " + e.getMessage());
         } finally {
             synced.cancel(true);
         }

@@ -307,18 +307,18 @@ public final class Sender implements AutoCloseable {
                     return write(lane, file);
                 }));
         long bytes = written.values().stream().mapToLong(Written::bytes).sum();
-        Map<FilePath, Digest> found =
+        Prover.Said found =
                 prover.digests(files.stream().map(Placing::temporary).toList(), bytes);
         Map<Placing, Digest> digests = new HashMap<>();
         List<Placing> again = new ArrayList<>();
         for (Placing file : files) {
             Digest sent = requireNonNull(written.get(file)).digest;
             digests.put(file, sent);
-            if (!file.standing.isEmpty() && !Objects.equals(sent, found.get(file.temporary()))) {
+            if (!file.standing.isEmpty() && !Objects.equals(sent, found.of(file.temporary()))) {
                 // The existing file did not contain the expected parts.
                 again.add(file.whole());
             } else {
-                checkWritten(file.finalName(), sent, found.get(file.temporary()));
+                checkWritten(file, sent, found);
             }
         }
         if (!again.isEmpty()) {
@@ -334,14 +334,17 @@ public final class Sender implements AutoCloseable {
         return lanes.over(lane -> tree.putAside(lane, route, route.top().resolve(inBag)));
     }
 
-    private static void checkWritten(FilePath finalName, Digest sent, @Nullable Digest found) throws RemoteException {
+    private static void checkWritten(Placing file, Digest sent, Prover.Said said) throws RemoteException {
+        Digest found = said.of(file.temporary());
         if (found == null) {
-            throw new RemoteException(Reason.REFUSED, "the site returned no digest for %s".formatted(finalName));
+            throw new RemoteException(
+                    Reason.REFUSED, "the site returned no digest for %s%s".formatted(file.finalName(), said.why()));
         }
         if (!found.equals(sent)) {
             throw new RemoteException(
                     Reason.REFUSED,
-                    "%s: checksum mismatch: digest %s at the site, expected %s".formatted(finalName, found, sent));
+                    "%s: checksum mismatch: digest %s at the site, expected %s"
+                            .formatted(file.finalName(), found, sent));
         }
     }
 
@@ -587,7 +590,7 @@ public final class Sender implements AutoCloseable {
     private Map<Entry, Outcome> sendAndProve(Route route, List<Entry> files, Earlier earlier, boolean look)
             throws RemoteException, InterruptedException {
         Map<Entry, Arrival> arrivals = sendFiles(route, files, earlier, look);
-        Map<FilePath, Digest> found = digestsAtSite(arrivals.values().stream()
+        Prover.Said found = digestsAtSite(arrivals.values().stream()
                 .filter(Arrived.class::isInstance)
                 .map(Arrived.class::cast)
                 .toList());
@@ -595,7 +598,7 @@ public final class Sender implements AutoCloseable {
         Map<Entry, Arrived> proven = new HashMap<>();
         arrivals.forEach((file, arrival) -> {
             Outcome compared = switch (arrival) {
-                case Arrived arrived -> compare(arrived, found.get(arrived.lies()));
+                case Arrived arrived -> compare(arrived, found);
                 case Missing(Failed failed) -> failed;
             };
             outcomes.put(file, compared);
@@ -907,8 +910,7 @@ public final class Sender implements AutoCloseable {
         return switch (arrival) {
             case Missing(Failed failed) -> failed;
             case Arrived arrived -> {
-                Outcome proven =
-                        compare(arrived, digestsAtSite(List.of(arrived)).get(arrived.lies()));
+                Outcome proven = compare(arrived, digestsAtSite(List.of(arrived)));
                 yield proven instanceof Verified ? publishSynced(route, arrived, earlier) : proven;
             }
         };
@@ -928,7 +930,7 @@ public final class Sender implements AutoCloseable {
                         file, digest(route, source), finalName, there.get().mode());
                 Map<FilePath, Digest> found =
                         site.digests(lane, List.of(finalName), there.get().sizeBytes());
-                if (compare(standing, found.get(finalName)) instanceof Verified) {
+                if (compare(standing, new Prover.Said(found, "")) instanceof Verified) {
                     return standing;
                 }
             }
@@ -985,13 +987,14 @@ public final class Sender implements AutoCloseable {
         });
     }
 
-    private static Outcome compare(Arrived arrived, @Nullable Digest found) {
+    private static Outcome compare(Arrived arrived, Prover.Said said) {
         Entry file = arrived.file();
-        if (found == null && arrived.inArchive()) {
+        Digest found = said.of(arrived.lies());
+        if (found == null && said.why().isEmpty() && arrived.inArchive()) {
             return new Failed(file, Problem.MISMATCHED, file.path() + ": tar at the site did not unpack it");
         }
         if (found == null) {
-            return new Failed(file, Problem.UNPROVEN, file.path() + ": the site returned no digest");
+            return new Failed(file, Problem.UNPROVEN, file.path() + ": the site returned no digest" + said.why());
         }
         return found.equals(arrived.digest())
                 ? new Verified(file, found)
@@ -1002,7 +1005,7 @@ public final class Sender implements AutoCloseable {
                                 .formatted(file.path(), found, arrived.digest()));
     }
 
-    private Map<FilePath, Digest> digestsAtSite(List<Arrived> arrived) throws RemoteException, InterruptedException {
+    private Prover.Said digestsAtSite(List<Arrived> arrived) throws RemoteException, InterruptedException {
         List<FilePath> names = arrived.stream().map(Arrived::lies).toList();
         long bytes = arrived.stream()
                 .mapToLong(each -> each.file().facts().sizeBytes())

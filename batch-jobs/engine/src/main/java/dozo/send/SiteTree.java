@@ -77,8 +77,8 @@ final class SiteTree {
                 }
                 return aside;
             } catch (RemoteException e) {
-                boolean mayStand = e.reason() == Reason.EXISTS || e.reason() == Reason.NO_SUCH_FILE;
-                if (!mayStand) {
+                if (!Set.of(Reason.EXISTS, Reason.NO_SUCH_FILE, Reason.UNSUPPORTED)
+                        .contains(e.reason())) {
                     throw e;
                 }
                 listed.requireOwn(lane, finalName);
@@ -89,7 +89,7 @@ final class SiteTree {
                 if (settleStanding(lane, temporary, finalName, proven, facts, shared)) {
                     return aside;
                 }
-                if (e.reason() == Reason.NO_SUCH_FILE) {
+                if (e.reason() != Reason.EXISTS) {
                     throw e;
                 }
             }

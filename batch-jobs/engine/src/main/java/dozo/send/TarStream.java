@@ -5,6 +5,7 @@ import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCheck;
 import dozo.remote.TarFeed;
 import dozo.send.Arrival.Arrived;
@@ -94,7 +95,8 @@ final class TarStream {
                 return arrivals;
             }
         } catch (RemoteException e) {
-            if (broken.incrementAndGet() == BROKEN_MAX) {
+            // A lost connection says nothing about archives.
+            if (e.reason() != Reason.LOST && broken.incrementAndGet() == BROKEN_MAX) {
                 givenUp.accept("%d archives in a row failed, and files are sent by SFTP only: %s"
                         .formatted(BROKEN_MAX, e.getMessage()));
             }

@@ -2,6 +2,7 @@ package dozo.send;
 
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -11,9 +12,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/** Threads that work at a site, limited by the files that may be open there. */
+/** Threads that work at a site, limited by the files that may be open there. After {@link #close} all work is LOST. */
 final class Workers implements AutoCloseable {
 
     private final Lanes lanes;
@@ -33,7 +35,7 @@ final class Workers implements AutoCloseable {
         Map<K, T> results = new HashMap<>();
         try {
             for (K one : all) {
-                running.put(one, threads.submit(() -> {
+                running.put(one, begin(() -> {
                     lanes.files().acquire();
                     try {
                         return work.of(one);
@@ -52,8 +54,22 @@ final class Workers implements AutoCloseable {
     }
 
     /** Begins work, to be {@linkplain #join waited for}. */
-    <T extends @Nullable Object> Future<T> begin(Callable<T> work) {
-        return threads.submit(work);
+    <T extends @Nullable Object> Future<T> begin(Callable<T> work) throws RemoteException {
+        try {
+            return threads.submit(() -> {
+                try {
+                    return work.call();
+                } catch (InterruptedException e) {
+                    throw threads.isShutdown() ? closed(e) : e;
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            throw closed(e);
+        }
+    }
+
+    private static RemoteException closed(Exception cause) {
+        return new RemoteException(Reason.LOST, "the connections to the site were closed during the work", cause);
     }
 
     /** Waits for another thread's work, and throws its failure: the very same exception. */
@@ -71,7 +87,7 @@ final class Workers implements AutoCloseable {
         }
     }
 
-    /** Interrupts all work. */
+    /** Interrupts all work, which fails with LOST. */
     @Override
     public void close() {
         threads.shutdownNow();

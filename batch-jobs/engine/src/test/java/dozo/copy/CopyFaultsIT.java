@@ -6,18 +6,24 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
+import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.ChildProcess;
 import dozo.remote.Lanes;
+import dozo.remote.LyingTools;
+import dozo.remote.Patience;
+import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SilentRelay;
 import dozo.remote.SiteAddress;
+import dozo.remote.SiteCheck;
 import dozo.remote.TestLanes;
 import dozo.remote.Tmpfs;
 import dozo.send.FaultySite;
+import dozo.send.Throttle;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -171,6 +177,44 @@ class CopyFaultsIT extends CopyTest {
                 .containsExactlyInAnyOrder("folder SITE_REFUSED", "folder/file SITE_REFUSED");
         assertThat(root.resolve("to/folder")).hasContent("somebody's");
         assertThat(root.resolve("to/fine")).hasContent("fine");
+    }
+
+    @Test
+    void aSiteWhoseCommandsNeverAnswerGetsEverythingOnce() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            Trees.write(source.resolve("file" + i), 100_000 + i);
+        }
+        Trees.write(source.resolve("large"), LARGE);
+        try (LoopbackSite site = new LyingTools(folder).serve(root, "echo Menu; exec sleep 600")) {
+            CopyToSite there = copy(site.address(), 1);
+            Progress progress = run(there);
+
+            assertComplete(progress);
+            assertThat(progress.bytesMoved()).isEqualTo(progress.bytes());
+
+            Path back = folder.resolve("back");
+            CopyFromSite here = new CopyFromSite(site.address(), List.of(TO), back, false, lanes(1));
+            assertThat(run(here).complete()).isTrue();
+            Trees.assertSame(source, back);
+        }
+    }
+
+    @Test
+    void aDigestCommandThatHangsDuringAFetchIsReplacedByReadingBack() throws Exception {
+        Path file = Files.writeString(root.resolve("file"), "content");
+        LyingTools tools = new LyingTools(folder);
+        tools.are("real \"$@\"");
+        try (LoopbackSite site = tools.serve(root);
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            RemoteDigest digest = SiteCheck.of(lanes.next()).digest();
+            assertThat(digest.method()).startsWith("exec ");
+            tools.are("exec sleep 60");
+
+            SiteFiles files = new SiteFiles(lanes, digest.with(new Patience(Duration.ofMillis(300))), new Throttle(0));
+
+            assertThat(files.digests(List.of(FilePath.of("file")), 7))
+                    .isEqualTo(Map.of(FilePath.of("file"), Digest.ofContent(Files.readAllBytes(file))));
+        }
     }
 
     @Test

@@ -104,6 +104,39 @@ class CopyToSiteIT extends CopyTest {
     }
 
     @Test
+    void aServerWithoutAnyExtensionGetsEverythingButWhatItCannotReplace() throws Exception {
+        makeOddTree();
+        Files.createSymbolicLink(source.resolve("link that changes"), Path.of("touched"));
+        Files.writeString(source.resolve("file that changes"), "before");
+        Path touched = Files.writeString(source.resolve("touched"), "same");
+        site.close();
+        site = openSsh("ForceCommand internal-sftp -P posix-rename,hardlink,fsync,statvfs,limits,copy-data,lsetstat");
+
+        Progress first = copy();
+
+        assertThat(findings).isEmpty();
+        assertThat(first.complete()).isTrue();
+        Trees.assertSame(source, root.resolve("to"));
+
+        Files.delete(source.resolve("link that changes"));
+        Files.createSymbolicLink(source.resolve("link that changes"), Path.of("new file"));
+        Files.writeString(source.resolve("file that changes"), "after it");
+        Files.writeString(source.resolve("new file"), "new");
+        Files.setLastModifiedTime(touched, LONG_AGO);
+        copy();
+
+        assertThat(findings)
+                .extracting(finding -> finding.path() + " " + finding.problem())
+                .containsExactlyInAnyOrder("file that changes SITE_REFUSED", "link that changes SITE_REFUSED");
+        assertThat(findings)
+                .allSatisfy(finding -> assertThat(finding.message())
+                        .contains("the site cannot replace a file atomically; remove " + finding.path()));
+        assertThat(root.resolve("to/file that changes")).hasContent("before");
+        assertThat(root.resolve("to/new file")).hasContent("new");
+        assertThat(Files.getLastModifiedTime(root.resolve("to/touched"))).isEqualTo(LONG_AGO);
+    }
+
+    @Test
     void bothWaysInGiveTheSameTree() throws Exception {
         makeOddTree();
         for (boolean sftpAlone : List.of(true, false)) {

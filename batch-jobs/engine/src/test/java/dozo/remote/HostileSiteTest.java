@@ -2,6 +2,7 @@ package dozo.remote;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
@@ -14,11 +15,15 @@ import java.io.OutputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.common.signature.BuiltinSignatures;
 import org.apache.sshd.server.Environment;
 import org.apache.sshd.server.ExitCallback;
 import org.apache.sshd.server.SshServer;
@@ -157,6 +162,49 @@ class HostileSiteTest {
         }
     }
 
+    @Test
+    void aServerWithNoHostKeyOfAnAcceptedTypeSaysSo() throws Exception {
+        try (LoopbackSite keys = LoopbackSite.embedded(temp.resolve("state"), temp.resolve("root"), 0);
+                SshServer server = server((type, id, bytes, out) -> status(out, id, 2));
+                Lanes lanes = Lanes.to(address(keys, server), 1)) {
+            server.setKeyPairProvider(KeyPairProvider.wrap(
+                    org.apache.sshd.common.config.keys.KeyUtils.generateKeyPair(KeyPairProvider.SSH_RSA, 2048)));
+            server.setSignatureFactories(List.of(BuiltinSignatures.rsa));
+
+            assertThatThrownBy(lanes::next)
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL))
+                    .hasMessageContaining("offers no accepted host key type: expected one of ssh-ed25519,")
+                    .hasMessageEndingWith(", found ssh-rsa");
+        }
+    }
+
+    /** The first answer gives the limits. */
+    @Test
+    void oneSlowFirstAnswerDoesNotMakeASiteTooFarForArchives() throws Exception {
+        Script slowFirst = (type, id, bytes, out) -> {
+            if ((type & 0xFF) == Packet.EXTENDED) {
+                new CompletableFuture<>()
+                        .completeOnTimeout(true, 200, TimeUnit.MILLISECONDS)
+                        .join();
+                out.writeInt(1 + 4 + 4 * 8);
+                out.writeByte(Packet.EXTENDED_REPLY);
+                out.writeInt(id);
+                out.write(new byte[4 * 8]);
+            } else {
+                status(out, id, 2);
+            }
+        };
+        try (LoopbackSite keys = LoopbackSite.embedded(temp.resolve("state"), temp.resolve("root"), 0);
+                SshServer server = server(slowFirst, "limits@openssh.com");
+                Lanes lanes = Lanes.to(address(keys, server), 1)) {
+            Lane lane = lanes.next();
+            assertThat(lane.sftp().lstat(FILE)).isEmpty();
+
+            assertThat(TarFeed.pays(lane)).isTrue();
+        }
+    }
+
     /** A server that does not answer writes until it is told to. */
     private static final class Held implements Script {
 
@@ -224,7 +272,7 @@ class HostileSiteTest {
                 honest.host(), server.getPort(), honest.user(), honest.root(), honest.identity(), hostKey);
     }
 
-    private static SshServer server(Script script) throws Exception {
+    private static SshServer server(Script script, String... extensions) throws Exception {
         SshServer server = SshServer.setUpDefaultServer();
         server.setHost("127.0.0.1");
         server.setKeyPairProvider(
@@ -238,7 +286,7 @@ class HostileSiteTest {
 
             @Override
             public Command createSubsystem(ChannelSession channel) {
-                return new Scripted(script);
+                return new Scripted(script, extensions);
             }
         }));
         server.start();
@@ -266,11 +314,13 @@ class HostileSiteTest {
     private static final class Scripted implements Command {
 
         private final Script script;
+        private final String[] extensions;
         private InputStream in = InputStream.nullInputStream();
         private OutputStream out = OutputStream.nullOutputStream();
 
-        Scripted(Script script) {
+        Scripted(Script script, String... extensions) {
             this.script = script;
+            this.extensions = extensions;
         }
 
         @Override
@@ -295,9 +345,17 @@ class HostileSiteTest {
                 try (DataInputStream requests = new DataInputStream(in);
                         DataOutputStream answers = new DataOutputStream(out)) {
                     requests.skipNBytes(requests.readInt());
-                    answers.writeInt(5);
+                    int names = Arrays.stream(extensions)
+                            .mapToInt(name -> 4 + name.length() + 4)
+                            .sum();
+                    answers.writeInt(5 + names);
                     answers.writeByte(Packet.VERSION);
                     answers.writeInt(3);
+                    for (String name : extensions) {
+                        answers.writeInt(name.length());
+                        answers.writeBytes(name);
+                        answers.writeInt(0);
+                    }
                     answers.flush();
                     while (true) {
                         int length = requests.readInt();

@@ -188,6 +188,23 @@ class LyingSiteIT {
     }
 
     @Test
+    void aLoginShellThatNeverAnswersCostsOneTimeOutAndIsNamedOnce() throws Exception {
+        lanesTo(tools.serve(root, "echo 'Menu: 1 mail, 2 end'; while read -r choice; do echo \"no $choice\"; done"));
+        long before = System.nanoTime();
+
+        SiteCheck check = SiteCheck.of(lane);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(55));
+        assertThat(check.usable()).isTrue();
+        assertThat(check.digest().method()).isEqualTo("read-back");
+        assertThat(check.syncsAtOnce()).isFalse();
+        assertThat(check.findings())
+                .singleElement()
+                .asString()
+                .contains("did not run a command within 30 s; no commands are used there");
+    }
+
+    @Test
     void aCommandThatHangsLaterVerifiesNothingAndTheNextOneRuns() throws Exception {
         Map<FilePath, Digest> known = written(3);
         tools.are("real \"$@\" | head -n 2; exec sleep 1000");

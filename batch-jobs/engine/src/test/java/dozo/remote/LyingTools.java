@@ -32,7 +32,7 @@ public final class LyingTools {
     }
 
     /** Starts an sshd that runs commands by this script instead of a login shell. */
-    LoopbackSite serve(Path root, String loginShell) throws IOException {
+    public LoopbackSite serve(Path root, String loginShell) throws IOException {
         Path forced = script(temp.resolve("login"), """
                 case "$SSH_ORIGINAL_COMMAND" in
                 internal-sftp)

@@ -10,11 +10,13 @@ import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntSupplier;
 
 /**
  * Relays bytes between a client and a site on this machine, until it falls silent: then it passes on no byte and no
- * end.
+ * end. It can also cut and reset connections.
  */
 public final class SilentRelay implements AutoCloseable {
 
@@ -27,6 +29,9 @@ public final class SilentRelay implements AutoCloseable {
     private volatile int silentBelow;
     private final AtomicLong cutAfter = new AtomicLong(Long.MAX_VALUE);
     private volatile Runnable beforeCut = () -> {};
+    private final AtomicInteger readsLeft = new AtomicInteger();
+    private final AtomicInteger resets = new AtomicInteger();
+    private volatile IntSupplier readsBetween = () -> 0;
 
     public SilentRelay(SiteAddress site) throws IOException {
         this.site = site;
@@ -71,6 +76,21 @@ public final class SilentRelay implements AutoCloseable {
     public void cutAfter(long bytes, Runnable before) {
         beforeCut = before;
         cutAfter.set(bytes);
+    }
+
+    /**
+     * Resets a connection again and again: the one that the relay reads from when it has read so often.
+     *
+     * @param reads returns the number of reads until the next reset, from all sides together; 0: there is none
+     */
+    public void resetAfter(IntSupplier reads) {
+        readsBetween = reads;
+        readsLeft.set(reads.getAsInt());
+    }
+
+    /** Returns how many connections were reset. */
+    public int resets() {
+        return resets.get();
     }
 
     void fallSilent() {
@@ -121,6 +141,20 @@ public final class SilentRelay implements AutoCloseable {
         return true;
     }
 
+    private boolean isToBeReset() {
+        if (readsLeft.get() <= 0 || readsLeft.decrementAndGet() != 0) {
+            return false;
+        }
+        resets.incrementAndGet();
+        readsLeft.set(readsBetween.getAsInt());
+        return true;
+    }
+
+    private static void reset(Socket socket) throws IOException {
+        socket.setSoLinger(true, 0);
+        socket.close();
+    }
+
     private void pass(Socket from, Socket to, int number) {
         try {
             InputStream in = from.getInputStream();
@@ -130,6 +164,11 @@ public final class SilentRelay implements AutoCloseable {
             for (int n = in.read(bytes); n >= 0; n = in.read(bytes)) {
                 if (frozen) {
                     over.await();
+                }
+                if (isToBeReset()) {
+                    reset(from);
+                    reset(to);
+                    return;
                 }
                 passed += n;
                 if (isFromClient(number, from) && isToBeCut(passed)) {

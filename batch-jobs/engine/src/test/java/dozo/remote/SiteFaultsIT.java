@@ -15,6 +15,7 @@ import java.security.KeyPair;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -32,6 +33,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A fault of a site is reported with its right reason, and causes no other failures. */
 @Timeout(300)
@@ -119,6 +122,38 @@ class SiteFaultsIT {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "Ciphers aes256-cbc; cipher: expected one of; found aes256-cbc",
+                "MACs hmac-sha2-256,umac-64@openssh.com; MAC: expected one of hmac-sha2-256-etm@openssh.com; umac-64@",
+                "KexAlgorithms diffie-hellman-group14-sha1; key exchange: expected one of; found diffie-hellman",
+            })
+    void aServerThatOffersNothingAcceptedSaysOfWhichKind(String line, String expected, String found) throws Exception {
+        try (LoopbackSite site = site(line, line.startsWith("MACs") ? "Ciphers aes256-ctr" : "# nothing else");
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            RemoteException failure = failureOf(lanes::next);
+            assertThat(failure.reason()).isEqualTo(Reason.PROTOCOL);
+            assertThat(failure)
+                    .hasMessageContaining("offers no accepted " + expected)
+                    .hasMessageContaining(found);
+        }
+    }
+
+    @Test
+    void aServerWithAnAcceptedCipherNeedsNoMac() throws Exception {
+        try (LoopbackSite site = site("MACs hmac-sha2-256");
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            assertThat(lanes.next().isOpen()).isTrue();
+            SiteAddress right = site.address();
+            Path hostsOwnKey = temp.resolve("state/host");
+            try (Lanes refused = Lanes.to(with(right, right.port(), hostsOwnKey, right.hostKey()), 1)) {
+                assertThat(failureOf(refused::next).reason()).isEqualTo(Reason.LOGIN_REFUSED);
+            }
+        }
+    }
+
     @Test
     void nothingListeningIsUnreachable() throws Exception {
         SiteAddress gone;
@@ -166,6 +201,63 @@ class SiteFaultsIT {
             await().atMost(Duration.ofMinutes(5)).until(() -> !pipeline.isOpen());
 
             assertThat(failureOf(pipeline::hello).reason()).isEqualTo(Reason.PROTOCOL);
+        }
+    }
+
+    @Test
+    void aLinkThatIsResetAtAnyPointOfALoginIsALostLinkAndNothingElse() throws Exception {
+        try (LoopbackSite site = site()) {
+            Optional<RemoteException> failure = Optional.empty();
+            for (int reads = 1; reads == 1 || failure.isPresent(); reads++) {
+                failure = withReset(site, reads, lane -> lane.sftp().lstat(FILE));
+                assertThat(failure.map(RemoteException::reason).orElse(Reason.LOST))
+                        .as("reset after %d reads: %s", reads, failure)
+                        .isIn(Reason.LOST, Reason.UNREACHABLE);
+            }
+        }
+    }
+
+    @Test
+    void aLinkThatIsResetDuringTheCheckTakesNoCapabilityAway() throws Exception {
+        try (LoopbackSite site = site()) {
+            Optional<RemoteException> failure = Optional.empty();
+            int failures = 0;
+            for (int reads = 20; reads < 60 || failure.isPresent(); reads += 13) {
+                int after = reads;
+                failure = withReset(site, reads, lane -> {
+                    SiteCheck check = SiteCheck.of(lane);
+                    assertThat(check.findings())
+                            .as("reset after %d reads", after)
+                            .isEmpty();
+                    assertThat(check.digest().method()).startsWith("exec ");
+                    assertThat(List.of(check.usable(), check.syncsAtOnce(), check.unpacksTar(), check.linksFiles()))
+                            .as("reset after %d reads", after)
+                            .containsOnly(true);
+                });
+                failures += failure.isPresent() ? 1 : 0;
+                assertThat(failure.map(RemoteException::reason).orElse(Reason.LOST))
+                        .as("reset after %d reads: %s", reads, failure)
+                        .isIn(Reason.LOST, Reason.UNREACHABLE);
+            }
+            assertThat(failures).isPositive();
+        }
+    }
+
+    private interface OnLane {
+        void on(Lane lane) throws Exception;
+    }
+
+    /** Returns how work over a connection fails that is reset after so many reads; empty if it does not fail. */
+    private static Optional<RemoteException> withReset(LoopbackSite site, int reads, OnLane work) throws Exception {
+        try (SilentRelay relay = new SilentRelay(site.address());
+                SshLogin login = SshLogin.at(relay.address())) {
+            relay.resetAfter(() -> relay.resets() == 0 ? reads : 0);
+            try (Lane lane = login.lane(1, 1)) {
+                work.on(lane);
+                return Optional.empty();
+            } catch (RemoteException e) {
+                return Optional.of(e);
+            }
         }
     }
 

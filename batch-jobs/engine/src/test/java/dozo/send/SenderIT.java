@@ -25,6 +25,7 @@ import dozo.send.Sender.Placing;
 import dozo.source.DirectoryTree;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -38,9 +39,12 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.assertj.core.api.ThrowableAssert;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -91,6 +95,48 @@ class SenderIT {
                 .isDirectoryContaining("glob:**/good")
                 .isDirectoryNotContaining("glob:**/changed");
         assertThat(root.resolve(".dozo/incoming/p/E1")).isEmptyDirectory();
+    }
+
+    @Test
+    void workOfAnEngineThatIsClosedIsLost() throws Exception {
+        CountDownLatch under = new CountDownLatch(1);
+        CountDownLatch closed = new CountDownLatch(1);
+        List<Entry> bundle = List.of(file(1, "a", "1"), file(2, "b", "2"));
+        Entry large = file(3, "large", "3");
+        FaultySite.Hook heldUp = file -> {
+            if (!file.toString().contains("/incoming/p/E1/")) {
+                return;
+            }
+            under.countDown();
+            try {
+                closed.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+        };
+        try (FaultySite site = FaultySite.hooked(folder.resolve("sshd"), root, heldUp, name -> {});
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Sender sender = sender(site.address());
+            List<Future<List<Outcome>>> running = List.of(
+                    threads.submit(() -> sender.send(route, new Unit.Bundle(bundle))),
+                    threads.submit(() -> sender.send(route, new Unit.Large(large))));
+            under.await();
+            sender.close();
+            closed.countDown();
+
+            running.forEach(each -> assertLost(each::get));
+            assertLost(() -> sender.send(route, new Unit.Bundle(bundle)));
+            assertLost(() -> sender.putAside(route, FilePath.of("bagit.txt")));
+        }
+    }
+
+    private static void assertLost(ThrowableAssert.ThrowingCallable work) {
+        assertThatThrownBy(work).satisfies(failure -> {
+            Throwable why = failure instanceof ExecutionException wrapped ? wrapped.getCause() : failure;
+            assertThat(why)
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.LOST));
+        });
     }
 
     @Test

@@ -9,6 +9,7 @@ import dozo.ledger.Findings.Finding;
 import dozo.remote.RemoteException;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
+import java.io.IOException;
 import java.sql.SQLException;
 import java.util.Comparator;
 import java.util.List;
@@ -18,6 +19,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.batch.core.BatchStatus;
 import org.springframework.batch.core.job.JobExecution;
 import org.springframework.batch.core.job.JobExecutionException;
+import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.batch.core.listener.JobExecutionListener;
 import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.stereotype.Component;
@@ -148,10 +150,20 @@ class RunEnd implements JobExecutionListener {
             return String.valueOf(site.getMessage());
         }
         SQLException database = cause(failure, SQLException.class);
-        return database == null
-                ? "internal error; see the log: " + failure
-                : "the database failed: %s; the next run continues where this one ended"
-                        .formatted(database.getMessage());
+        IOException file = cause(failure, IOException.class);
+        String next = "; the next run continues where this one ended";
+        if (database != null) {
+            return "the database failed: " + database.getMessage() + next;
+        } else if (file != null) {
+            return "a file on this machine could not be read or written: " + file + next;
+        } else if (cause(failure, OutOfMemoryError.class) != null) {
+            return "out of memory: give this process a larger heap (DOZO_HEAP)" + next;
+        } else if (cause(failure, InterruptedException.class) != null
+                || failure instanceof JobInterruptedException
+                || failure == null) {
+            return "the work was interrupted" + next;
+        }
+        return "a defect in Dozo: %s; send the log to the developers".formatted(failure);
     }
 
     /** Returns a cause of this type, however deep the framework has wrapped it. */

@@ -3,13 +3,17 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.file.Problem;
+import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Sites;
 import dozo.remote.SilentRelay;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Random;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +27,9 @@ class LostSiteIT extends NightAtSite {
 
     /** More than a login takes, and less than the check of a site. */
     private static final long WITHIN_CHECK_BYTES = 64 << 10;
+
+    /** Then the link is well again. */
+    private static final int RESETS = 12;
 
     LostSiteIT() {
         super("dozo.transfer.outage=1h");
@@ -74,6 +81,45 @@ class LostSiteIT extends NightAtSite {
             night.get(Operations.class).stop(run.id(), "test");
 
             assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+        }
+    }
+
+    @Test
+    void aLinkThatIsResetAgainAndAgainFailsNoNight() throws Exception {
+        writeMany();
+        Random random = new Random(7);
+        try (SilentRelay relay = new SilentRelay(site.address())) {
+            night.get(Sites.class).save("dr", relay.address(), "test");
+            relay.resetAfter(() -> relay.resets() < RESETS ? random.nextInt(60, 150) : 0);
+
+            night.complete();
+
+            assertThat(relay.resets()).isPositive();
+            NightlyBackupIT.assertChecks(bag);
+        }
+    }
+
+    @Test
+    void aLinkThatIsResetForLongerThanTheLimitEndsTheNightAsUnreachable() throws Exception {
+        writeMany();
+        try (SilentRelay relay = new SilentRelay(site.address());
+                Night impatient = new Night(database, relay.address(), "dozo.transfer.outage=3s")) {
+            Run run = impatient.startAndHoldUpBefore("collect", () -> relay.resetAfter(() -> 5));
+            Run ended = impatient.await(run.id());
+
+            assertThat(ended.state()).isEqualTo(RunState.FAILED);
+            assertThat(impatient.findings(ended))
+                    .extracting(KeptFinding::reason)
+                    .containsExactly(Problem.SITE_UNREACHABLE);
+        }
+    }
+
+    /** Enough for many units at once. */
+    private void writeMany() throws IOException {
+        byte[] content = new byte[300_000];
+        for (int i = 0; i < 60; i++) {
+            new Random(i).nextBytes(content);
+            Files.write(source.resolve("file" + i), content);
         }
     }
 

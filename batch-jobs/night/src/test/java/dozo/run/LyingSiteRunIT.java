@@ -69,6 +69,8 @@ class LyingSiteRunIT extends NightAtSite {
                 .extracting(finding -> finding.reason() + " " + finding.path())
                 .as("UNRECORDED perhaps twice: the experiment, and the rest of the catalogue")
                 .containsOnly("UNPROVEN a", "UNPROVEN b", "UNPROVEN c", "UNANCHORED null", "UNRECORDED null");
+        assertThat(night.findings(run))
+                .allSatisfy(finding -> assertThat(finding.message()).contains("did not end within"));
         assertThat(night.coverage().filesSafe()).isZero();
         assertThat(root.resolve("p/E1/data/a")).doesNotExist();
         tools.are(HONEST);

@@ -43,6 +43,7 @@ class Access {
     private final TokenFilter tokens;
     private final Provider provider;
     private final ProviderLogins byProvider;
+    private final TlsProxy tls;
 
     Access(
             Answers answers,
@@ -51,11 +52,13 @@ class Access {
             Users users,
             Provider provider,
             ProviderLogins byProvider,
+            TlsProxy tls,
             InstantSource clock) {
         this.answers = answers;
         this.loginForm = loginForm;
         this.provider = provider;
         this.byProvider = byProvider;
+        this.tls = tls;
         this.tokens = new TokenFilter(tokens, users, answers, clock);
     }
 
@@ -106,6 +109,7 @@ class Access {
                         .permitAll()
                         .successHandler(toWhatWasWanted())
                         .failureHandler(this::formFailed))
+                .csrf(csrf -> csrf.csrfTokenRepository(new FormTokens(tls.isTls())))
                 .requestCache(cache -> cache.requestCache(loginForm.wanted()))
                 .exceptionHandling(
                         failures -> failures.authenticationEntryPoint(loginForm).accessDeniedHandler(this::denied))

@@ -31,6 +31,11 @@ class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFacto
         isTls = settings.isTls();
     }
 
+    /** Returns whether browsers reach the service only over TLS. */
+    boolean isTls() {
+        return isTls || !addresses.isEmpty();
+    }
+
     @Override
     public void customize(TomcatServletWebServerFactory server) {
         if (!addresses.isEmpty()) {
@@ -40,7 +45,7 @@ class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFacto
             valve.setProtocolHeader("X-Forwarded-Proto");
             server.addEngineValves(valve);
         }
-        if (addresses.isEmpty() && !isTls) {
+        if (!isTls()) {
             return;
         }
         Cookie cookie = server.getSettings().getSession().getCookie();

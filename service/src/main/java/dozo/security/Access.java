@@ -44,6 +44,7 @@ class Access {
     private final Provider provider;
     private final ProviderLogins byProvider;
     private final TlsProxy tls;
+    private final Refusals refusals;
 
     Access(
             Answers answers,
@@ -53,12 +54,14 @@ class Access {
             Provider provider,
             ProviderLogins byProvider,
             TlsProxy tls,
+            Refusals refusals,
             InstantSource clock) {
         this.answers = answers;
         this.loginForm = loginForm;
         this.provider = provider;
         this.byProvider = byProvider;
         this.tls = tls;
+        this.refusals = refusals;
         this.tokens = new TokenFilter(tokens, users, answers, clock);
     }
 
@@ -136,6 +139,9 @@ class Access {
         if (failure instanceof CsrfException && LoginForm.hasEndedSession(request)) {
             loginForm.again(request, response);
             return;
+        }
+        if (failure instanceof CsrfException) {
+            refusals.log("form", request);
         }
         response.sendError((failure instanceof CsrfException ? HttpStatus.FORBIDDEN : HttpStatus.NOT_FOUND).value());
     }

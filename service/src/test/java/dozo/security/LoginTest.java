@@ -213,6 +213,42 @@ class LoginTest {
         assertThat(header(login, "Location")).isEqualTo("/findings?page=2");
     }
 
+    @Test
+    void refusalsAreLoggedInOneFormAndFewOfAnAddress() throws Exception {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.list = new CopyOnWriteArrayList<>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger("dozo.security.Refusals");
+        logger.addAppender(log);
+        try {
+            from("192.0.2.20", RunningService.basic("ta\nnaka\"", "guess"), "/api/v1/me");
+            from("192.0.2.21", "Bearer dozo_nothing", "/api/v1/me");
+            from("192.0.2.22", RunningService.basic("tanaka", PASSWORD), "/api/v1/users");
+            for (int i = 0; i < 40; i++) {
+                var _ = send(
+                        HttpClient.newHttpClient(),
+                        request("/login").POST(BodyPublishers.ofString("x")).build());
+            }
+        } finally {
+            logger.detachAppender(log);
+        }
+
+        List<String> lines =
+                log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+        assertThat(lines)
+                .contains(
+                        "refused login from 192.0.2.20 user \"ta?naka?\"",
+                        "refused token from 192.0.2.21 user \"\"",
+                        "refused request from 192.0.2.22 user \"tanaka\"",
+                        "refused form from 192.0.2.7 user \"\"")
+                // A minute may end meanwhile.
+                .hasSizeLessThanOrEqualTo(3 + 39);
+        String filter = Files.readString(Path.of("../docs/operating.md"))
+                .replaceAll("(?s).*\nfailregex = ([^\n]+)\n.*", "$1")
+                .replace("<HOST>", "([0-9.]+)");
+        assertThat(lines).allMatch(line -> ("INFO  Refusals               " + line).matches(filter));
+    }
+
     private void from(String address, String authorization, String path) {
         service.askAsWith(authorization, "GET", path, null, "X-Forwarded-For", address);
     }

@@ -214,6 +214,60 @@ class LoginTest {
     }
 
     @Test
+    void aLargeBodyAtTheLoginIsRefusedUnread() throws Exception {
+        try (Socket socket = post("192.0.2.8", 8193, "")) {
+            assertThat(statusLine(socket)).startsWith("HTTP/1.1 413");
+        }
+    }
+
+    @Test
+    void fewThreadsWaitForTheSlowBodiesOfOneAddress() throws Exception {
+        List<Socket> slow = new ArrayList<>();
+        AtomicInteger refused = new AtomicInteger();
+        try (ExecutorService many = Executors.newVirtualThreadPerTaskExecutor()) {
+            try {
+                for (int i = 0; i < 60; i++) {
+                    Socket socket = post("192.0.2.9", 1_000, "username=");
+                    slow.add(socket);
+                    many.submit(() -> {
+                        String status = statusLine(socket);
+                        return status.isEmpty() ? 0 : refused.incrementAndGet();
+                    });
+                }
+
+                await().atMost(Duration.ofMinutes(1)).until(refused::get, count -> count >= 40);
+                assertThat(service.get("/actuator/health").status()).isEqualTo(200);
+                assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+            } finally {
+                for (Socket each : slow) {
+                    each.close();
+                }
+            }
+        }
+    }
+
+    @Test
+    void aBodyThatComesTooSlowlyIsGivenUp() throws Exception {
+        try (Socket socket = post("192.0.2.10", 8_000, "username=");
+                ScheduledExecutorService drip = Executors.newScheduledThreadPool(1)) {
+            ScheduledFuture<?> drops = drip.scheduleAtFixedRate(
+                    () -> {
+                        try {
+                            socket.getOutputStream().write('x');
+                        } catch (IOException closed) {
+                            throw new UncheckedIOException(closed);
+                        }
+                    },
+                    0,
+                    100,
+                    TimeUnit.MILLISECONDS);
+            var _ = statusLine(socket);
+
+            await().atMost(Duration.ofMinutes(1)).until(drops::isDone);
+        }
+    }
+
+    @Test
     void refusalsAreLoggedInOneFormAndFewOfAnAddress() throws Exception {
         ListAppender<ILoggingEvent> log = new ListAppender<>();
         log.list = new CopyOnWriteArrayList<>();

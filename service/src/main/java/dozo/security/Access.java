@@ -43,6 +43,8 @@ class Access {
     private final TokenFilter tokens;
     private final Provider provider;
     private final ProviderLogins byProvider;
+    private final TlsProxy tls;
+    private final Refusals refusals;
 
     Access(
             Answers answers,
@@ -51,11 +53,15 @@ class Access {
             Users users,
             Provider provider,
             ProviderLogins byProvider,
+            TlsProxy tls,
+            Refusals refusals,
             InstantSource clock) {
         this.answers = answers;
         this.loginForm = loginForm;
         this.provider = provider;
         this.byProvider = byProvider;
+        this.tls = tls;
+        this.refusals = refusals;
         this.tokens = new TokenFilter(tokens, users, answers, clock);
     }
 
@@ -106,6 +112,7 @@ class Access {
                         .permitAll()
                         .successHandler(toWhatWasWanted())
                         .failureHandler(this::formFailed))
+                .csrf(csrf -> csrf.csrfTokenRepository(new FormTokens(tls.isTls())))
                 .requestCache(cache -> cache.requestCache(loginForm.wanted()))
                 .exceptionHandling(
                         failures -> failures.authenticationEntryPoint(loginForm).accessDeniedHandler(this::denied))
@@ -132,6 +139,9 @@ class Access {
         if (failure instanceof CsrfException && LoginForm.hasEndedSession(request)) {
             loginForm.again(request, response);
             return;
+        }
+        if (failure instanceof CsrfException) {
+            refusals.log("form", request);
         }
         response.sendError((failure instanceof CsrfException ? HttpStatus.FORBIDDEN : HttpStatus.NOT_FOUND).value());
     }

@@ -20,11 +20,13 @@ class Answers {
     private static final String HEALTH = "/actuator/health";
 
     private final JsonMapper json;
+    private final Refusals refusals;
 
     private record Problem(String title, int status, String detail, String instance) {}
 
-    Answers(JsonMapper json) {
+    Answers(JsonMapper json, Refusals refusals) {
         this.json = json;
+        this.refusals = refusals;
     }
 
     /** Returns whether a request is one of programs, which log in with each request and get no pages. */
@@ -43,6 +45,14 @@ class Answers {
 
     void refuse(HttpServletRequest request, HttpServletResponse response, HttpStatus status, Message detail)
             throws IOException {
+        if (status == HttpStatus.FORBIDDEN || status == HttpStatus.TOO_MANY_REQUESTS) {
+            refusals.log("request", request);
+        }
+        send(request, response, status, detail);
+    }
+
+    private void send(HttpServletRequest request, HttpServletResponse response, HttpStatus status, Message detail)
+            throws IOException {
         response.setHeader("Cache-Control", "no-store");
         if (!isRest(request)) {
             // The error page reads this attribute.
@@ -60,7 +70,7 @@ class Answers {
 
     void refuse(HttpServletRequest request, HttpServletResponse response, NotNow later) throws IOException {
         response.setHeader("Retry-After", String.valueOf(later.retryAfterSeconds()));
-        refuse(request, response, later.status(), later.message());
+        send(request, response, later.status(), later.message());
     }
 
     /** Refuses a request that needs the database while it does not answer. Pages have their own text for this. */
@@ -73,6 +83,12 @@ class Answers {
             response.setHeader("Cache-Control", "no-store");
             response.sendError(HttpStatus.SERVICE_UNAVAILABLE.value());
         }
+    }
+
+    /** Does the same for a token that is refused. */
+    void refuseToken(HttpServletRequest request, HttpServletResponse response, Message detail) throws IOException {
+        refusals.log("token", request);
+        demandLogin(request, response, detail);
     }
 
     /** Refuses a request and says how to log in. Browsers are redirected to the form elsewhere. */

@@ -111,16 +111,21 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
                 return;
             }
             try {
-                String uri = request.getRequestURI();
-                if (uri == null || Answers.isRest(uri)) {
-                    write(response.getResponse(), response.getStatus(), null);
-                } else {
-                    writePage(response.getResponse(), response.getStatus());
-                }
+                answer(request, response, response.getStatus());
                 response.finishResponse();
             } catch (IOException | IllegalStateException gone) {
                 // The client has closed the connection.
             }
+        }
+    }
+
+    /** Writes a refusal of a request that no filter has seen. */
+    static void answer(Request request, Response response, int status) throws IOException {
+        String uri = request.getRequestURI();
+        if (uri == null || Answers.isRest(uri)) {
+            write(response.getResponse(), status, null);
+        } else {
+            writePage(response.getResponse(), status);
         }
     }
 
@@ -161,6 +166,8 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
             case 400 -> "the request cannot be read: its address, a header or their total size is invalid";
             case 404 -> "there is nothing at this address";
             case 405 -> "this method is not supported here";
+            case 413 -> "the form is too large; expected at most 8 KiB";
+            case 429 -> "too many incomplete requests come from this address; try again later";
             case 421 -> "unknown host name; add it to DOZO_HTTP_HOSTS, or use one of the names listed there";
             case 505 -> "Only HTTP/1.1 is supported.";
             case 501 -> "this is not supported";

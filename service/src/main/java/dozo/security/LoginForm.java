@@ -15,7 +15,7 @@ import org.springframework.http.MediaType;
 import org.springframework.http.server.PathContainer;
 import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.web.authentication.LoginUrlAuthenticationEntryPoint;
-import org.springframework.security.web.savedrequest.HttpSessionRequestCache;
+import org.springframework.security.web.savedrequest.CookieRequestCache;
 import org.springframework.security.web.savedrequest.RequestCache;
 import org.springframework.stereotype.Component;
 import org.springframework.web.util.pattern.PathPatternParser;
@@ -32,7 +32,11 @@ class LoginForm extends LoginUrlAuthenticationEntryPoint {
     /** Sent by htmx with requests for parts of a page. */
     private static final String PART = "HX-Request";
 
-    private final HttpSessionRequestCache wanted = new HttpSessionRequestCache();
+    /** Browsers keep no cookie above 4 KiB, and a larger one would not fit into the headers. */
+    private static final int WANTED_CHARACTERS_MAX = 2_000;
+
+    /** In a cookie, because who has not logged in has no session. */
+    private final CookieRequestCache wanted = new CookieRequestCache();
 
     LoginForm() {
         super(PATH);
@@ -52,10 +56,17 @@ class LoginForm extends LoginUrlAuthenticationEntryPoint {
     /** Parts of a page and streams of events are no place to return to. */
     private static boolean isNavigation(HttpServletRequest request) {
         String accepted = request.getHeader(HttpHeaders.ACCEPT);
-        return HttpMethod.GET.matches(request.getMethod())
+        String query = request.getQueryString();
+        boolean isNavigation = HttpMethod.GET.matches(request.getMethod())
+                && request.getRequestURI().length() + (query == null ? 0 : query.length()) <= WANTED_CHARACTERS_MAX
                 && request.getHeader(PART) == null
                 && accepted != null
                 && accepted.contains(MediaType.TEXT_HTML_VALUE);
+        if (isNavigation) {
+            // Nobody returns to an address that cannot be read: this throws, and the response is 400.
+            var _ = request.getParameterMap();
+        }
+        return isNavigation;
     }
 
     @Override

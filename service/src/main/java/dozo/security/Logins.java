@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.AuthenticationProvider;
 import org.springframework.security.authentication.BadCredentialsException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
@@ -43,6 +44,7 @@ class Logins implements AuthenticationProvider {
     private final Confirmations confirmations;
     private final PasswordEncoder encoder;
     private final InstantSource clock;
+    private final Refusals refusals;
     private final Throttle throttle = new Throttle();
     private final ProvenLogins proven = new ProvenLogins();
     private final Semaphore turns =
@@ -56,12 +58,14 @@ class Logins implements AuthenticationProvider {
             Directory directory,
             Confirmations confirmations,
             PasswordEncoder encoder,
-            InstantSource clock) {
+            InstantSource clock,
+            Refusals refusals) {
         this.users = users;
         this.directory = directory;
         this.confirmations = confirmations;
         this.encoder = encoder;
         this.clock = clock;
+        this.refusals = refusals;
         this.hashOfNobody = Objects.requireNonNull(encoder.encode("nobody"));
     }
 
@@ -69,10 +73,7 @@ class Logins implements AuthenticationProvider {
     public Authentication authenticate(Authentication asked) {
         String name = asked.getName().toLowerCase(Locale.ROOT);
         String password = String.valueOf(asked.getCredentials());
-        if (name.length() > LENGTH_MAX || password.length() > LENGTH_MAX) {
-            throw wrong();
-        }
-        User user = login(name, password, address(asked));
+        User user = logged(name, password, asked);
         Caller caller = new Caller(user.id(), user.name(), user.stamp(), null);
         UsernamePasswordAuthenticationToken known =
                 UsernamePasswordAuthenticationToken.authenticated(caller, null, List.of());
@@ -83,6 +84,20 @@ class Logins implements AuthenticationProvider {
     @Override
     public boolean supports(Class<?> authentication) {
         return UsernamePasswordAuthenticationToken.class.isAssignableFrom(authentication);
+    }
+
+    private User logged(String name, String password, Authentication asked) {
+        try {
+            if (name.length() > LENGTH_MAX || password.length() > LENGTH_MAX) {
+                throw wrong();
+            }
+            return login(name, password, address(asked));
+        } catch (BadCredentialsException | NotNow refused) {
+            if (!(refused instanceof NotNow later) || later.status() == HttpStatus.TOO_MANY_REQUESTS) {
+                refusals.log("login", remoteAddress(asked), name);
+            }
+            throw refused;
+        }
     }
 
     private User login(String name, String password, String address) {
@@ -98,7 +113,6 @@ class Logins implements AuthenticationProvider {
                 : byHash(user, name, password, address);
         if (right.isEmpty()) {
             throttle.failed(name, address, clock.instant());
-            LOG.info("login of {} from {} failed", Users.isName(name) ? name : "somebody", address);
             throw wrong();
         }
         throttle.succeeded(name, address, clock.instant());
@@ -157,12 +171,15 @@ class Logins implements AuthenticationProvider {
 
     /** Returns the client's address; for IPv6 only the part that belongs to one customer. */
     private static String address(Authentication asked) {
-        String address =
-                asked.getDetails() instanceof WebAuthenticationDetails details ? details.getRemoteAddress() : "";
+        String address = remoteAddress(asked);
         String[] groups = address.split(":", -1);
         return groups.length > 4 && !address.startsWith("::") && !address.contains("::")
                 ? String.join(":", List.of(groups).subList(0, 4))
                 : address;
+    }
+
+    private static String remoteAddress(Authentication asked) {
+        return asked.getDetails() instanceof WebAuthenticationDetails details ? details.getRemoteAddress() : "";
     }
 
     private static BadCredentialsException wrong() {

@@ -8,6 +8,7 @@ import org.apache.catalina.valves.RemoteIpValve;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.Cookie;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
 
 /**
@@ -16,6 +17,7 @@ import org.springframework.stereotype.Component;
  * service's own, cookies are sent only over TLS, and responses require TLS for a year (HSTS).
  */
 @Component
+@Order(1) // After Spring Boot's own customizers, and before those that need the client's address.
 class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFactory> {
 
     static final String COOKIE_PLAIN = "JSESSIONID";
@@ -31,6 +33,11 @@ class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFacto
         isTls = settings.isTls();
     }
 
+    /** Returns whether browsers reach the service only over TLS. */
+    boolean isTls() {
+        return isTls || !addresses.isEmpty();
+    }
+
     @Override
     public void customize(TomcatServletWebServerFactory server) {
         if (!addresses.isEmpty()) {
@@ -40,7 +47,7 @@ class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFacto
             valve.setProtocolHeader("X-Forwarded-Proto");
             server.addEngineValves(valve);
         }
-        if (addresses.isEmpty() && !isTls) {
+        if (!isTls()) {
             return;
         }
         Cookie cookie = server.getSettings().getSession().getCookie();

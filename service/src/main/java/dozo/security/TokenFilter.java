@@ -51,7 +51,7 @@ final class TokenFilter extends OncePerRequestFilter {
         Optional<User> user = token.flatMap(found -> users.find(found.userId()));
         Message refused = refused(token.orElse(null), user.orElse(null));
         if (refused != null) {
-            answers.demandLogin(request, response, refused);
+            answers.refuseToken(request, response, refused);
             return;
         }
         SecurityContext context = SecurityContextHolder.createEmptyContext();

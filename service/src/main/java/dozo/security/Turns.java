@@ -12,9 +12,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.tomcat.util.http.InvalidParameterException;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.security.web.util.OnCommittedResponseWrapper;
 import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
@@ -56,6 +58,12 @@ class Turns extends OncePerRequestFilter {
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
+        if (!hasReadableForm(request)) {
+            if (!response.isCommitted()) {
+                response.sendError(HttpStatus.BAD_REQUEST.value());
+            }
+            return;
+        }
         if (!awaitTurn()) {
             response.setHeader("Retry-After", "1");
             answers.refuse(
@@ -78,6 +86,19 @@ class Turns extends OncePerRequestFilter {
         } finally {
             turn.end();
         }
+    }
+
+    /** Reads a form before its turn, which a slow client would use up. Returns false if it cannot be read. */
+    private static boolean hasReadableForm(HttpServletRequest request) {
+        String type = request.getContentType();
+        if (type != null && type.startsWith(MediaType.APPLICATION_FORM_URLENCODED_VALUE) && !Answers.isRest(request)) {
+            try {
+                var _ = request.getParameterMap();
+            } catch (InvalidParameterException unreadable) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private boolean awaitTurn() {

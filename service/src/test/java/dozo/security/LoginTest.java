@@ -1,33 +1,50 @@
 package dozo.security;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.people.Role;
 import dozo.people.Users;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Logins: sessions, guessing, and the headers of every response. */
 @StartsServices(3)
@@ -133,10 +150,10 @@ class LoginTest {
     }
 
     @Test
-    void aSessionGetsANewNameAtLoginThatOnlyTlsCarries() throws Exception {
+    void aSessionBeginsAtLoginWithANameThatOnlyTlsCarries() throws Exception {
         HttpClient plain = HttpClient.newHttpClient();
         HttpResponse<String> form = send(plain, request("/login").GET().build());
-        String before = cookie(form);
+        String before = cookie(form, "__Host-dozo-form=");
         String csrf = form.body().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
 
         HttpResponse<String> login = send(
@@ -149,13 +166,177 @@ class LoginTest {
                         .build());
 
         assertThat(login.statusCode()).isEqualTo(302);
-        assertThat(cookie(login).replaceAll(";.*", "")).isNotEqualTo(before.replaceAll(";.*", ""));
-        assertThat(cookie(login))
-                .startsWith("__Host-dozo=")
+        assertThat(cookie(login, "__Host-dozo="))
                 .contains("HttpOnly")
                 .contains("Secure")
                 .contains("SameSite=Lax")
                 .contains("Path=/");
+    }
+
+    @Test
+    void whoHasNotLoggedInHasNoSession() throws Exception {
+        HttpClient plain = HttpClient.newHttpClient();
+        for (String path : List.of("/login", "/", "/findings?page=2", "/nothing", "/login?error", "/actuator/health")) {
+            HttpResponse<String> page =
+                    send(plain, request(path).header("Accept", "text/html").build());
+            assertThat(page.headers().allValues("Set-Cookie"))
+                    .as(path)
+                    .noneMatch(cookie -> cookie.startsWith("__Host-dozo="));
+        }
+    }
+
+    @Test
+    void afterTheLoginComesThePageThatWasWantedIfItsAddressIsNotTooLong() throws Exception {
+        HttpClient plain = HttpClient.newHttpClient();
+        HttpResponse<String> wanted = send(
+                plain, request("/findings?page=2").header("Accept", "text/html").build());
+        HttpResponse<String> tooLong = send(
+                plain,
+                request("/findings?page=" + "2".repeat(5_000))
+                        .header("Accept", "text/html")
+                        .build());
+
+        assertThat(tooLong.statusCode()).isEqualTo(302);
+        assertThat(tooLong.headers().allValues("Set-Cookie")).isEmpty();
+        HttpResponse<String> form =
+                send(plain, request("/login").header("Accept", "text/html").build());
+        String csrf = form.body().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
+        String cookies = value(cookie(wanted, "REDIRECT_URI=")) + "; " + value(cookie(form, "__Host-dozo-form="));
+        HttpResponse<String> login = send(
+                plain,
+                request("/login")
+                        .header("Cookie", cookies)
+                        .header("Content-Type", "application/x-www-form-urlencoded")
+                        .POST(BodyPublishers.ofString(
+                                "username=tanaka&password=%s&_csrf=%s".formatted(PASSWORD.replace(" ", "+"), csrf)))
+                        .build());
+        assertThat(header(login, "Location")).isEqualTo("/findings?page=2");
+    }
+
+    @Test
+    void aLargeBodyAtTheLoginIsRefusedUnread() throws Exception {
+        try (Socket socket = post("192.0.2.8", 8193, "")) {
+            assertThat(statusLine(socket)).startsWith("HTTP/1.1 413");
+        }
+    }
+
+    @Test
+    void fewThreadsWaitForTheSlowBodiesOfOneAddress() throws Exception {
+        List<Socket> slow = new ArrayList<>();
+        AtomicInteger refused = new AtomicInteger();
+        try (ExecutorService many = Executors.newVirtualThreadPerTaskExecutor()) {
+            try {
+                for (int i = 0; i < 60; i++) {
+                    Socket socket = post("192.0.2.9", 1_000, "username=");
+                    slow.add(socket);
+                    many.submit(() -> {
+                        String status = statusLine(socket);
+                        return status.isEmpty() ? 0 : refused.incrementAndGet();
+                    });
+                }
+
+                await().atMost(Duration.ofMinutes(1)).until(refused::get, count -> count >= 40);
+                assertThat(service.get("/actuator/health").status()).isEqualTo(200);
+                assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+            } finally {
+                for (Socket each : slow) {
+                    each.close();
+                }
+            }
+        }
+    }
+
+    @Test
+    void aBodyThatComesTooSlowlyIsGivenUp() throws Exception {
+        try (Socket socket = post("192.0.2.10", 8_000, "username=");
+                ScheduledExecutorService drip = Executors.newScheduledThreadPool(1)) {
+            ScheduledFuture<?> drops = drip.scheduleAtFixedRate(
+                    () -> {
+                        try {
+                            socket.getOutputStream().write('x');
+                        } catch (IOException closed) {
+                            throw new UncheckedIOException(closed);
+                        }
+                    },
+                    0,
+                    100,
+                    TimeUnit.MILLISECONDS);
+            var _ = statusLine(socket);
+
+            await().atMost(Duration.ofMinutes(1)).until(drops::isDone);
+        }
+    }
+
+    @Test
+    void refusalsAreLoggedInOneFormAndFewOfAnAddress() throws Exception {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.list = new CopyOnWriteArrayList<>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger("dozo.security.Refusals");
+        logger.addAppender(log);
+        try {
+            from("192.0.2.20", RunningService.basic("ta\nnaka\"", "guess"), "/api/v1/me");
+            from("192.0.2.21", "Bearer dozo_nothing", "/api/v1/me");
+            from("192.0.2.22", RunningService.basic("tanaka", PASSWORD), "/api/v1/users");
+            for (int i = 0; i < 40; i++) {
+                var _ = send(
+                        HttpClient.newHttpClient(),
+                        request("/login").POST(BodyPublishers.ofString("x")).build());
+            }
+        } finally {
+            logger.detachAppender(log);
+        }
+
+        List<String> lines =
+                log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+        assertThat(lines)
+                .contains(
+                        "refused login from 192.0.2.20 user \"ta?naka?\"",
+                        "refused token from 192.0.2.21 user \"\"",
+                        "refused request from 192.0.2.22 user \"tanaka\"",
+                        "refused form from 192.0.2.7 user \"\"")
+                // A minute may end meanwhile.
+                .hasSizeLessThanOrEqualTo(3 + 39);
+        String filter = Files.readString(Path.of("../docs/operating.md"))
+                .replaceAll("(?s).*\nfailregex = ([^\n]+)\n.*", "$1")
+                .replace("<HOST>", "([0-9.]+)");
+        assertThat(lines).allMatch(line -> ("INFO  Refusals               " + line).matches(filter));
+    }
+
+    private void from(String address, String authorization, String path) {
+        service.askAsWith(authorization, "GET", path, null, "X-Forwarded-For", address);
+    }
+
+    /** Begins to post a form. */
+    private Socket post(String address, int bytes, String part) throws IOException {
+        URI uri = URI.create(service.url());
+        Socket socket = new Socket(uri.getHost(), uri.getPort());
+        socket.setSoTimeout(60_000);
+        socket.getOutputStream().write("""
+                POST /login HTTP/1.1\r
+                Host: localhost\r
+                X-Forwarded-For: %s\r
+                X-Forwarded-Proto: https\r
+                Content-Type: application/x-www-form-urlencoded\r
+                Content-Length: %d\r
+                \r
+                %s""".formatted(address, bytes, part).getBytes(StandardCharsets.US_ASCII));
+        return socket;
+    }
+
+    /** Returns the first line of the response; an empty one if the connection ends before. */
+    private static String statusLine(Socket socket) {
+        try {
+            String line = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
+                    .readLine();
+            return line == null ? "" : line;
+        } catch (IOException closed) {
+            return "";
+        }
+    }
+
+    private static String value(String cookie) {
+        return cookie.replaceAll(";.*", "");
     }
 
     @Test
@@ -256,8 +437,11 @@ class LoginTest {
         return http.send(request, BodyHandlers.ofString());
     }
 
-    private static String cookie(HttpResponse<String> response) {
-        return header(response, "Set-Cookie");
+    private static String cookie(HttpResponse<String> response, String start) {
+        return response.headers().allValues("Set-Cookie").stream()
+                .filter(cookie -> cookie.startsWith(start))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(response.headers().toString()));
     }
 
     private static String header(HttpResponse<String> response, String name) {

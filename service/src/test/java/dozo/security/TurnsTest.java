@@ -14,16 +14,19 @@ import dozo.registry.Sites;
 import dozo.remote.HungMount;
 import dozo.run.Operations;
 import java.io.InputStream;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -76,6 +79,40 @@ class TurnsTest {
             assertThat(answers).anySatisfy(answer -> assertThat(answer.status()).isEqualTo(200));
             assertThat(answers).filteredOn(answer -> answer.status() != 200).allSatisfy(TurnsTest::assertRefused);
         });
+    }
+
+    @Test
+    void aFormThatHasNotArrivedTakesNoTurn() throws Exception {
+        besideARun((service, _, _) -> {
+            URI uri = URI.create(service.url());
+            List<Socket> slow = new ArrayList<>();
+            try {
+                for (int i = 0; i < 15 * Turns.AT_ONCE; i++) {
+                    Socket socket = new Socket(uri.getHost(), uri.getPort());
+                    slow.add(socket);
+                    socket.getOutputStream().write("""
+                            POST /login HTTP/1.1\r
+                            Host: localhost\r
+                            Content-Type: application/x-www-form-urlencoded\r
+                            Content-Length: 100\r
+                            \r
+                            """.getBytes(StandardCharsets.US_ASCII));
+                }
+                assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+            } finally {
+                for (Socket each : slow) {
+                    each.close();
+                }
+            }
+        });
+    }
+
+    @Test
+    void aFormThatCannotBeReadTakesNoTurn() throws Exception {
+        besideARun((service, _, _) -> assertThat(
+                        service.askWith("POST", "/login", "a=%zz", "Content-Type", "application/x-www-form-urlencoded")
+                                .status())
+                .isEqualTo(400));
     }
 
     /**

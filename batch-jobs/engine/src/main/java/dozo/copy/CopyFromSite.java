@@ -180,7 +180,7 @@ public final class CopyFromSite implements Copy {
             return lanes.over(lane -> {
                 int[] copies = {0};
                 int[] others = {0};
-                lane.sftp().list(folder.remote(), (path, facts) -> {
+                lane.sftp().listToKeep(folder.remote(), (path, facts) -> {
                     boolean copy = facts.kind() == Kind.DIRECTORY
                             && KEY.matcher(FilePath.render(path.name())).matches();
                     (copy ? copies : others)[0]++;

@@ -172,6 +172,7 @@ final class RemoteTree {
         if (found.facts().kind() == Kind.DIRECTORY) {
             lock.lock();
             try {
+                Lanes.expectFewWaiting(waiting.size());
                 waiting.push(found);
                 changed.signal();
             } finally {

@@ -210,7 +210,7 @@ public final class RestoreToServer implements Copy {
                         .filter(there -> there.kind() == Kind.DIRECTORY)
                         .isEmpty()) {
             boolean[] filled = new boolean[1];
-            lane.sftp().list(FilePath.ROOT, (_, _) -> filled[0] = true);
+            lane.sftp().listToKeep(FilePath.ROOT, (_, _) -> filled[0] = true);
             if (filled[0]) {
                 throw new IOException(
                         "%s:%s is not empty; choose an empty or new folder".formatted(target, target.root()));

@@ -22,17 +22,30 @@ final class AtRoot {
      */
     static final String FILES_ONLY = "xargs -0 sh -c 'for f; do " + IS_FILE + " && printf \"%s\\0\" \"$f\"; done' sh";
 
+    /** More than a few lines take. */
+    static final int FEW_LINES_BYTES = 4 << 10;
+
     private AtRoot() {}
 
-    /** Runs a command with {@code input} as its standard input. */
+    /** Runs a command that prints a few lines at most, with {@code input} as its standard input. */
     static CommandResult run(Lane lane, String command, byte[] input, Duration timeout)
+            throws RemoteException, InterruptedException {
+        return run(lane, command, input, 0, timeout);
+    }
+
+    /**
+     * Runs a command with {@code input} as its standard input.
+     *
+     * @param answerBytesMax the most that it may print, beside a few lines
+     */
+    static CommandResult run(Lane lane, String command, byte[] input, int answerBytesMax, Duration timeout)
             throws RemoteException, InterruptedException {
         ByteArrayOutputStream stdin = new ByteArrayOutputStream();
         stdin.writeBytes(line(lane.site()));
         stdin.writeBytes(input);
         // POSIX: read takes its line byte by byte from a pipe, so the rest is left for the next command.
         String script = "export LC_ALL=C; IFS= read -r root && cd \"$root\" && " + command;
-        return lane.run(script, stdin.toByteArray(), timeout);
+        return lane.run(script, stdin.toByteArray(), FEW_LINES_BYTES + answerBytesMax, timeout);
     }
 
     /** Returns the root's name, terminated by a line feed. */

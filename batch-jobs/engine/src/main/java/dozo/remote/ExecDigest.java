@@ -38,6 +38,9 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
 
     private static final long DD_BLOCK_BYTES = 1 << 20;
 
+    /** More than a digest and what surrounds it in a line take, without the name. */
+    private static final int LINE_BYTES = 128;
+
     /**
      * NB: in a pattern the byte 0x85, part of many Japanese names, is a line end, which "." only matches with DOTALL.
      */
@@ -72,12 +75,12 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
         }
         Map<FilePath, Digest> digests = new HashMap<>();
         if (!plain.isEmpty()) {
-            digests.putAll(readLines(run(lane, together(), AtRoot.names(plain), limit), plain));
+            digests.putAll(readLines(run(lane, together(), AtRoot.names(plain), plain.size(), limit), plain));
         }
         if (!odd.isEmpty()) {
             String oneByOne =
                     "xargs -0 -n 1 sh -c '[ -f \"$0\" ] && [ ! -L \"$0\" ] && %s <\"$0\" || echo none'".formatted(tool);
-            readInOrder(run(lane, oneByOne, AtRoot.names(odd), limit), odd, digests);
+            readInOrder(run(lane, oneByOne, AtRoot.names(odd), odd.size(), limit), odd, digests);
         }
         return digests;
     }
@@ -114,6 +117,7 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
                 lane,
                 "IFS= read -r file && while read -r at; do " + each + "; done",
                 names.toByteArray(),
+                count,
                 patience.of(count, rangeBytes * count));
         Map<Integer, Digest> digests = new HashMap<>();
         List<String> lines = result.output().lines().toList();
@@ -126,10 +130,10 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
         return digests;
     }
 
-    /** Runs a command in the root folder, with {@code input} as its standard input. */
-    private CommandResult run(Lane lane, String command, byte[] input, Duration limit)
+    /** Runs a command in the root folder. It may print a line for each digest, and what is in its input. */
+    private CommandResult run(Lane lane, String command, byte[] input, int digests, Duration limit)
             throws RemoteException, InterruptedException {
-        CommandResult result = AtRoot.run(lane, command, input, limit);
+        CommandResult result = AtRoot.run(lane, command, input, input.length + digests * LINE_BYTES, limit);
         if (result.exitStatus() == 127 && result.output().isEmpty()) {
             throw new RemoteException(Reason.UNSUPPORTED, "command not found at the site: " + command);
         }

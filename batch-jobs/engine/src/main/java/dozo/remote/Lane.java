@@ -368,15 +368,16 @@ public final class Lane implements AutoCloseable {
      * Runs a command, a line for a POSIX {@code sh}, with {@code stdin} as its input, and waits for its end. If the
      * site allows fewer commands at once, callers wait for each other.
      *
+     * @param outputBytesMax the most that it may print as its standard output
      * @throws RemoteException UNSUPPORTED if the account may not run commands; STUCK if the command does not end in
-     *     time; PROTOCOL if it prints more than 64 MiB
+     *     time; PROTOCOL if it prints more
      */
-    public CommandResult run(String command, byte[] stdin, Duration timeout)
+    public CommandResult run(String command, byte[] stdin, int outputBytesMax, Duration timeout)
             throws RemoteException, InterruptedException {
         Shell shell = takeShell();
         boolean well = false;
         try {
-            CommandResult result = shell.run(command, stdin, timeout);
+            CommandResult result = shell.run(command, stdin, outputBytesMax, timeout);
             well = true;
             return result;
         } catch (RemoteException e) {

@@ -67,6 +67,8 @@ public final class Lanes implements AutoCloseable {
     static final int DECISIONS_MAX = 200;
 
     /** After this time without use, nobody who was given a lane can be about to use it. */
+    private static final int FOLDERS_WAITING_MAX = 200_000;
+
     private static final Duration IDLE_MIN = Duration.ofMinutes(1);
 
     /** In a measured second, at most this share of looks at lanes may find one without work. */
@@ -538,6 +540,15 @@ public final class Lanes implements AutoCloseable {
         if (feedsNow > feedsAllowed) {
             feeds.release(feedsNow - feedsAllowed);
             feedsAllowed = feedsNow;
+        }
+    }
+
+    /** Throws PROTOCOL if more folders wait to be listed than memory is meant for. */
+    public static void expectFewWaiting(long folders) throws RemoteException {
+        if (folders > FOLDERS_WAITING_MAX) {
+            throw new RemoteException(
+                    Reason.PROTOCOL,
+                    "more than %,d folders at the site wait to be listed".formatted(FOLDERS_WAITING_MAX));
         }
     }
 

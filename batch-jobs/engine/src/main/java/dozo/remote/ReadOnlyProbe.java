@@ -48,7 +48,7 @@ final class ReadOnlyProbe {
             throws RemoteException, InterruptedException {
         String script = "export LC_ALL=C; %1$s && printf \"/dev/null\\0\" | xargs -0 %1$s".formatted(way.tool());
         try {
-            CommandResult result = lane.run(script, known, TIMEOUT);
+            CommandResult result = lane.run(script, known, AtRoot.FEW_LINES_BYTES, TIMEOUT);
             List<String> lines = result.output().lines().toList();
             return lines.size() == 2
                     && lines.getFirst().startsWith(Digest.ofContent(known) + " ")

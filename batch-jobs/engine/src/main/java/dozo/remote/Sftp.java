@@ -51,6 +51,12 @@ public final class Sftp {
     /** The most that one request has the site copy: it answers no other request meanwhile. */
     private static final long COPY_BYTES_MAX = 64 << 20;
 
+    /** No file system has longer names: 255 units of UTF-16 take at most 765 bytes. */
+    static final int NAME_BYTES_MAX = 1_024;
+
+    /** More than any site can open. */
+    static final int PATH_BYTES_MAX = 32 << 10;
+
     private static final String POSIX_RENAME = "posix-rename@openssh.com";
     private static final String HARD_LINK = "hardlink@openssh.com";
 
@@ -458,21 +464,42 @@ public final class Sftp {
         }
     }
 
-    /** Lists a folder, with one batch of the site's in memory at a time. Throws NO_SUCH_FILE if it does not exist. */
+    /**
+     * Lists a folder of any length, with one batch of the site's in memory at a time: for a receiver that passes the
+     * names on. Throws NO_SUCH_FILE if the folder does not exist.
+     */
     public <X extends Exception> void list(FilePath folder, Names<X> names)
             throws X, RemoteException, InterruptedException {
+        list(folder, names, ListingLimit.passing(folder));
+    }
+
+    /**
+     * Does the same for a receiver that keeps the names. Throws PROTOCOL if they take more than 8 MiB, or 32 MiB with
+     * those of all other listings (about 40,000 names each); STUCK if the listing takes more than 10 min.
+     */
+    public <X extends Exception> void listToKeep(FilePath folder, Names<X> names)
+            throws X, RemoteException, InterruptedException {
+        list(folder, names, ListingLimit.keeping(folder));
+    }
+
+    <X extends Exception> void list(FilePath folder, Names<X> names, ListingLimit limit)
+            throws X, RemoteException, InterruptedException {
         byte[] handle = openHandle(at(Packet.OPENDIR, folder), folder, Deed.LIST);
-        try {
+        try (limit) {
             Packet next = Packet.of(Packet.READDIR).string(handle);
             for (Reply reply = pipeline.ask(next); !reply.isStatus(Reply.END_OF_FILE); reply = pipeline.ask(next)) {
                 failIfStatus(reply, folder, Deed.LIST);
                 reply.expect(Packet.NAME);
-                for (long left = reply.uint32(); left > 0; left--) {
+                long left = reply.uint32();
+                limit.answer(left);
+                for (; left > 0; left--) {
                     byte[] name = reply.string();
                     reply.string();
                     RemoteFacts facts = reply.facts();
                     if (!isDots(name)) {
-                        names.take(child(folder, name), facts);
+                        FilePath path = child(folder, name);
+                        limit.name(path);
+                        names.take(path, facts);
                     }
                 }
             }
@@ -757,6 +784,10 @@ public final class Sftp {
 
     private FilePath child(FilePath folder, byte[] name) throws RemoteException {
         try {
+            if (name.length > NAME_BYTES_MAX || folder.bytes().length + name.length > PATH_BYTES_MAX) {
+                throw new IllegalArgumentException("expected names of at most %d bytes and paths of at most %d"
+                        .formatted(NAME_BYTES_MAX, PATH_BYTES_MAX));
+            }
             return folder.resolve(name);
         } catch (IllegalArgumentException e) {
             RemoteException hostile = new RemoteException(

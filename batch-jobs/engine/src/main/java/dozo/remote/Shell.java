@@ -28,8 +28,8 @@ import org.apache.sshd.common.session.ConnectionService;
  */
 final class Shell implements AutoCloseable {
 
-    /** Digest lines of a large bundle take a few megabytes; more than this is not a valid answer. */
-    private static final int OUTPUT_BYTES_MAX = 64 << 20;
+    /** What a login shell's start-up files may print. */
+    private static final int GREETING_BYTES_MAX = 64 << 10;
 
     private static final int ERRORS_BYTES_MAX = 4096;
     private static final int MARK_BYTES = 16;
@@ -55,8 +55,8 @@ final class Shell implements AutoCloseable {
     private final ClientSession session;
     private final ProgramChannel channel = new ProgramChannel(LOOP);
     private final byte[] mark = newMark();
-    private final Said output = new Said(OUTPUT_BYTES_MAX, true, mark);
-    private final Said errors = new Said(ERRORS_BYTES_MAX, false, mark);
+    private final Said output = new Said(true, mark);
+    private final Said errors = new Said(false, mark);
     private boolean ready;
 
     private Shell(SiteAddress site, ClientSession session) {
@@ -75,7 +75,7 @@ final class Shell implements AutoCloseable {
         Shell shell = new Shell(site, session);
         try {
             shell.open();
-            var _ = shell.exchange(shell.mark.clone(), new byte[] {'\n'}, OPEN_TIMEOUT);
+            var _ = shell.exchange(shell.mark.clone(), new byte[] {'\n'}, GREETING_BYTES_MAX, OPEN_TIMEOUT);
             shell.ready = true;
             return shell;
         } finally {
@@ -102,9 +102,10 @@ final class Shell implements AutoCloseable {
     }
 
     /** Runs a command; after a failure the shell is unusable. */
-    CommandResult run(String command, byte[] stdin, Duration timeout) throws RemoteException, InterruptedException {
+    CommandResult run(String command, byte[] stdin, int outputBytesMax, Duration timeout)
+            throws RemoteException, InterruptedException {
         byte[] head = (stdin.length + "\n" + command + "\n").getBytes(StandardCharsets.UTF_8);
-        return exchange(head, stdin, timeout);
+        return exchange(head, stdin, outputBytesMax, timeout);
     }
 
     @Override
@@ -128,10 +129,10 @@ final class Shell implements AutoCloseable {
         }
     }
 
-    private CommandResult exchange(byte[] head, byte[] stdin, Duration timeout)
+    private CommandResult exchange(byte[] head, byte[] stdin, int outputBytesMax, Duration timeout)
             throws RemoteException, InterruptedException {
-        CompletableFuture<Integer> outputEnd = output.expectEnd();
-        CompletableFuture<Integer> errorsEnd = errors.expectEnd();
+        CompletableFuture<Integer> outputEnd = output.expectEnd(outputBytesMax);
+        CompletableFuture<Integer> errorsEnd = errors.expectEnd(ERRORS_BYTES_MAX);
         SshFutureListener<CloseFuture> whenClosed = closed -> {
             IOException gone = new IOException("the channel was closed");
             outputEnd.completeExceptionally(gone);
@@ -155,7 +156,11 @@ final class Shell implements AutoCloseable {
                     e);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof TooMuch) {
-                throw new RemoteException(Reason.PROTOCOL, "a command at " + site + " printed more than 64 MiB", e);
+                throw new RemoteException(
+                        Reason.PROTOCOL,
+                        "a command at %s printed more than %d bytes, the most that was expected"
+                                .formatted(site, outputBytesMax),
+                        e);
             }
             throw failure(e);
         } finally {
@@ -203,26 +208,26 @@ final class Shell implements AutoCloseable {
     /** What a command prints on one of its two outputs, up to the end line; only its beginning if it is long. */
     private static final class Said extends ByteArrayOutputStream {
 
-        private final int bytesMax;
         private final boolean neverMore;
         private final byte[] endLine;
+        private int bytesMax;
         private CompletableFuture<Integer> ended = new CompletableFuture<>();
 
         /**
          * Creates a buffer. The end line begins with the mark and ends with the exit status.
          *
-         * @param neverMore whether more than {@code bytesMax} is a failure
+         * @param neverMore whether more than expected is a failure
          */
-        Said(int bytesMax, boolean neverMore, byte[] mark) {
-            this.bytesMax = bytesMax;
+        Said(boolean neverMore, byte[] mark) {
             this.neverMore = neverMore;
             this.endLine =
                     ("\n" + new String(mark, StandardCharsets.US_ASCII) + " ").getBytes(StandardCharsets.US_ASCII);
         }
 
         /** Discards earlier output. The future completes with the exit status of the next command. */
-        synchronized CompletableFuture<Integer> expectEnd() {
+        synchronized CompletableFuture<Integer> expectEnd(int most) {
             reset();
+            bytesMax = most;
             ended = new CompletableFuture<>();
             return ended;
         }
@@ -248,6 +253,11 @@ final class Shell implements AutoCloseable {
             }
         }
 
+        /** Returns whether the rest of the line is an exit status. */
+        private boolean isStatus(int from) {
+            return new String(buf, from, count - 1 - from, StandardCharsets.US_ASCII).matches("[0-9]{1,3}");
+        }
+
         /** Returns where the end line begins, including the line feed before it; negative if it has not come. */
         private int endAt() {
             if (count == 0 || buf[count - 1] != '\n') {
@@ -255,7 +265,7 @@ final class Shell implements AutoCloseable {
             }
             for (int at = count - 1 - endLine.length - 1; at >= Math.max(0, count - TAIL_BYTES); at--) {
                 if (Arrays.equals(buf, at, at + endLine.length, endLine, 0, endLine.length)) {
-                    return at;
+                    return isStatus(at + endLine.length) ? at : -1;
                 }
             }
             return -1;

@@ -56,6 +56,9 @@ public final class SiteCache {
             echo "of $#"
             """;
 
+    /** More than a line with a number takes, and its share of the lines for command lines. */
+    private static final int LINE_BYTES = 48;
+
     private final String tool;
     private final String drop;
     private final Patience patience;
@@ -139,7 +142,8 @@ public final class SiteCache {
         input.writeBytes(AtRoot.names(files));
         String command = "IFS= read -r n && body=$(head -c \"$n\") && " + before + AtRoot.FILES_ONLY
                 + " | xargs -0 sh -c \"$body\" sh";
-        return AtRoot.run(lane, command, input.toByteArray(), patience.of(files.size(), bytes))
+        return AtRoot.run(
+                        lane, command, input.toByteArray(), files.size() * LINE_BYTES, patience.of(files.size(), bytes))
                 .output()
                 .lines()
                 .toList();

@@ -61,6 +61,9 @@ public record SiteCheck(
     /** The beginnings of key exchanges that a quantum computer cannot break, as far as known. */
     private static final List<String> QUANTUM_SAFE = List.of("mlkem", "sntrup");
 
+    /** How deep such folders are: a site check makes a folder in its own. */
+    private static final int SCRATCH_LEVELS = 2;
+
     private static final Pattern SCRATCH = Pattern.compile("[a-z]+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
     /**
@@ -188,8 +191,13 @@ public record SiteCheck(
         return SCRATCH.matcher(FilePath.render(folder.name())).matches();
     }
 
-    /** Removes such a folder and its content, if it exists. */
+    /** Removes such a folder and its content, if it exists. Throws REFUSED if it contains folders of folders. */
     public static void removeScratch(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
+        removeScratch(lane, folder, SCRATCH_LEVELS);
+    }
+
+    private static void removeScratch(Lane lane, FilePath folder, int levels)
+            throws RemoteException, InterruptedException {
         try {
             lane.sftp().rmdir(folder);
             return;
@@ -205,7 +213,7 @@ public record SiteCheck(
         List<FilePath> files = new ArrayList<>();
         try {
             lane.sftp()
-                    .list(
+                    .listToKeep(
                             folder,
                             (path, facts) -> (facts.kind() == RemoteFacts.Kind.DIRECTORY ? folders : files).add(path));
         } catch (RemoteException e) {
@@ -215,8 +223,12 @@ public record SiteCheck(
             }
             throw e;
         }
+        if (levels == 1 && !folders.isEmpty()) {
+            throw new RemoteException(
+                    Reason.REFUSED, "cannot remove %s: Dozo did not create the folders in it".formatted(folder));
+        }
         for (FilePath below : folders) {
-            removeScratch(lane, below);
+            removeScratch(lane, below, levels - 1);
         }
         for (FilePath file : files) {
             lane.sftp().remove(file);

@@ -449,7 +449,7 @@ final class SiteProbe {
         try {
             FilePath odd = write(ODD_NAME, new byte[0]);
             List<FilePath> seen = new ArrayList<>();
-            sftp.list(folder, (path, facts) -> seen.add(path));
+            sftp.listToKeep(folder, (path, facts) -> seen.add(path));
             namesAreBytes = seen.contains(odd);
         } catch (RemoteException e) {
             if (endsTheLook(e)) {

@@ -3,8 +3,10 @@ package dozo.remote;
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
 import java.io.ByteArrayOutputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
@@ -25,6 +27,9 @@ public final class TarRead implements AutoCloseable {
     /** The root and the names travel on the input, so that nothing that the site's shell could misread is part of the command. */
     private static final String COMMAND =
             "export LC_ALL=C; IFS= read -r root && cd \"$root\" && exec tar -c -f - --null -T -";
+
+    /** More than the headers for the longest path take, and the end of an archive. */
+    private static final int HEADERS_BYTES_MAX = 128 << 10;
 
     private final Lane lane;
     private final Feed feed;
@@ -71,9 +76,10 @@ public final class TarRead implements AutoCloseable {
             feed.close();
             return null;
         });
-        try (TarArchiveInputStream archive =
-                new TarArchiveInputStream(feed.output(input.toByteArray()), StandardCharsets.ISO_8859_1.name())) {
-            for (TarArchiveEntry entry = next(archive); entry != null; entry = next(archive)) {
+        try (Headers headers = new Headers(feed.output(input.toByteArray()));
+                TarArchiveInputStream archive =
+                        new TarArchiveInputStream(headers, StandardCharsets.ISO_8859_1.name())) {
+            for (TarArchiveEntry entry = next(archive, headers); entry != null; entry = next(archive, headers)) {
                 FilePath file = entry.isFile() && !entry.isLink() && !entry.isSymbolicLink()
                         ? wanted.remove(entry.getName())
                         : null;
@@ -86,13 +92,48 @@ public final class TarRead implements AutoCloseable {
         }
     }
 
-    private static @Nullable TarArchiveEntry next(TarArchiveInputStream archive) throws IOException {
+    private static @Nullable TarArchiveEntry next(TarArchiveInputStream archive, Headers headers) throws IOException {
         try {
-            return archive.getNextEntry();
+            if (archive.getCurrentEntry() != null) {
+                archive.transferTo(OutputStream.nullOutputStream());
+            }
+            headers.left = HEADERS_BYTES_MAX;
+            TarArchiveEntry entry = archive.getNextEntry();
+            headers.left = Long.MAX_VALUE;
+            if (entry != null && entry.isSparse()) {
+                throw new IOException("expected no sparse file");
+            }
+            return entry;
         } catch (RemoteException e) {
             throw e;
         } catch (IOException | IllegalArgumentException e) {
             throw new RemoteException(Reason.PROTOCOL, "tar at the site sent something that is no archive", e);
+        }
+    }
+
+    /** Limits what the headers of an entry may take: a name in them is read into memory whole, however long it is. */
+    private static final class Headers extends FilterInputStream {
+
+        private long left;
+
+        Headers(InputStream archive) {
+            super(archive);
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : Byte.toUnsignedInt(one[0]);
+        }
+
+        @Override
+        public int read(byte[] into, int offset, int length) throws IOException {
+            int read = super.read(into, offset, length);
+            left -= Math.max(0, read);
+            if (left < 0) {
+                throw new IOException("expected at most %d bytes before a file".formatted(HEADERS_BYTES_MAX));
+            }
+            return read;
         }
     }
 

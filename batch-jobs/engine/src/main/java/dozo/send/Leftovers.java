@@ -38,7 +38,7 @@ final class Leftovers {
         Set<String> kept = keep.stream().map(String::valueOf).collect(Collectors.toSet());
         List<FilePath> leftovers = new ArrayList<>();
         List<FilePath> scratch = new ArrayList<>();
-        lane.sftp().list(incoming, (path, facts) -> {
+        lane.sftp().listToKeep(incoming, (path, facts) -> {
             if (SiteCheck.isScratch(path) && facts.kind() == RemoteFacts.Kind.DIRECTORY) {
                 scratch.add(path);
             } else if (!kept.contains(FilePath.render(path.name())) && facts.kind() != RemoteFacts.Kind.DIRECTORY) {
@@ -67,7 +67,7 @@ final class Leftovers {
             throws RemoteException, InterruptedException {
         List<FilePath> projects = new ArrayList<>();
         List<FilePath> scratch = new ArrayList<>();
-        lane.sftp().list(all, (path, facts) -> {
+        lane.sftp().listToKeep(all, (path, facts) -> {
             if (facts.kind() != RemoteFacts.Kind.DIRECTORY) {
                 return;
             }
@@ -98,7 +98,7 @@ final class Leftovers {
     private void sweepProject(FilePath project, Function<String, Optional<Set<Integer>>> keep, List<String> refused)
             throws RemoteException, InterruptedException {
         List<FilePath> experiments = new ArrayList<>();
-        lane.sftp().list(project, (path, facts) -> {
+        lane.sftp().listToKeep(project, (path, facts) -> {
             if (facts.kind() == RemoteFacts.Kind.DIRECTORY) {
                 experiments.add(path);
             }

@@ -37,7 +37,7 @@ public final class OtherPlaces {
     public static OtherPlaces at(Lane lane, SiteFolders folders) throws RemoteException, InterruptedException {
         TreeSet<Integer> manifests = new TreeSet<>(Comparator.reverseOrder());
         try {
-            lane.sftp().list(folders.versions(), (path, facts) -> {
+            lane.sftp().listToKeep(folders.versions(), (path, facts) -> {
                 String name = new String(path.name(), StandardCharsets.ISO_8859_1);
                 if (name.length() <= DIGITS_MAX && name.chars().allMatch(c -> c >= '0' && c <= '9')) {
                     manifests.add(Integer.valueOf(name));

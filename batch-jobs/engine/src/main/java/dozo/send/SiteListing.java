@@ -7,8 +7,10 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import java.io.IOException;
+import java.util.Deque;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -32,7 +34,11 @@ final class SiteListing {
     private final Lanes lanes;
     private final FilePath top;
     private final BlockingQueue<Name> names = new ArrayBlockingQueue<>(NAMES_ON_THE_WAY);
+    private final Deque<FilePath> waiting = new ConcurrentLinkedDeque<>();
+
+    /** Waiting or being listed. */
     private final AtomicLong foldersLeft = new AtomicLong();
+
     private final Semaphore atOnce = new Semaphore(FOLDERS_AT_ONCE);
     private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
 
@@ -71,24 +77,30 @@ final class SiteListing {
         }
     }
 
-    private void submit(ExecutorService threads, FilePath folder) {
-        foldersLeft.incrementAndGet();
-        threads.execute(() -> {
-            try {
-                atOnce.acquire();
+    private void submit(ExecutorService threads, FilePath folder) throws RemoteException {
+        Lanes.expectFewWaiting(foldersLeft.incrementAndGet());
+        waiting.push(folder);
+        if (atOnce.tryAcquire()) {
+            threads.execute(() -> work(threads));
+        }
+    }
+
+    /** Lists waiting folders until there are none. */
+    private void work(ExecutorService threads) {
+        do {
+            for (FilePath next = waiting.poll(); next != null && failure.get() == null; next = waiting.poll()) {
                 try {
-                    list(threads, folder);
-                } finally {
-                    atOnce.release();
+                    list(threads, next);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    return;
+                } catch (IOException | RuntimeException e) {
+                    failure.compareAndSet(null, e);
                 }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            } catch (IOException | RuntimeException e) {
-                failure.compareAndSet(null, e);
-            } finally {
                 foldersLeft.decrementAndGet();
             }
-        });
+            atOnce.release();
+        } while (failure.get() == null && !waiting.isEmpty() && atOnce.tryAcquire());
     }
 
     private void list(ExecutorService threads, FilePath folder) throws IOException, InterruptedException {

@@ -279,7 +279,7 @@ public final class SiteReader {
         return lanes.over(lane -> {
             Map<FilePath, RemoteFacts> names = new LinkedHashMap<>();
             try {
-                lane.sftp().list(folder, names::put);
+                lane.sftp().listToKeep(folder, names::put);
             } catch (RemoteException e) {
                 if (e.reason() != Reason.NO_SUCH_FILE) {
                     throw e;

@@ -14,8 +14,10 @@ import dozo.source.Listings.Listing;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -44,7 +46,11 @@ final class SiteWalk {
     private final Semaphore atOnce = new Semaphore(FOLDERS_AT_ONCE);
     private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
 
+    private final Deque<FilePath> waiting = new ConcurrentLinkedDeque<>();
+
+    /** Waiting or being listed. */
     private final AtomicLong foldersLeft = new AtomicLong();
+
     private final CountDownLatch listed = new CountDownLatch(1);
 
     private record Name(FilePath path, RemoteFacts facts) {}
@@ -74,29 +80,32 @@ final class SiteWalk {
         }
     }
 
-    private void submit(ExecutorService threads, FilePath folder, Listings listings) {
-        foldersLeft.incrementAndGet();
-        threads.execute(() -> {
-            try {
-                atOnce.acquire();
+    private void submit(ExecutorService threads, FilePath folder, Listings listings) throws RemoteException {
+        Lanes.expectFewWaiting(foldersLeft.incrementAndGet());
+        waiting.push(folder);
+        if (atOnce.tryAcquire()) {
+            threads.execute(() -> work(threads, listings));
+        }
+    }
+
+    /** Lists waiting folders until there are none. */
+    private void work(ExecutorService threads, Listings listings) {
+        do {
+            for (FilePath next = waiting.poll(); next != null && failure.get() == null; next = waiting.poll()) {
                 try {
-                    if (failure.get() == null) {
-                        list(threads, folder, listings);
-                    }
-                } finally {
-                    atOnce.release();
+                    list(threads, next, listings);
+                } catch (InterruptedException e) {
+                    failure.compareAndSet(null, e);
+                    Thread.currentThread().interrupt();
+                } catch (IOException | RuntimeException e) {
+                    failure.compareAndSet(null, e);
                 }
-            } catch (InterruptedException e) {
-                failure.compareAndSet(null, e);
-                Thread.currentThread().interrupt();
-            } catch (IOException | RuntimeException e) {
-                failure.compareAndSet(null, e);
-            } finally {
-                if (foldersLeft.decrementAndGet() == 0) {
+                if (foldersLeft.decrementAndGet() == 0 || failure.get() != null) {
                     listed.countDown();
                 }
             }
-        });
+            atOnce.release();
+        } while (failure.get() == null && !waiting.isEmpty() && atOnce.tryAcquire());
     }
 
     private void list(ExecutorService threads, FilePath folder, Listings listings)

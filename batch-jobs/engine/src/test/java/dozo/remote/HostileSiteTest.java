@@ -1,35 +1,40 @@
 package dozo.remote;
 
+import static dozo.remote.EvilSite.handle;
+import static dozo.remote.EvilSite.names;
+import static dozo.remote.EvilSite.status;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.file.Facts;
 import dozo.file.FilePath;
-import dozo.loopback.LoopbackSite;
+import dozo.file.Problem;
 import dozo.remote.RemoteException.Reason;
-import java.io.DataInputStream;
+import dozo.send.SiteReader;
+import dozo.source.Listings;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
-import org.apache.sshd.common.config.keys.PublicKeyEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarConstants;
+import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.signature.BuiltinSignatures;
-import org.apache.sshd.server.Environment;
-import org.apache.sshd.server.ExitCallback;
-import org.apache.sshd.server.SshServer;
-import org.apache.sshd.server.channel.ChannelSession;
-import org.apache.sshd.server.command.Command;
-import org.apache.sshd.server.subsystem.SubsystemFactory;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -52,12 +57,6 @@ class HostileSiteTest {
     @FunctionalInterface
     private interface Answer {
         void to(int id, DataOutputStream out) throws IOException;
-    }
-
-    /** Answers every request after the greeting, or does not. */
-    @FunctionalInterface
-    private interface Script {
-        void on(int type, int id, int bytes, DataOutputStream out) throws IOException;
     }
 
     @Test
@@ -109,15 +108,7 @@ class HostileSiteTest {
                 handle(out, id, 4);
                 return;
             }
-            byte[] name = "../../etc/passwd".getBytes("US-ASCII");
-            out.writeInt(1 + 4 + 4 + 4 + name.length + 4 + 4);
-            out.writeByte(Packet.NAME);
-            out.writeInt(id);
-            out.writeInt(1);
-            out.writeInt(name.length);
-            out.write(name);
-            out.writeInt(0);
-            out.writeInt(0);
+            names(out, id, List.of("../../etc/passwd"));
         };
         assertThat(reason(names, sftp -> {
                     sftp.list(FilePath.ROOT, (path, facts) -> {
@@ -128,14 +119,190 @@ class HostileSiteTest {
                 .isEqualTo(Reason.PROTOCOL);
     }
 
+    @Test
+    void aCommandThatPrintsWithoutAnEndIsCutOff() throws Exception {
+        AtomicLong printed = new AtomicLong();
+        try (EvilSite site = EvilSite.printing(
+                        temp, (mark, out, errors) -> EvilSite.withoutEnd(out, new byte[32 << 10], printed));
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            Lane lane = lanes.next();
+
+            assertThatThrownBy(() -> ExecDigest.COREUTILS.digests(lane, List.of(FILE), 1))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL))
+                    .hasMessageContaining("printed more than 4231 bytes");
+
+            assertThat(printed.get()).isLessThan(2 * SshLogin.RECEIVE_WINDOW_BYTES);
+        }
+    }
+
+    @Test
+    void anExitStatusThatIsNoNumberIsNoEnd() throws Exception {
+        EvilSite.Program odd = (mark, out, errors) ->
+                out.write(("\n" + mark + " zero\n" + "x".repeat(10_000)).getBytes(StandardCharsets.US_ASCII));
+        try (EvilSite site = EvilSite.printing(temp, odd);
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            Lane lane = lanes.next();
+
+            assertThatThrownBy(() -> ExecDigest.COREUTILS.digests(lane, List.of(FILE), 1))
+                    .hasMessageContaining("printed more than");
+
+            assertThat(lane.isOpen()).isTrue();
+        }
+    }
+
+    @Test
+    void anArchiveWithAnEndlessNameIsCutOff() throws Exception {
+        AtomicLong printed = new AtomicLong();
+        TarArchiveEntry header = new TarArchiveEntry("././@LongLink", TarConstants.LF_GNUTYPE_LONGNAME);
+        header.setSize(TarConstants.MAXSIZE);
+        byte[] block = new byte[TarConstants.DEFAULT_RCDSIZE];
+        header.writeEntryHeader(block);
+        try (EvilSite site = EvilSite.feeding(temp, block, printed);
+                Lanes lanes = Lanes.to(site.address(), 1);
+                TarRead archive = new TarRead(lanes.next(), Patience.USUAL, () -> {})) {
+            assertThatThrownBy(() -> archive.read(List.of(FILE), 1, (file, sizeBytes, content) -> {
+                        throw new AssertionError("took " + file);
+                    }))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL));
+
+            assertThat(printed.get()).isLessThan(2 * SshLogin.RECEIVE_WINDOW_BYTES);
+        }
+    }
+
+    /** Five at once share one budget, and give it back. */
+    @Test
+    void endlessListingsAreCutOff() throws Exception {
+        AtomicBoolean endless = new AtomicBoolean(true);
+        EvilSite.Script script = EvilSite.listing(answer -> endless.get() ? EvilSite.thousandNames(answer) : List.of());
+        try (EvilSite site = EvilSite.answering(temp, script);
+                Lanes lanes = Lanes.to(site.address(), 5);
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Lane lane = lanes.next();
+            Callable<?> list = () -> {
+                SiteCheck.removeScratch(lane, FILE);
+                return lane;
+            };
+
+            for (Future<?> each : threads.invokeAll(Collections.nCopies(5, list))) {
+                assertThat(each.exceptionNow())
+                        .isInstanceOfSatisfying(
+                                RemoteException.class,
+                                e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL));
+            }
+
+            endless.set(false);
+            assertThatThrownBy(list::call)
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.REFUSED));
+        }
+    }
+
+    @Test
+    void aTreeOfEndlessFoldersIsCutOff() throws Exception {
+        try (EvilSite site = EvilSite.answering(temp, EvilSite.listing(EvilSite::thousandFolders));
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            SiteReader reader = SiteReader.readOnly(lanes, Patience.USUAL);
+
+            assertThatThrownBy(() -> reader.list(FILE, (path, facts) -> {}))
+                    .hasMessageContaining("folders at the site wait to be listed");
+        }
+        try (EvilSite site = EvilSite.answering(temp, EvilSite.listing(EvilSite::thousandFolders));
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            SiteReader reader = SiteReader.readOnly(lanes, Patience.USUAL);
+
+            assertThatThrownBy(() -> reader.walk(FILE, new Nowhere()))
+                    .hasMessageContaining("folders at the site wait to be listed");
+        }
+    }
+
+    @Test
+    void temporaryFoldersAreNotRemovedHoweverDeepTheyAre() throws Exception {
+        try (EvilSite site =
+                        EvilSite.answering(temp, EvilSite.listing(n -> n % 2 == 1 ? List.of("below/") : List.of()));
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            Lane lane = lanes.next();
+            assertThatThrownBy(() -> SiteCheck.removeScratch(lane, FILE))
+                    .hasMessageContaining("Dozo did not create the folders in it");
+        }
+    }
+
+    @Test
+    void namesThatNoFileSystemHasAreRefused() throws Exception {
+        String tooLong = "x".repeat(Sftp.NAME_BYTES_MAX + 1);
+        assertThat(reason(EvilSite.listing(_ -> List.of(tooLong)), HostileSiteTest::listed))
+                .isEqualTo(Reason.PROTOCOL);
+        assertThat(reason(EvilSite.listing(_ -> List.of("yy")), sftp -> {
+                    FilePath deep = FilePath.of("x/".repeat(Sftp.PATH_BYTES_MAX / 2 - 1) + "x");
+                    sftp.list(deep, (path, facts) -> {});
+                    return sftp;
+                }))
+                .isEqualTo(Reason.PROTOCOL);
+    }
+
+    @Test
+    void aListingWithoutNamesAndWithoutAnEndIsCutOff() throws Exception {
+        EvilSite.Script script = (type, id, bytes, out) -> {
+            if (type == Packet.READDIR) {
+                names(out, id, List.of());
+            } else {
+                handle(out, id, 4);
+            }
+        };
+        try (EvilSite site = EvilSite.answering(temp, script);
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            Lane lane = lanes.next();
+            assertThatThrownBy(() -> listed(lane.sftp()))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL))
+                    .hasMessageContaining("have no name");
+        }
+    }
+
+    @Test
+    void aListingThatTakesTooLongIsCutOff() throws Exception {
+        try (EvilSite site = EvilSite.answering(temp, EvilSite.listing(_ -> List.of("name")));
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            Lane lane = lanes.next();
+            assertThatThrownBy(() -> lane.sftp()
+                            .list(FILE, (path, facts) -> {}, ListingLimit.keeping(FILE, Duration.ofMillis(200))))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.STUCK))
+                    .hasMessage("the listing of file at the site did not end within PT0.2S");
+            assertThat(lane.isOpen()).isTrue();
+        }
+    }
+
+    private static final class Nowhere implements Listings, Listings.Listing {
+
+        @Override
+        public Listing folder(FilePath folder) {
+            return this;
+        }
+
+        @Override
+        public void problem(FilePath path, Problem problem, String message) {}
+
+        @Override
+        public void entry(byte[] name, Facts facts) {}
+
+        @Override
+        public void end() {}
+    }
+
+    private static Sftp listed(Sftp sftp) throws Exception {
+        sftp.list(FILE, (path, facts) -> {});
+        return sftp;
+    }
+
     /** OpenSSH's server copies everything that waits for its answers again and again (ADR 0063). */
     @Test
     void aServerThatAcknowledgesNoWriteGetsOnlyAsMuchAsItCanHold() throws Exception {
         byte[] content = new byte[8 << 20];
         Held held = new Held();
-        try (LoopbackSite keys = LoopbackSite.embedded(temp.resolve("state"), temp.resolve("root"), 0);
-                SshServer server = server(held);
-                Lanes lanes = Lanes.to(address(keys, server), 1)) {
+        try (EvilSite site = EvilSite.answering(temp, held);
+                Lanes lanes = Lanes.to(site.address(), 1)) {
             RemoteFile file = lanes.next().sftp().create(FILE);
             Thread writer = Thread.ofPlatform().start(() -> {
                 try {
@@ -164,12 +331,12 @@ class HostileSiteTest {
 
     @Test
     void aServerWithNoHostKeyOfAnAcceptedTypeSaysSo() throws Exception {
-        try (LoopbackSite keys = LoopbackSite.embedded(temp.resolve("state"), temp.resolve("root"), 0);
-                SshServer server = server((type, id, bytes, out) -> status(out, id, 2));
-                Lanes lanes = Lanes.to(address(keys, server), 1)) {
-            server.setKeyPairProvider(KeyPairProvider.wrap(
-                    org.apache.sshd.common.config.keys.KeyUtils.generateKeyPair(KeyPairProvider.SSH_RSA, 2048)));
-            server.setSignatureFactories(List.of(BuiltinSignatures.rsa));
+        try (EvilSite old = EvilSite.answering(temp, (type, id, bytes, out) -> status(out, id, 2));
+                Lanes lanes = Lanes.to(old.address(), 1)) {
+            old.server()
+                    .setKeyPairProvider(
+                            KeyPairProvider.wrap(KeyUtils.generateKeyPair(KeyPairProvider.SSH_RSA, 2048)));
+            old.server().setSignatureFactories(List.of(BuiltinSignatures.rsa));
 
             assertThatThrownBy(lanes::next)
                     .isInstanceOfSatisfying(
@@ -182,7 +349,7 @@ class HostileSiteTest {
     /** The first answer gives the limits. */
     @Test
     void oneSlowFirstAnswerDoesNotMakeASiteTooFarForArchives() throws Exception {
-        Script slowFirst = (type, id, bytes, out) -> {
+        EvilSite.Script slowFirst = (type, id, bytes, out) -> {
             if ((type & 0xFF) == Packet.EXTENDED) {
                 new CompletableFuture<>()
                         .completeOnTimeout(true, 200, TimeUnit.MILLISECONDS)
@@ -195,9 +362,8 @@ class HostileSiteTest {
                 status(out, id, 2);
             }
         };
-        try (LoopbackSite keys = LoopbackSite.embedded(temp.resolve("state"), temp.resolve("root"), 0);
-                SshServer server = server(slowFirst, "limits@openssh.com");
-                Lanes lanes = Lanes.to(address(keys, server), 1)) {
+        try (EvilSite far = EvilSite.answering(temp, slowFirst, "limits@openssh.com");
+                Lanes lanes = Lanes.to(far.address(), 1)) {
             Lane lane = lanes.next();
             assertThat(lane.sftp().lstat(FILE)).isEmpty();
 
@@ -206,7 +372,7 @@ class HostileSiteTest {
     }
 
     /** A server that does not answer writes until it is told to. */
-    private static final class Held implements Script {
+    private static final class Held implements EvilSite.Script {
 
         private final List<Integer> unanswered = new ArrayList<>();
         private long content;
@@ -249,9 +415,12 @@ class HostileSiteTest {
     }
 
     private Reason reason(Answer answer, Deed deed) throws Exception {
-        try (LoopbackSite keys = LoopbackSite.embedded(temp.resolve("state"), temp.resolve("root"), 0);
-                SshServer hostile = server((type, id, bytes, out) -> answer.to(id, out));
-                Lanes lanes = Lanes.to(address(keys, hostile), 1)) {
+        return reason((type, id, bytes, out) -> answer.to(id, out), deed);
+    }
+
+    private Reason reason(EvilSite.Script script, Deed deed) throws Exception {
+        try (EvilSite hostile = EvilSite.answering(temp, script);
+                Lanes lanes = Lanes.to(hostile.address(), 1)) {
             Lane lane = lanes.next();
             Callable<?> call = () -> deed.on(lane.sftp());
             try {
@@ -262,116 +431,5 @@ class HostileSiteTest {
             }
             throw new AssertionError("believed");
         }
-    }
-
-    private static SiteAddress address(LoopbackSite keys, SshServer server) throws Exception {
-        SiteAddress honest = keys.address();
-        String hostKey = PublicKeyEntry.toString(
-                server.getKeyPairProvider().loadKeys(null).iterator().next().getPublic());
-        return new SiteAddress(
-                honest.host(), server.getPort(), honest.user(), honest.root(), honest.identity(), hostKey);
-    }
-
-    private static SshServer server(Script script, String... extensions) throws Exception {
-        SshServer server = SshServer.setUpDefaultServer();
-        server.setHost("127.0.0.1");
-        server.setKeyPairProvider(
-                KeyPairProvider.wrap(org.apache.sshd.common.config.keys.KeyUtils.generateKeyPair("ssh-ed25519", 256)));
-        server.setPublickeyAuthenticator((user, key, session) -> true);
-        server.setSubsystemFactories(List.of(new SubsystemFactory() {
-            @Override
-            public String getName() {
-                return "sftp";
-            }
-
-            @Override
-            public Command createSubsystem(ChannelSession channel) {
-                return new Scripted(script, extensions);
-            }
-        }));
-        server.start();
-        return server;
-    }
-
-    private static void status(DataOutputStream out, int id, int code) throws IOException {
-        out.writeInt(17);
-        out.writeByte(Packet.STATUS);
-        out.writeInt(id);
-        out.writeInt(code);
-        out.writeInt(0);
-        out.writeInt(0);
-    }
-
-    private static void handle(DataOutputStream out, int id, int bytes) throws IOException {
-        out.writeInt(9 + bytes);
-        out.writeByte(Packet.HANDLE);
-        out.writeInt(id);
-        out.writeInt(bytes);
-        out.write(new byte[bytes]);
-    }
-
-    /** Announces version 3 and then answers by the script. */
-    private static final class Scripted implements Command {
-
-        private final Script script;
-        private final String[] extensions;
-        private InputStream in = InputStream.nullInputStream();
-        private OutputStream out = OutputStream.nullOutputStream();
-
-        Scripted(Script script, String... extensions) {
-            this.script = script;
-            this.extensions = extensions;
-        }
-
-        @Override
-        public void setInputStream(InputStream in) {
-            this.in = in;
-        }
-
-        @Override
-        public void setOutputStream(OutputStream out) {
-            this.out = out;
-        }
-
-        @Override
-        public void setErrorStream(OutputStream err) {}
-
-        @Override
-        public void setExitCallback(ExitCallback callback) {}
-
-        @Override
-        public void start(ChannelSession channel, Environment environment) {
-            Thread.ofVirtual().start(() -> {
-                try (DataInputStream requests = new DataInputStream(in);
-                        DataOutputStream answers = new DataOutputStream(out)) {
-                    requests.skipNBytes(requests.readInt());
-                    int names = Arrays.stream(extensions)
-                            .mapToInt(name -> 4 + name.length() + 4)
-                            .sum();
-                    answers.writeInt(5 + names);
-                    answers.writeByte(Packet.VERSION);
-                    answers.writeInt(3);
-                    for (String name : extensions) {
-                        answers.writeInt(name.length());
-                        answers.writeBytes(name);
-                        answers.writeInt(0);
-                    }
-                    answers.flush();
-                    while (true) {
-                        int length = requests.readInt();
-                        int type = requests.readByte();
-                        int id = requests.readInt();
-                        requests.skipNBytes(length - 5);
-                        script.on(type, id, length, answers);
-                        answers.flush();
-                    }
-                } catch (IOException gone) {
-                    // The client has closed the connection.
-                }
-            });
-        }
-
-        @Override
-        public void destroy(ChannelSession channel) {}
     }
 }

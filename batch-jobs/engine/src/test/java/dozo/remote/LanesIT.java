@@ -118,14 +118,14 @@ class LanesIT {
         try (Lanes lanes = TestLanes.changeable(site.address(), 2, 1, SOON)) {
             Lane lane = opened(lanes, 2, 1).get(1);
             Path fifo = Path.of(site.address().root()).resolve("fifo");
-            assertThat(lane.run("mkfifo '%s'".formatted(fifo), new byte[0], Duration.ofMinutes(1))
+            assertThat(lane.run("mkfifo '%s'".formatted(fifo), new byte[0], 100, Duration.ofMinutes(1))
                             .exitStatus())
                     .isZero();
             Thread.Builder.OfVirtual reader = Thread.ofVirtual();
             List<String> read = new ArrayList<>();
             Thread reading = reader.start(() -> {
                 try {
-                    read.add(lane.run("cat '%s'".formatted(fifo), new byte[0], Duration.ofMinutes(1))
+                    read.add(lane.run("cat '%s'".formatted(fifo), new byte[0], 100, Duration.ofMinutes(1))
                             .output());
                 } catch (RemoteException | InterruptedException e) {
                     read.add(e.toString());

@@ -171,7 +171,7 @@ class LyingSiteIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"exec sleep 1000, 2, did not end within 2 s", "exec yes, 30, printed more than 64 MiB"})
+    @CsvSource({"exec sleep 1000, 2, did not end within 2 s", "exec yes, 30, printed more than"})
     void aCommandWithoutAnEndIsNotTaken(String command, int patienceSeconds, String finding) throws Exception {
         tools.are(command);
         Look impatient = new Look(

@@ -109,7 +109,7 @@ class ShellIT {
 
     @Test
     void whoSaysTooMuchIsNotHeard() throws Exception {
-        assertThatThrownBy(() -> say("head -c 70000000 /dev/zero"))
+        assertThatThrownBy(() -> say("head -c 1100000 /dev/zero"))
                 .isInstanceOfSatisfying(
                         RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL));
         assertThat(say("echo fine")).isEqualTo("fine\n");
@@ -130,7 +130,7 @@ class ShellIT {
                 Lanes few = Lanes.to(none.address(), 1)) {
             Lane lane = few.next();
             for (int i = 0; i < 2; i++) {
-                assertThatThrownBy(() -> lane.run("echo", new byte[0], LONG))
+                assertThatThrownBy(() -> lane.run("echo", new byte[0], 100, LONG))
                         .isInstanceOfSatisfying(
                                 RemoteException.class,
                                 e -> assertThat(e.reason()).isEqualTo(Reason.UNSUPPORTED));
@@ -151,7 +151,7 @@ class ShellIT {
                 each.get();
             }
         }
-        assertThat(lane.run("echo fine", new byte[0], LONG).output()).isEqualTo("fine\n");
+        assertThat(lane.run("echo fine", new byte[0], 100, LONG).output()).isEqualTo("fine\n");
     }
 
     @Test
@@ -189,6 +189,6 @@ class ShellIT {
     }
 
     private CommandResult run(String command, byte[] input) throws Exception {
-        return lanes.next().run(command, input, LONG);
+        return lanes.next().run(command, input, 1 << 20, LONG);
     }
 }

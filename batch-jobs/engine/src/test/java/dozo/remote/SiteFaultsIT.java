@@ -375,7 +375,7 @@ class SiteFaultsIT {
             Thread caller = Thread.ofVirtual().start(() -> {
                 try {
                     running.countDown();
-                    lane.run("sleep 1000", new byte[0], Duration.ofSeconds(900));
+                    lane.run("sleep 1000", new byte[0], 100, Duration.ofSeconds(900));
                 } catch (InterruptedException e) {
                     interrupted.complete(true);
                 } catch (RemoteException e) {
@@ -395,11 +395,11 @@ class SiteFaultsIT {
         try (LoopbackSite site = site();
                 Lanes lanes = Lanes.to(site.address(), 1)) {
             Lane lane = lanes.next();
-            assertThat(failureOf(() -> lane.run("sleep 1000", new byte[0], Duration.ofMillis(300)))
+            assertThat(failureOf(() -> lane.run("sleep 1000", new byte[0], 100, Duration.ofMillis(300)))
                             .reason())
                     .isEqualTo(Reason.STUCK);
             CommandResult result =
-                    lane.run("cat; echo oh >&2; exit 3", "dōzo".getBytes("UTF-8"), Duration.ofSeconds(20));
+                    lane.run("cat; echo oh >&2; exit 3", "dōzo".getBytes("UTF-8"), 100, Duration.ofSeconds(20));
             assertThat(result.exitStatus()).isEqualTo(3);
             assertThat(result.output().getBytes("ISO-8859-1")).isEqualTo("dōzo".getBytes("UTF-8"));
             assertThat(result.errors()).isEqualTo("oh\n");

@@ -27,7 +27,7 @@ public final class RecordsAtSite implements RecordFiles, AutoCloseable {
     public List<FilePath> in(FilePath folder) throws IOException, InterruptedException {
         List<FilePath> files = new ArrayList<>();
         try {
-            lanes.next().sftp().list(folder, (file, facts) -> {
+            lanes.next().sftp().listToKeep(folder, (file, facts) -> {
                 if (facts.kind() == Kind.FILE) {
                     files.add(file);
                 }

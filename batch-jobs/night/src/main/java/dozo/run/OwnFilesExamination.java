@@ -127,7 +127,7 @@ class OwnFilesExamination {
                     when found != null -> own.keep(siteId, experimentId, path, found);
                     case Seen.Damaged _ -> {}
                     case Seen.Unknown(var _, String message) ->
-                        told.add(new Finding(experimentId, Problem.UNPROVEN, null, path + " " + message));
+                        told.add(new Finding(experimentId, Problem.UNPROVEN, null, path + ": " + message));
                 }
             }
         }

@@ -88,14 +88,18 @@ public class SiteAhead {
     }
 
     /**
-     * Returns whether a backup may write records and an anchor. The first one that finds the site ahead may not: the last records at the
-     * site stay the ones that a rebuild loads.
+     * Returns whether a backup may write records and an anchor. The first one that finds the site ahead may not, nor a retry: the last
+     * records at the site stay the ones that a rebuild loads.
      */
     boolean mayRecord(long runId, int siteId) {
         return !isAhead(runId)
                 || jdbc.sql("""
-                        select exists (select from run_finding l join finding f using (finding_id) join run r on r.run_id = l.run_id
-                                       where f.reason = 'SITE_AHEAD' and r.site_id = :site and r.kind <> 'scrub' and r.run_id < :run)
+                        select now.kind <> 'retry'
+                           and exists (select from run_finding l join finding f using (finding_id)
+                                       where f.reason = 'SITE_AHEAD'
+                                         and l.run_id = (select max(run_id) from run
+                                                         where site_id = :site and kind not in ('retry', 'scrub') and run_id < :run))
+                        from run now where now.run_id = :run
                         """)
                         .param("site", siteId)
                         .param("run", runId)

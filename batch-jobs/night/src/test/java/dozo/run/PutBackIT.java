@@ -113,6 +113,19 @@ class PutBackIT extends NightAtSite {
     }
 
     @Test
+    void aRetryOfTheFirstNightLeavesTheRecordsTheLastOnesToo() throws Exception {
+        List<Path> records = records();
+        back.register("E9", Files.createDirectory(folder.resolve("empty")));
+        Run first = back.run();
+
+        Run retry =
+                back.await(back.get(Operations.class).retry(first.id(), "test").id());
+
+        assertThat(back.findings(retry)).extracting(KeptFinding::reason).contains(Problem.SITE_AHEAD);
+        assertThat(records()).isEqualTo(records);
+    }
+
+    @Test
     void anAnchorThatCannotBeReadIsPassedOver() throws Exception {
         Path last;
         try (Stream<Path> anchors = Files.list(root.resolve(".dozo/ledger"))) {

@@ -325,7 +325,7 @@ class ScrubIT extends NightAtSite {
     private List<String> ofOwnFiles(Run scrub) {
         return night.findings(scrub).stream()
                 .map(finding -> finding.reason() + " "
-                        + root.resolve(finding.message().replaceFirst("^.*?(\\.dozo/\\S+).*$", "$1")))
+                        + root.resolve(finding.message().replaceFirst("^.*?(\\.dozo/[^\\s:]+).*$", "$1")))
                 .toList();
     }
 

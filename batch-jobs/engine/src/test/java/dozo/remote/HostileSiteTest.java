@@ -334,8 +334,7 @@ class HostileSiteTest {
         try (EvilSite old = EvilSite.answering(temp, (type, id, bytes, out) -> status(out, id, 2));
                 Lanes lanes = Lanes.to(old.address(), 1)) {
             old.server()
-                    .setKeyPairProvider(
-                            KeyPairProvider.wrap(KeyUtils.generateKeyPair(KeyPairProvider.SSH_RSA, 2048)));
+                    .setKeyPairProvider(KeyPairProvider.wrap(KeyUtils.generateKeyPair(KeyPairProvider.SSH_RSA, 2048)));
             old.server().setSignatureFactories(List.of(BuiltinSignatures.rsa));
 
             assertThatThrownBy(lanes::next)

@@ -231,6 +231,14 @@ public class Rebuild {
                 Run run = runs.open(RunKind.REBUILD, site, Ledger.SYSTEM);
                 runs.say(run.id(), UNFINISHED);
                 findings.add(run.id(), broken());
+                Loaded loaded = records;
+                if (loaded != null) {
+                    ledger.append(
+                            Ledger.SYSTEM,
+                            "catalogue.loaded",
+                            name,
+                            Map.of("written", loaded.writtenAt(), "signed_with", loaded.signedWith()));
+                }
             }
             return site;
         }));

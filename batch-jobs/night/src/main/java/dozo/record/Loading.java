@@ -73,7 +73,13 @@ public class Loading {
      * @param writtenAt when the base record was written
      * @param signers SHA-256 of the keys, in DER, that had signed the records
      */
-    public record Loaded(int siteId, Instant writtenAt, int experiments, List<Broken> broken, Set<Digest> signers) {}
+    public record Loaded(int siteId, Instant writtenAt, int experiments, List<Broken> broken, Set<Digest> signers) {
+
+        /** Returns the signers for people. */
+        public String signedWith() {
+            return signers.stream().map(Digest::toString).sorted().collect(Collectors.joining(", "));
+        }
+    }
 
     /**
      * Where to load from.

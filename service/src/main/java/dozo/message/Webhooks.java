@@ -202,7 +202,8 @@ class Webhooks {
                             && bytes[0] == SHARED_FIRST
                             && (bytes[1] & SHARED_SECOND_MASK) == SHARED_SECOND)
                     || startsWith(bytes, LOCAL_TRANSLATORS)
-                    || (inner >= 0 && isInternal(InetAddress.getByAddress(Arrays.copyOfRange(bytes, inner, inner + 4))));
+                    || (inner >= 0
+                            && isInternal(InetAddress.getByAddress(Arrays.copyOfRange(bytes, inner, inner + 4))));
         }
 
         /**

@@ -149,17 +149,10 @@ final class RebuildCommand implements Callable<Integer> {
         } finally {
             shown.interrupt();
             shown.join();
+            sayWhoSigned(rebuild.progress().records());
         }
         PrintWriter out = requireNonNull(spec).commandLine().getOut();
         Progress done = rebuild.progress();
-        Loaded records = done.records();
-        if (records != null) {
-            out.println("records of %s: %,d experiments, signed with %s; compare this with what you have written down"
-                    .formatted(
-                            records.writtenAt(),
-                            records.experiments(),
-                            records.signers().stream().map(Digest::toString).collect(Collectors.joining(", "))));
-        }
         out.println("lists: %,d files, folders and links of %,d experiments in %.1f s"
                 .formatted(done.entries(), done.done(), seconds(done.lists())));
         out.println("digests: %,d files, folders and links, %s in %.1f s"
@@ -171,6 +164,24 @@ final class RebuildCommand implements Callable<Integer> {
                                 .formatted(run.findings(), run.id()));
         out.flush();
         return RunReport.exitCode(run.state());
+    }
+
+    /** Prints whose records were loaded, also if the rebuild has failed since: the same command does not load them again. */
+    private void sayWhoSigned(@Nullable Loaded records) {
+        if (records == null) {
+            return;
+        }
+        PrintWriter out = requireNonNull(spec).commandLine().getOut();
+        out.println("records of %s: %,d experiments, signed with %s; %s"
+                .formatted(
+                        records.writtenAt(),
+                        records.experiments(),
+                        records.signedWith(),
+                        signedBy.isEmpty()
+                                ? "not checked, because --signed-by was not given: if you have written down another fingerprint,"
+                                        + " somebody else made these records"
+                                : "as --signed-by demands"));
+        out.flush();
     }
 
     private static double seconds(Duration duration) {

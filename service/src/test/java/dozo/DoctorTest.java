@@ -159,6 +159,34 @@ class DoctorTest {
     }
 
     @Test
+    void aPlainLinkToAnotherMachineIsFound() {
+        String database = "jdbc:postgresql://db.invalid/dozo?";
+        for (String plain : List.of("", "sslmode=require", "sslmode=verify-ca")) {
+            assertFound(
+                    examine(Map.of("dozo.db.url", database + plain)),
+                    "database",
+                    State.WARNING,
+                    "between this one and db.invalid",
+                    "sslmode=verify-full");
+        }
+        for (String good :
+                List.of(database + "sslmode=verify-full", "jdbc:postgresql://127.0.0.1:1,localhost:1/dozo")) {
+            assertThat(about(examine(Map.of("dozo.db.url", good)), "database"))
+                    .extracting(Result::state)
+                    .containsExactly(State.BROKEN);
+        }
+        assertFound(
+                examine(Map.of("dozo.broker.url", "amqp://broker.invalid")),
+                "broker",
+                State.WARNING,
+                "not encrypted",
+                "amqps");
+        assertThat(about(examine(Map.of("dozo.broker.url", "amqps://broker.invalid")), "broker"))
+                .extracting(Result::state)
+                .containsExactly(State.BROKEN);
+    }
+
+    @Test
     void aBrokerThatAnswersIsWellAndOtherProgramsAreNot() throws Exception {
         assertThat(about(examine(Map.of()), "broker")).as("none is configured").isEmpty();
         HttpServer other = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -737,6 +765,10 @@ class DoctorTest {
                     "keyless",
                     address(good, good.port(), folder.resolve("no-key"), good.root(), good.hostKey()),
                     "test");
+            Path open = folder.resolve("open-key");
+            Identity.create(open, "test");
+            Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rw-r-----"));
+            sites.save("open", address(good, good.port(), open, good.root(), good.hostKey()), "test");
             sites.save("rootless", good.withRoot(folder.resolve("nowhere").toString()), "test");
             sites.save("scarce", good.withRoot(full.toString()), "test");
             sites.save("fixed", good.withRoot(readOnly.toString()), "test");
@@ -760,6 +792,7 @@ class DoctorTest {
                     "Ask the site's administrators");
             assertFound(results, "site stranger", State.BROKEN, "does not accept the private key", "authorized_keys");
             assertFound(results, "site keyless", State.BROKEN, "no-key", "user of the service");
+            assertFound(results, "site open", State.BROKEN, "other users can read", "chmod 600");
             assertFound(results, "site rootless", State.BROKEN, "is not a readable folder", "Create the folder");
             assertFound(results, "site scarce", State.WARNING, "only ", "Free some space");
             assertFound(results, "site fixed", State.BROKEN, "cannot write below the root", "read-write");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.RunningService.Answer;
 import dozo.command.Exit;
+import dozo.db.ChildJava;
 import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
 import java.io.ByteArrayOutputStream;
@@ -27,6 +28,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -94,6 +96,34 @@ class ManifestListTest {
         // It reports changed and missing files, and nothing else.
         Files.write(FilePath.of("-").under(source("NAMES")), new byte[] {1});
         assertThat(check(source("NAMES"), printed.out())).containsExactly("./-: FAILED");
+    }
+
+    /** Under {@code script}, which gives a program a terminal. */
+    @Test
+    void onATerminalControlCharactersInNamesAreShownAndNotSent() throws Exception {
+        for (List<String> command : List.of(List.of("manifest", "P1/NAMES"), List.of("audit", "files"))) {
+            String java = ChildJava.of(Application.class)
+                    .arguments(command)
+                    .arguments("--url", service.url())
+                    .process()
+                    .command()
+                    .stream()
+                    .map("'%s'"::formatted)
+                    .collect(Collectors.joining(" "));
+            ProcessBuilder script = new ProcessBuilder("script", "-qec", java, "/dev/null");
+            script.environment()
+                    .put("DOZO_PASSWORD_FILE", service.passwordFile().toString());
+            Process process =
+                    script.redirectInput(Path.of("/dev/null").toFile()).start();
+            String shown = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+            assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
+            assertThat(process.exitValue()).as(shown).isZero();
+            assertThat(shown)
+                    .contains("\\x1B", "結果一覧表")
+                    .doesNotContain("\u001b")
+                    .doesNotContain("\t");
+        }
     }
 
     @Test

@@ -9,6 +9,7 @@ import dozo.db.ChildJava;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.ledger.Coverage;
+import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
@@ -20,10 +21,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** {@code dozo rebuild-catalogue} as a person runs it on a new machine: its own process, its output and its exit code. */
 @StartsServices(2)
@@ -44,11 +47,27 @@ class RebuildCommandIT {
         Files.writeString(source.resolve("file"), "content");
         Path root = Files.createDirectory(folder.resolve("dr"));
         try (LoopbackSite site = LoopbackSite.start(folder.resolve("sshd"), root, 0)) {
-            backUp(source, site.address());
+            String fingerprint = backUp(source, site.address());
 
             Ended unknown = rebuild(site.address(), "dr", false);
             assertThat(unknown.output()).contains("authorized_keys", "ssh-ed25519 ", "the same command continues");
             assertThat(unknown.exitCode()).isEqualTo(Exit.UNAVAILABLE);
+
+            HikariDataSource another = TestDatabase.empty();
+            Ended loaded = rebuild(
+                    another,
+                    site.address(),
+                    "dr",
+                    true,
+                    "--recovery-key",
+                    folder.resolve("old/recovery-key").toString());
+            assertThat(loaded.output())
+                    .contains("signed with " + fingerprint + "; not checked, because --signed-by was not given");
+            assertThat(loaded.exitCode()).isEqualTo(Exit.WELL);
+            assertThat(new Ledger(JdbcClient.create(another), InstantSource.system()).after(0, 10_000))
+                    .filteredOn(row -> row.action().equals("catalogue.loaded"))
+                    .singleElement()
+                    .satisfies(row -> assertThat(row.detail()).contains(fingerprint));
 
             Ended rebuilt = rebuild(site.address(), "dr", true);
             assertThat(rebuilt.output())
@@ -69,7 +88,7 @@ class RebuildCommandIT {
         }
     }
 
-    private void backUp(Path source, SiteAddress site) {
+    private String backUp(Path source, SiteAddress site) {
         try (RunningService service = RunningService.start(folder.resolve("old"))) {
             service.bean(Sites.class).save("dr", site, "test");
             service.bean(Projects.class).create("p", "", "test");
@@ -79,25 +98,31 @@ class RebuildCommandIT {
                     .until(() ->
                             !service.bean(Runs.class).find(run).orElseThrow().goesOn());
             assertThat(service.bean(Coverage.class).all(1).safe()).isTrue();
+            return service.get("/api/v1/certificate-key").at("/fingerprint").asString();
         }
     }
 
     private Ended rebuild(SiteAddress site, String name, boolean withKey) throws IOException, InterruptedException {
+        return rebuild(fresh, site, name, withKey);
+    }
+
+    private Ended rebuild(HikariDataSource database, SiteAddress site, String name, boolean withKey, String... more)
+            throws IOException, InterruptedException {
         ChildJava java = ChildJava.of(Application.class)
                 .arguments("rebuild-catalogue", "--port", String.valueOf(site.port()), "--host-key", site.hostKey());
         if (withKey) {
             java.arguments("--identity", site.identity().toString());
         }
-        java.arguments(name, "%s@%s:%s".formatted(site.user(), site.host(), site.root()));
+        java.arguments(more).arguments(name, "%s@%s:%s".formatted(site.user(), site.host(), site.root()));
         Path output = Files.createTempFile(folder, "output", "");
         ProcessBuilder command = java.fromCache().process();
         Path secret = folder.resolve("password");
-        Files.writeString(secret, String.valueOf(fresh.getPassword()));
+        Files.writeString(secret, String.valueOf(database.getPassword()));
         command.environment()
                 .putAll(Map.of(
                         "DOZO_WORK", folder.resolve("new").toString(),
-                        "DOZO_DB_URL", fresh.getJdbcUrl(),
-                        "DOZO_DB_USER", String.valueOf(fresh.getUsername()),
+                        "DOZO_DB_URL", database.getJdbcUrl(),
+                        "DOZO_DB_USER", String.valueOf(database.getUsername()),
                         "DOZO_DB_PASSWORD_FILE", secret.toString()));
         Process process = command.redirectErrorStream(true)
                 .redirectOutput(output.toFile())

@@ -94,7 +94,7 @@ class WrongSubjectTest {
         Instant at = DAY.atTime(10, 0).atZone(ZoneId.systemDefault()).toInstant();
         service.bean(Studies.class)
                 .received(new ReceivedSeries(
-                        study, study + ".1", accession, subject, DAY, null, "MR7T01", "MR", 10, null, at, at));
+                        study, study + ".1", accession, subject, DAY, null, null, "MR7T01", "MR", 10, null, at, at));
     }
 
     private int dozo(StringWriter out, String... arguments) {

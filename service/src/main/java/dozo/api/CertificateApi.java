@@ -52,8 +52,8 @@ public class CertificateApi {
 
     /** Returns the public key that certificates are checked with. Store it outside of Dozo. */
     @GetMapping("/certificate-key")
-    ShownCertificateKey key(Principal actor) {
-        PublishedKey key = certificates.key(actor.getName());
+    ShownCertificateKey key() {
+        PublishedKey key = certificates.key();
         return new ShownCertificateKey(key.pem(), key.fingerprint());
     }
 

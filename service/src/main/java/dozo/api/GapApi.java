@@ -38,6 +38,8 @@ public class GapApi {
      *     arrived as planned, or is not due yet
      * @param accession missing: an unplanned study without an accession number
      * @param date the booked day; of an unplanned study, the day of the scan
+     * @param scanner the booked one; of an unplanned study, the one it was acquired on. If none is known with that title or
+     *     StationName, the name itself
      * @param subject the code of the booked subject; of an unplanned study, of the scanned subject
      * @param subjectsAcquired the codes of the subjects in the images
      * @param seriesExpected missing: the booking does not say

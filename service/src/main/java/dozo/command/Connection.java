@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.api.http.Page;
 import dozo.file.FilePath;
+import java.io.BufferedReader;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -186,11 +187,19 @@ final class Connection {
         }
     }
 
-    /** Prints the CSV of a response. */
+    /** Prints the CSV of a response, on a terminal as {@link #show} does. */
     void printCsv(Query query) {
-        download(
-                query.with("format", "csv").toString(),
-                in -> new InputStreamReader(in, StandardCharsets.UTF_8).transferTo(out()));
+        Taker unchanged = in -> new InputStreamReader(in, StandardCharsets.UTF_8).transferTo(out());
+        download(query.with("format", "csv").toString(), Terminal.takesOutput() ? this::show : unchanged);
+        out().flush();
+    }
+
+    /** Prints lines so that no name in them can control a terminal. */
+    void show(InputStream in) throws IOException {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.ISO_8859_1));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            out().println(FilePath.render(line.getBytes(StandardCharsets.ISO_8859_1)));
+        }
         out().flush();
     }
 

@@ -142,7 +142,7 @@ final class ErasureCommand {
                     erasure.approvedBy(), Times.text(erasure.approvedAt()), Times.text(erasure.notBefore()));
         }
         if (!erasure.message().isEmpty()) {
-            out.printf("not begun: %s%n", erasure.message());
+            out.printf("not begun: %s%n", Connection.visible(erasure.message()));
         }
         if (erasure.begunAt() != null) {
             out.printf(

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
             "",
             "Check a copy of the source with it: dozo manifest P1/S1 > list && cd COPY && sha256sum -c list",
             "With --json, the manifest's totals. Exit code 3: files have no receipt. 69: download interrupted. The output is",
-            "complete only with exit code 0."
+            "complete only with exit code 0. On a terminal control characters in names are shown as \\x1B; elsewhere names are bytes."
         })
 final class ManifestCommand implements Callable<Integer> {
 
@@ -65,8 +65,8 @@ final class ManifestCommand implements Callable<Integer> {
                         "%s/%d/sha256sums".formatted(address, manifest.value().number()))
                 .with("partial", partial)
                 .with("site", site);
-        // NB: names are bytes, so the list must not pass through a text writer.
-        service.download(list.toString(), in -> in.transferTo(System.out));
+        // NB: names are bytes, so the list must not pass through a text writer, unless a person reads it.
+        service.download(list.toString(), Terminal.takesOutput() ? service::show : in -> in.transferTo(System.out));
         System.out.flush();
         if (System.out.checkError()) {
             throw new Failure(Exit.UNAVAILABLE, "cannot write the output; it is incomplete");

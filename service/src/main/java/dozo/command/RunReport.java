@@ -104,12 +104,12 @@ public final class RunReport {
         for (RunWorker each : workers) {
             out.println("  worker %s%s: %s moved, %,d entries proven%s%s"
                     .formatted(
-                            each.host(),
+                            Connection.visible(each.host()),
                             each.replaced() ? " (replaced)" : each.ended() ? " (left)" : "",
                             Size.text(each.bytesMoved()),
                             each.entriesProven(),
                             each.bottleneck().isEmpty() ? "" : ", bottleneck: " + word(each.bottleneck()),
-                            each.note().isEmpty() ? "" : "; " + each.note()));
+                            each.note().isEmpty() ? "" : "; " + Connection.visible(each.note())));
         }
     }
 

@@ -96,7 +96,7 @@ final class Table {
             case Minutes(Long minutes) -> duration(minutes);
             case Long number -> "%,d".formatted(number);
             case Instant time -> Times.text(time);
-            default -> cell.toString();
+            default -> Connection.visible(cell.toString());
         };
     }
 
@@ -105,6 +105,7 @@ final class Table {
             case Bytes(long bytes) -> bytes;
             case Minutes(Long minutes) -> minutes;
             case State(String word, Colour _) -> word;
+            case String text -> Terminal.takesOutput() ? Connection.visible(text) : text;
             default -> cell;
         };
     }

@@ -22,9 +22,19 @@ public final class Terminal {
      * console does.
      */
     static boolean takesErrors() {
+        return takes(2);
+    }
+
+    /** Returns whether standard output is a terminal, in the same way. */
+    static boolean takesOutput() {
+        return takes(1);
+    }
+
+    private static boolean takes(int stream) {
         try {
-            String errors = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
-            return errors.startsWith("/dev/pts/") || errors.startsWith("/dev/tty") || errors.equals("/dev/console");
+            String file =
+                    Files.readSymbolicLink(Path.of("/proc/self/fd/" + stream)).toString();
+            return file.startsWith("/dev/pts/") || file.startsWith("/dev/tty") || file.equals("/dev/console");
         } catch (IOException otherSystem) {
             return attached();
         }

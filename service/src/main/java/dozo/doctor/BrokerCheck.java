@@ -7,6 +7,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import javax.net.ssl.SSLParameters;
@@ -36,19 +37,30 @@ final class BrokerCheck {
             return List.of();
         }
         String url = known.get().url();
+        List<Result> results = new ArrayList<>(List.of(answer(url)));
+        if (url.startsWith("amqp:") && !HttpCheck.isHere(URI.create(url).getHost())) {
+            results.add(Result.warning(
+                    ABOUT,
+                    "%s is not encrypted, so a machine between could read the password".formatted(url),
+                    "Enable TLS in RabbitMQ, and set DOZO_BROKER_URL to amqps://…"));
+        }
+        return results;
+    }
+
+    private static Result answer(String url) {
         String wrong = "";
         try {
             if (speaksAmqp(URI.create(url))) {
-                return List.of(Result.ok(ABOUT, "%s answers".formatted(url)));
+                return Result.ok(ABOUT, "%s answers".formatted(url));
             }
             wrong = "it is no AMQP 0-9-1 server";
         } catch (IOException e) {
             wrong = String.valueOf(e.getMessage());
         }
-        return List.of(Result.broken(
+        return Result.broken(
                 ABOUT,
                 "%s cannot be used, so workers begin up to 15 s late: %s".formatted(url, wrong),
-                "Start RabbitMQ there, open its port to this machine, or correct DOZO_BROKER_URL."));
+                "Start RabbitMQ there, open its port to this machine, or correct DOZO_BROKER_URL.");
     }
 
     private static boolean speaksAmqp(URI url) throws IOException {

@@ -2,6 +2,7 @@ package dozo.doctor;
 
 import dozo.doctor.Installation.Database;
 import dozo.start.Sessions;
+import dozo.start.Settings;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -14,8 +15,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** The database server: version, settings, clock and connections; the rights of Dozo's user; the schema. */
 final class DatabaseCheck {
@@ -33,6 +36,9 @@ final class DatabaseCheck {
     private static final double PAGE_COST_GOOD = 2;
 
     private static final int NO_LIMIT = -1;
+
+    /** The mode in which a client checks who the server is. */
+    private static final String VERIFIED = "verify-full";
 
     private static final String NOT_CHECKED = "; sites, sources and schedules are not checked";
 
@@ -72,6 +78,33 @@ final class DatabaseCheck {
     private DatabaseCheck() {}
 
     static List<Result> look(Installation installation) throws SQLException, InterruptedException {
+        List<Result> results = new ArrayList<>(state(installation));
+        installation
+                .settings(Settings.class)
+                .map(settings -> settings.db().url())
+                .filter(url -> !url.isEmpty())
+                .flatMap(DatabaseCheck::link)
+                .ifPresent(results::add);
+        return results;
+    }
+
+    /** Finds a link to another machine on which somebody in between could read and change everything. */
+    private static Optional<Result> link(String url) {
+        PGSimpleDataSource known = new PGSimpleDataSource();
+        known.setUrl(url);
+        String said = known.getSslmode();
+        String mode = said != null ? said : known.getSsl() ? VERIFIED : "prefer";
+        String[] hosts = known.getServerNames();
+        return mode.equals(VERIFIED) || Stream.of(hosts).allMatch(HttpCheck::isHere)
+                ? Optional.empty()
+                : Optional.of(Result.warning(
+                        ABOUT,
+                        "sslmode is %s, so a machine between this one and %s could read and change everything"
+                                .formatted(mode, String.join(", ", hosts)),
+                        "Add sslmode=verify-full to DOZO_DB_URL, and sslrootcert=FILE if the authority is private."));
+    }
+
+    private static List<Result> state(Installation installation) throws SQLException, InterruptedException {
         return switch (installation.database()) {
             case Database.Unknown(String reason) ->
                 List.of(Result.warning(

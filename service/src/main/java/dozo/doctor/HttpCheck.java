@@ -57,6 +57,16 @@ final class HttpCheck {
         return results;
     }
 
+    /** Returns whether a host is this machine; false if it has no address. */
+    static boolean isHere(String host) {
+        try {
+            InetAddress address = InetAddress.getByName(host);
+            return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
+        } catch (IOException unknown) {
+            return false;
+        }
+    }
+
     private static Result foreign(String message) {
         return Result.broken(ABOUT, message, "Set DOZO_HTTP_ADDRESS to an address of this machine.");
     }

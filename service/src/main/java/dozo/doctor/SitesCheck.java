@@ -4,6 +4,7 @@ import dozo.file.Size;
 import dozo.ledger.Ledger;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.remote.Identity;
 import dozo.remote.KeyPowers.Power;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
@@ -78,6 +79,12 @@ final class SitesCheck {
                     "the private key %s cannot be read".formatted(key),
                     "Give it to the user of the service, with mode 600; or set another: dozo site change %s --identity FILE."
                             .formatted(site.name())));
+        }
+        if (Identity.isOpen(key)) {
+            return List.of(Result.broken(
+                    about,
+                    "other users can read or write the private key %s, so it is not used".formatted(key),
+                    "Run chmod 600 on it."));
         }
         if (SecretFile.isReadByOthers(key)) {
             results.add(Result.warning(

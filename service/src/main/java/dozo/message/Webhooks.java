@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -161,6 +162,10 @@ class Webhooks {
         private static final int SHARED_FIRST = 100;
         private static final int SHARED_SECOND = 64;
         private static final int SHARED_SECOND_MASK = 0xC0;
+        private static final byte[] TRANSLATORS = {0, 0x64, (byte) 0xFF, (byte) 0x9B, 0, 0, 0, 0, 0, 0, 0, 0};
+        private static final byte[] LOCAL_TRANSLATORS = {0, 0x64, (byte) 0xFF, (byte) 0x9B, 0, 1};
+        private static final byte[] SIX_TO_FOUR = {0x20, 0x02};
+        private static final byte[] COMPATIBLE = new byte[12];
 
         @Override
         public InetAddress[] resolve(String host) throws UnknownHostException {
@@ -180,9 +185,13 @@ class Webhooks {
             return SystemDefaultDnsResolver.INSTANCE.resolveCanonicalHostname(host);
         }
 
-        /** NB: Java does not know unique local addresses (RFC 4193) and the shared ones of carriers (RFC 6598). */
-        private static boolean isInternal(InetAddress address) {
+        /**
+         * NB: Java does not know unique local addresses (RFC 4193), the shared ones of carriers (RFC 6598), and those of
+         * translators to IPv4 in this network (RFC 8215).
+         */
+        private static boolean isInternal(InetAddress address) throws UnknownHostException {
             byte[] bytes = address.getAddress();
+            int inner = innerAddress(bytes);
             return address.isLoopbackAddress()
                     || address.isSiteLocalAddress()
                     || address.isLinkLocalAddress()
@@ -191,7 +200,24 @@ class Webhooks {
                     || (bytes.length == 16 && (bytes[0] & UNIQUE_LOCAL_MASK) == UNIQUE_LOCAL)
                     || (bytes.length == 4
                             && bytes[0] == SHARED_FIRST
-                            && (bytes[1] & SHARED_SECOND_MASK) == SHARED_SECOND);
+                            && (bytes[1] & SHARED_SECOND_MASK) == SHARED_SECOND)
+                    || startsWith(bytes, LOCAL_TRANSLATORS)
+                    || (inner >= 0
+                            && isInternal(InetAddress.getByAddress(Arrays.copyOfRange(bytes, inner, inner + 4))));
+        }
+
+        /**
+         * Returns where an IPv6 address contains the IPv4 address that packets go to: of a translator (NAT64, RFC 6052),
+         * of 6to4 (RFC 3056), or IPv4-compatible (RFC 4291). Returns -1 for others.
+         */
+        private static int innerAddress(byte[] bytes) {
+            return startsWith(bytes, SIX_TO_FOUR)
+                    ? SIX_TO_FOUR.length
+                    : startsWith(bytes, TRANSLATORS) || startsWith(bytes, COMPATIBLE) ? TRANSLATORS.length : -1;
+        }
+
+        private static boolean startsWith(byte[] bytes, byte[] prefix) {
+            return bytes.length == 16 && Arrays.equals(bytes, 0, prefix.length, prefix, 0, prefix.length);
         }
     }
 }

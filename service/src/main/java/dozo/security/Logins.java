@@ -133,7 +133,9 @@ class Logins implements AuthenticationProvider {
             // Checked again: of many simultaneous requests, those that waited were not counted before.
             refuseIfThrottled(name, address);
             boolean right = encoder.matches(password, hash == null ? hashOfNobody : hash);
-            return user.filter(known -> right && hash != null && known.active());
+            Optional<User> let = user.filter(known -> right && hash != null && known.active());
+            let.ifPresent(known -> users.renewHash(known, password));
+            return let;
         } finally {
             turns.release();
         }

@@ -5,6 +5,8 @@ import dozo.record.RecoveryKey;
 import dozo.registry.OwnFolders;
 import dozo.registry.SiteKey;
 import java.util.List;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -30,5 +32,16 @@ class Folders {
     @Bean
     RecoveryKey recoveryKey(Settings settings) {
         return new RecoveryKey(settings.workFolder().resolve("recovery-key"));
+    }
+
+    /** Creates the keys that a service publishes, so that reading them creates nothing. */
+    @Bean
+    @ConditionalOnWebApplication
+    SmartInitializingSingleton publishedKeys(SiteKey forSites, SigningKey forCertificates, RecoveryKey forRecovery) {
+        return () -> {
+            forSites.created();
+            forCertificates.create();
+            forRecovery.create();
+        };
     }
 }

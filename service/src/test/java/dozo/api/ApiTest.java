@@ -584,6 +584,8 @@ class ApiTest {
                     /projects    | {"code": "../up"}                                      | code
                     /projects    | {"code": ""}                                           | code
                     /projects    | {}                                                     | code
+                    /projects    | {"code": "P8", "title": "safe\\u202egpj.exe"}          | title
+                    /projects    | {"code": "P8", "title": "safe\\u001b[2J"}              | title
                     /experiments | {"project": "nix", "code": "S", "source": "/tmp"}      | project
                     /experiments | {"project": "P1", "code": "S/1", "source": "/tmp"}     | code
                     /experiments | {"project": "P1", "code": "S", "source": "not/here"}   | source
@@ -591,6 +593,7 @@ class ApiTest {
                     /experiments | {"project": "P1", "code": "S", "source": ""}           | source
                     /experiments | {"project": "P1", "code": "S"}                         | source
                     /experiments | {"project": "P1", "code": "S", "source": "/a\\u0000b"} | source
+                    /experiments | {"project": "P1", "code": "S", "source": "/tmp", "title": "a\\u2066b"}     | title
                     /experiments | {"project": "P1", "code": "S", "source": "/tmp", "modality": "mr"}         | modality
                     /experiments | {"project": "P1", "code": "S", "source": "/tmp", "scanner": "a b"}         | scanner
                     /experiments | {"project": "P1", "code": "S", "source": "/tmp", "acquired": "1.10.2026"}  | acquired

@@ -205,7 +205,7 @@ class GapApiTest {
     private static void receive(String study, String accession, Instant at) {
         service.bean(Studies.class)
                 .received(new ReceivedSeries(
-                        study, study + ".1", accession, null, DAY, null, "MR7T01", "MR", 10, null, at, at));
+                        study, study + ".1", accession, null, DAY, null, null, "MR7T01", "MR", 10, null, at, at));
     }
 
     private static Answer put(String scanner, String body) {

@@ -20,6 +20,14 @@ class TableTest {
     }
 
     @Test
+    void controlCharactersAreShown() {
+        StringWriter out = new StringWriter();
+        new Table("NAME").row("a\u001b[2J\u202eb").print(new PrintWriter(out));
+
+        assertThat(out.toString()).isEqualTo("NAME\na\\x1B[2J\\u202Eb\n");
+    }
+
+    @Test
     void aFormulaThatHasToBeQuotedIsNoFormulaWithinItsQuotes() {
         assertThat(csv("=A1,\"x\"")).isEqualTo("\"'=A1,\"\"x\"\"\"");
         assertThat(csv("\n=1")).isEqualTo("\"'\n=1\"");

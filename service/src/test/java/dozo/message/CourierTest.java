@@ -208,7 +208,17 @@ class CourierTest {
             start(NOT_ALLOWED);
             int refused = 0;
             for (String host : List.of(
-                    "127.0.0.1", "localhost", "[::1]", "10.1.2.3", "169.254.169.254", "100.64.0.1", "[fd00::1]")) {
+                    "127.0.0.1",
+                    "localhost",
+                    "[::1]",
+                    "10.1.2.3",
+                    "169.254.169.254",
+                    "100.64.0.1",
+                    "[fd00::1]",
+                    "[64:ff9b::10.1.2.3]",
+                    "[64:ff9b:1::8.8.8.8]",
+                    "[2002:7f00:1::]",
+                    "[::169.254.169.254]")) {
                 save(service, "chat", hook("http://%s:%d/hooks/token".formatted(host, port(chat))));
                 service.post("/api/v1/alerts/recipients/chat/test", "");
                 int before = refused++;
@@ -216,6 +226,10 @@ class CourierTest {
                 assertThat(error()).as(host).contains("has an internal address", "DOZO_WEBHOOK_INTERNAL_HOSTS");
             }
             assertThat(posted).isEmpty();
+
+            save(service, "chat", hook("http://[64:ff9b::203.0.113.1]/"));
+            service.post("/api/v1/alerts/recipients/chat/test", "");
+            awaitDelivery(() -> error().contains("does not answer"));
 
             save(service, "chat", hook("no-address"));
             service.post("/api/v1/alerts/recipients/chat/test", "");

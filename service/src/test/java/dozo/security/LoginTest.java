@@ -45,6 +45,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
 
 /** Logins: sessions, guessing, and the headers of every response. */
 @StartsServices(3)
@@ -389,6 +391,36 @@ class LoginTest {
 
         assertThat(as("tanaka", PASSWORD).status()).isEqualTo(401);
         assertThat(as("tanaka", "another password").status()).isEqualTo(200);
+    }
+
+    @Test
+    void aCommonPasswordIsRefused() {
+        for (String common : List.of("123456789123", "Password1234", "qwertyqwerty")) {
+            String fresh = "{\"name\": \"suzuki\", \"password\": \"%s\"}".formatted(common);
+
+            assertThat(service.post("/api/v1/users", fresh).text()).as(common).contains("one of the most common ones");
+        }
+    }
+
+    @Test
+    void aHashByAnEarlierMethodStillHoldsAndIsReplacedAtTheLogin() {
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        String earlier = "{bcrypt}" + new BCryptPasswordEncoder(4).encode("an earlier password");
+        jdbc.sql("update dozo_user set password_hash = :hash where name = 'tanaka'")
+                .param("hash", earlier)
+                .update();
+        String state = "select password_hash || ' ' || stamp from dozo_user where name = 'tanaka'";
+        String before = jdbc.sql(state).query(String.class).single();
+
+        assertThat(as("tanaka", "not it").status()).isEqualTo(401);
+        assertThat(jdbc.sql(state).query(String.class).single()).isEqualTo(before);
+        assertThat(as("tanaka", "an earlier password").status()).isEqualTo(200);
+
+        String after = jdbc.sql(state).query(String.class).single();
+        assertThat(after).startsWith("{argon2id}$argon2id$v=19$m=19456,t=2,p=1$");
+        assertThat(after.split(" ")[1]).as("sessions continue").isEqualTo(before.split(" ")[1]);
+        assertThat(as("tanaka", "an earlier password").status()).isEqualTo(200);
+        assertThat(as("tanaka", "not it").status()).isEqualTo(401);
     }
 
     @Test

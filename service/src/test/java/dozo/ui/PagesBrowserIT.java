@@ -365,7 +365,19 @@ class PagesBrowserIT {
             Instant at) {
         service.bean(Studies.class)
                 .received(new ReceivedSeries(
-                        study, study + "." + series, accession, subject, day, null, station, "MR", 120, null, at, at));
+                        study,
+                        study + "." + series,
+                        accession,
+                        subject,
+                        day,
+                        null,
+                        null,
+                        station,
+                        "MR",
+                        120,
+                        null,
+                        at,
+                        at));
     }
 
     /** Runs two nights, with changes between them; then adds a frozen experiment and one that waits. */

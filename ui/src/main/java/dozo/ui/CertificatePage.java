@@ -52,9 +52,8 @@ class CertificatePage {
             @PathVariable String project,
             @PathVariable String code,
             @RequestParam Map<String, String> typed,
-            Principal actor,
             Model model) {
-        return ask(ExperimentPage.found(experiments, project, code), new Form(typed, Map.of()), actor, model);
+        return ask(ExperimentPage.found(experiments, project, code), new Form(typed, Map.of()), model);
     }
 
     /** Issues it as a download; shows the page again if not everything is verified. */
@@ -79,15 +78,15 @@ class CertificatePage {
             new Download(ZIP, issued.fileName()).send(request, response, issued::writeTo);
             return null;
         } catch (Refusal refused) {
-            return ask(experiment, Form.refused(typed, refused), actor, model);
+            return ask(experiment, Form.refused(typed, refused), model);
         }
     }
 
-    private String ask(Experiment experiment, Form form, Principal actor, Model model) {
+    private String ask(Experiment experiment, Form form, Model model) {
         model.addAttribute("experiment", experiment);
         model.addAttribute("sites", sites.all().stream().map(Site::name).toList());
         model.addAttribute("manifests", manifests.all(experiment.id()));
-        model.addAttribute("key", certificates.key(actor.getName()));
+        model.addAttribute("key", certificates.key());
         model.addAttribute("form", form);
         return "certificate";
     }

@@ -60,9 +60,13 @@ public class Certificates {
         this.clock = clock;
     }
 
-    /** Returns the public key. Creates the key if there is none. */
-    public PublishedKey key(String actor) {
-        KeyPair pair = introduced(actor);
+    /**
+     * Returns the public key, and creates nothing.
+     *
+     * @throws Refusal if its file is missing, or is not a key pair
+     */
+    public PublishedKey key() {
+        KeyPair pair = key.published();
         return new PublishedKey(
                 SigningKey.pem(pair.getPublic()),
                 SigningKey.fingerprint(pair.getPublic()).toString());

@@ -2,6 +2,7 @@ package dozo.certificate;
 
 import dozo.file.Digest;
 import dozo.registry.Refusal;
+import dozo.registry.SiteKey;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -22,7 +23,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The service's own key for certificates: Ed25519. Created when it is first needed; only its file has the private key.
+ * The service's own key for certificates: Ed25519. Created by a service that starts, or when it is needed; only its file
+ * has the private key.
  * The file is read each time, so that a key that was lost or replaced is noticed at once.
  */
 public final class SigningKey {
@@ -43,19 +45,38 @@ public final class SigningKey {
         this.file = file.toAbsolutePath().normalize();
     }
 
+    /** Creates the key unless something has its name. */
+    public synchronized void create() {
+        try {
+            if (Files.notExists(file)) {
+                write();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot create the signing key in " + file, e);
+        }
+    }
+
     /**
-     * Returns the key pair.
+     * Returns the key pair. Creates it if the file is missing.
      *
      * @throws Refusal if the file is there, but is not a key pair: a new key must not hide that the old one is lost
      */
     synchronized KeyPair pair() {
+        create();
+        return published();
+    }
+
+    /**
+     * Returns the key pair, and creates nothing.
+     *
+     * @throws Refusal if the file is missing, or is not a key pair
+     */
+    KeyPair published() {
+        SiteKey.checkThere(file);
         try {
-            if (Files.notExists(file)) {
-                create();
-            }
             return read();
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot read or create the signing key in " + file, e);
+            throw new UncheckedIOException("cannot read the signing key in " + file, e);
         }
     }
 
@@ -94,7 +115,7 @@ public final class SigningKey {
         return pem(PUBLIC, key.getEncoded());
     }
 
-    private void create() throws IOException {
+    private void write() throws IOException {
         KeyPair fresh;
         try {
             fresh = KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair();

@@ -1,10 +1,15 @@
 package dozo.people;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.registry.Refusal;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;
 import java.time.Instant;
@@ -42,8 +47,10 @@ public class Users {
 
     private static final int PASSWORD_LENGTH_MIN = 12;
 
-    /** The maximum length of a bcrypt password. */
+    /** Earlier hashes (bcrypt) allow no more. */
     private static final int PASSWORD_BYTES_MAX = 72;
+
+    private static final Set<String> COMMON = common();
 
     private static final String SELECT = """
             select u.*, u.user_id as id, u.password_hash as hash,
@@ -123,7 +130,7 @@ public class Users {
     /**
      * Creates a local user.
      *
-     * @throws Refusal if the name is malformed or taken, or the password is too short or too long
+     * @throws Refusal if the name is malformed or taken, or the password is too short, too long or common
      */
     @Transactional
     public User create(String name, String password, Set<Role> roles, String actor) {
@@ -244,6 +251,22 @@ public class Users {
             ledger.append(actor, "project.left", project, Map.of("user", name));
         }
         return left > 0;
+    }
+
+    /**
+     * Hashes a user's password anew if its hash was made by an earlier method. It is the same password, so sessions
+     * continue. Harmless if somebody has changed the password meanwhile.
+     *
+     * @param password that was right
+     */
+    public void renewHash(User user, String password) {
+        if (encoder.upgradeEncoding(user.hash())) {
+            jdbc.sql("update dozo_user set password_hash = :hash where user_id = :id and password_hash = :old")
+                    .param("hash", encoder.encode(password))
+                    .param("id", user.id())
+                    .param("old", user.hash())
+                    .update();
+        }
     }
 
     /** Ensures that the administrator of the password file exists, with this password and the role ADMIN. */
@@ -520,7 +543,21 @@ public class Users {
         if (password.toLowerCase(java.util.Locale.ROOT).contains(name)) {
             throw new Refusal("password", "the password must not contain the user name");
         }
+        if (COMMON.contains(password.toLowerCase(java.util.Locale.ROOT))) {
+            throw new Refusal(
+                    "password",
+                    "the password is one of the most common ones; expected one that nobody else would choose");
+        }
         return password;
+    }
+
+    /** Returns the common passwords of the minimum length in the lists of Django and zxcvbn, in lower case. */
+    private static Set<String> common() {
+        try (InputStream in = requireNonNull(Users.class.getResourceAsStream("common-passwords"))) {
+            return Set.of(new String(in.readAllBytes(), StandardCharsets.US_ASCII).split("\\s+"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static String roleNames(Collection<Role> roles) {

@@ -9,6 +9,9 @@ public final class Code {
     private static final Pattern FORM = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
     private static final int TITLE_LENGTH_MAX = 200;
 
+    /** The characters with the property Bidi_Control of Unicode. */
+    private static final String DIRECTIONS = "\u061C\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069";
+
     private Code() {}
 
     /**
@@ -46,12 +49,19 @@ public final class Code {
         return title;
     }
 
-    /** Returns whether this is a line of text: without line breaks, other control characters or unpaired surrogates. */
+    /**
+     * Returns whether this is a line of text: without line breaks, other control characters or unpaired surrogates.
+     * Controls of the direction of text are control characters, too: with them a text looks like another one.
+     */
     public static boolean isText(String text) {
-        return text.codePoints().noneMatch(c -> switch (Character.getType(c)) {
-            case Character.CONTROL, Character.SURROGATE, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
-                true;
-            default -> false;
-        });
+        return text.codePoints()
+                .noneMatch(c -> DIRECTIONS.indexOf(c) >= 0
+                        || switch (Character.getType(c)) {
+                            case Character.CONTROL,
+                                    Character.SURROGATE,
+                                    Character.LINE_SEPARATOR,
+                                    Character.PARAGRAPH_SEPARATOR -> true;
+                            default -> false;
+                        });
     }
 }

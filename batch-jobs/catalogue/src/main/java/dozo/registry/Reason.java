@@ -19,7 +19,7 @@ record Reason(String text) {
      */
     static Reason of(String typed) {
         String text = typed.strip();
-        if (text.isEmpty() || text.length() > LENGTH_MAX || text.chars().anyMatch(Character::isISOControl)) {
+        if (text.isEmpty() || text.length() > LENGTH_MAX || !Code.isText(text)) {
             throw new Refusal("reason", "expected a reason of 1 to %d characters in one line", LENGTH_MAX);
         }
         return new Reason(text);

@@ -92,12 +92,20 @@ public class Scanners {
      * @param station an application entity title or a StationName, as in images
      */
     public Optional<String> ofStation(String station) {
-        return jdbc.sql("""
-                        select scanner from station where ae_title = :station
-                        union all select code from scanner where code = :station
-                        limit 1
-                        """)
+        return jdbc.sql("select known_scanner(:station)")
                 .param("station", station.strip())
+                .query((row, n) -> row.getString(1))
+                .optional();
+    }
+
+    /**
+     * Returns the scanner of images, by the same rule as the gap list: the known one with this StationName, else with
+     * the sender's title; else the StationName itself if it is a valid code, else the title.
+     */
+    public Optional<String> of(@Nullable String stationName, @Nullable String sender) {
+        return jdbc.sql("select scanner_of(:station, :sender)")
+                .param("station", stationName, Types.VARCHAR)
+                .param("sender", sender, Types.VARCHAR)
                 .query((row, n) -> row.getString(1))
                 .optional();
     }

@@ -7,8 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The service's own key, with which it logs in at sites that are registered without another. Created when it is first
- * asked for; only its file has the private key.
+ * The service's own key, with which it logs in at sites that are registered without another. Created by a service that
+ * starts, or when a site needs it; only its file has the private key.
  */
 public final class SiteKey {
 
@@ -23,8 +23,13 @@ public final class SiteKey {
         this.file = file.toAbsolutePath().normalize();
     }
 
-    /** Returns the file with the private key. */
-    public synchronized Path file() {
+    /** Returns the file for the private key, which may not exist yet. */
+    public Path file() {
+        return file;
+    }
+
+    /** Returns the file with the private key. Creates the key unless something has its name. */
+    public synchronized Path created() {
         try {
             if (Files.notExists(file)) {
                 Identity.create(file, "Dozo");
@@ -35,12 +40,27 @@ public final class SiteKey {
         }
     }
 
-    /** Returns the public key, as a line for the {@code authorized_keys} of the user at the site. */
+    /**
+     * Returns the public key, as a line for the {@code authorized_keys} of the user at the site.
+     *
+     * @throws Refusal if the file is missing
+     */
     public String publicKey() {
+        checkThere(file);
         try {
-            return String.join("\n", Identity.publicKeys(file()));
+            return String.join("\n", Identity.publicKeys(file));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Refuses to read a key of the service whose file is missing: reading must not create another one. */
+    public static void checkThere(Path file) {
+        if (Files.notExists(file)) {
+            throw Refusal.conflict(
+                    "key",
+                    "the file %s is missing from the service's work folder; restore it from a backup, or restart the service to get a new key",
+                    file.getFileName());
         }
     }
 }

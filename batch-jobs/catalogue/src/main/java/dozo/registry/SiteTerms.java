@@ -63,7 +63,7 @@ public record SiteTerms(
      */
     public SiteAddress address(SiteKey own) {
         demand(dscp == null || (dscp >= 0 && dscp <= Way.DSCP_MAX), "dscp", "expected 0 to 63");
-        SiteAddress address = address(site, "", root, own::file);
+        SiteAddress address = address(site, "", root, own::created);
         return address.by(new Way(
                 Optional.ofNullable(jump).map(host -> address(host, "jump.", "/", address::identity)),
                 dscp == null ? 0 : dscp));

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
@@ -75,6 +76,16 @@ public final class Identity {
         return keyPairs(file).stream()
                 .map(pair -> PublicKeyEntry.toString(pair.getPublic()))
                 .toList();
+    }
+
+    /**
+     * Returns whether this user's key can be read or written by others. As in OpenSSH, the key of another user may be:
+     * containers mount such keys.
+     */
+    public static boolean isOpen(Path file) throws IOException {
+        PosixFileAttributes about = Files.readAttributes(file, PosixFileAttributes.class);
+        return about.owner().getName().equals(System.getProperty("user.name"))
+                && !PosixFilePermissions.fromString("rwx------").containsAll(about.permissions());
     }
 
     /** Returns whether the key in this file has a passphrase. Dozo cannot use such a key. */

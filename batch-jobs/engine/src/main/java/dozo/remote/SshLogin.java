@@ -366,8 +366,10 @@ final class SshLogin implements AutoCloseable {
 
     private static List<KeyPair> keyPairs(SiteAddress site) throws RemoteException {
         List<KeyPair> pairs;
+        boolean open;
         try {
             pairs = Identity.keyPairs(site.identity());
+            open = Identity.isOpen(site.identity());
         } catch (IOException e) {
             throw new RemoteException(
                     Reason.LOGIN_REFUSED, "the private key for " + site + " cannot be read from " + site.identity(), e);
@@ -375,6 +377,12 @@ final class SshLogin implements AutoCloseable {
         if (pairs.isEmpty()) {
             throw new RemoteException(
                     Reason.LOGIN_REFUSED, "no unencrypted private key for " + site + " in " + site.identity());
+        }
+        if (open) {
+            throw new RemoteException(
+                    Reason.LOGIN_REFUSED,
+                    "other users can read or write the private key %s, so it is not used: run chmod 600 on it"
+                            .formatted(site.identity()));
         }
         return pairs;
     }

@@ -3,6 +3,7 @@ package dozo.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.loopback.LoopbackSite;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -68,6 +69,30 @@ class IdentityTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("no private key can be read from");
         assertThat(Identity.publicKeys(file("no key"))).isEmpty();
+    }
+
+    @Test
+    void aKeyThatOthersCanReadOrWriteIsNotUsedUnlessItIsTheirs() throws Exception {
+        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder, 0)) {
+            Path key = site.address().identity();
+            for (String mode : List.of("rw-r--r--", "rw-rw-rw-", "rw-r-----", "rw--w----")) {
+                Files.setPosixFilePermissions(key, PosixFilePermissions.fromString(mode));
+                try (Lanes lanes = Lanes.to(site.address(), 1)) {
+                    assertThatThrownBy(lanes::next)
+                            .as(mode)
+                            .isInstanceOf(RemoteException.class)
+                            .hasMessageContaining("other users can read or write the private key " + key)
+                            .hasMessageContaining("chmod 600");
+                }
+            }
+            if (Files.getAttribute(key, "unix:uid").equals(0)) {
+                Files.setAttribute(key, "unix:uid", 1);
+                Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-r--r--"));
+                try (Lanes lanes = Lanes.to(site.address(), 1)) {
+                    assertThat(lanes.next()).isNotNull();
+                }
+            }
+        }
     }
 
     private Path key(OpenSSHKeyEncryptionContext passphrase) throws Exception {

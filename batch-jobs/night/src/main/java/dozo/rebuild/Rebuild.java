@@ -242,6 +242,14 @@ public class Rebuild {
                 Run run = runs.open(RunKind.REBUILD, site, Ledger.SYSTEM);
                 runs.say(run.id(), UNFINISHED);
                 findings.add(run.id(), notLoaded());
+                Loaded loaded = records;
+                if (loaded != null) {
+                    ledger.append(
+                            Ledger.SYSTEM,
+                            "catalogue.loaded",
+                            name,
+                            Map.of("written", loaded.writtenAt(), "signed_with", loaded.signedWith()));
+                }
             }
             return site;
         }));

@@ -88,7 +88,13 @@ public class Loading {
             int experiments,
             List<Broken> broken,
             List<String> unusable,
-            Set<Digest> signers) {}
+            Set<Digest> signers) {
+
+        /** Returns the signers for people. */
+        public String signedWith() {
+            return signers.stream().map(Digest::toString).sorted().collect(Collectors.joining(", "));
+        }
+    }
 
     /**
      * Where to load from.

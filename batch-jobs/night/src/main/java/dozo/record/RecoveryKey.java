@@ -2,6 +2,7 @@ package dozo.record;
 
 import com.exceptionfactory.jagged.x25519.X25519KeyPairGenerator;
 import dozo.registry.Refusal;
+import dozo.registry.SiteKey;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -19,8 +20,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The service's own key for records of the catalogue, in a file as {@code age-keygen} writes it. Created when it is
- * first needed; only its file has the private part. The file is read each time, so that a key that was lost or replaced
+ * The service's own key for records of the catalogue, in a file as {@code age-keygen} writes it. Created by a
+ * service that starts, or when it is needed; only its file has the private part. The file is read each time, so that a key that was lost or replaced
  * is noticed at once.
  */
 public final class RecoveryKey {
@@ -45,19 +46,38 @@ public final class RecoveryKey {
         return file;
     }
 
+    /** Creates the key unless something has its name. */
+    public synchronized void create() {
+        try {
+            if (Files.notExists(file)) {
+                write();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot create the recovery key in " + file, e);
+        }
+    }
+
     /**
-     * Returns the public key.
+     * Returns the public key. Creates it if the file is missing.
      *
      * @throws Refusal if the file is there, but is not a key: a new key must not hide that the old one is lost
      */
     synchronized String recipient() {
+        create();
+        return published();
+    }
+
+    /**
+     * Returns the public key, and creates nothing.
+     *
+     * @throws Refusal if the file is missing, or is not a key
+     */
+    String published() {
+        SiteKey.checkThere(file);
         try {
-            if (Files.notExists(file)) {
-                create();
-            }
             return read();
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot read or create the recovery key in " + file, e);
+            throw new UncheckedIOException("cannot read the recovery key in " + file, e);
         }
     }
 
@@ -69,7 +89,7 @@ public final class RecoveryKey {
                 .toList();
     }
 
-    private void create() throws IOException {
+    private void write() throws IOException {
         KeyPair fresh;
         try {
             fresh = new X25519KeyPairGenerator().generateKeyPair();

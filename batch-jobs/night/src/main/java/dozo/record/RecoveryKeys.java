@@ -34,24 +34,28 @@ public class RecoveryKeys {
         this.ledger = ledger;
     }
 
-    /** Returns the keys. Creates the service's own if there is none. */
-    public PublishedKeys published(String actor) {
-        return new PublishedKeys(introduced(actor), key.file().toString(), settings.list());
+    /**
+     * Returns the keys, and creates nothing.
+     *
+     * @throws dozo.registry.Refusal if the file of the service's own is missing, or is not a key
+     */
+    public PublishedKeys published() {
+        return new PublishedKeys(key.published(), key.file().toString(), settings.list());
     }
 
     /** Returns the public keys to encrypt to. */
     List<String> recipients() {
         List<String> all = new ArrayList<>();
-        all.add(introduced(Ledger.SYSTEM));
+        all.add(introduced());
         all.addAll(settings.list());
         return all;
     }
 
-    private synchronized String introduced(String actor) {
+    private synchronized String introduced() {
         String recipient = key.recipient();
         if (ledger.newest(new Filter(recipient, INTRODUCED, null, null, null), Long.MAX_VALUE, 1)
                 .isEmpty()) {
-            ledger.append(actor, INTRODUCED, recipient, Map.of("purpose", "recovery"));
+            ledger.append(Ledger.SYSTEM, INTRODUCED, recipient, Map.of("purpose", "recovery"));
         }
         return recipient;
     }

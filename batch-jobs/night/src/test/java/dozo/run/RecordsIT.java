@@ -227,7 +227,7 @@ class RecordsIT extends NightAtSite {
         night.complete();
         night.complete();
         RecordFolder files = new RecordFolder(root);
-        Digest mine = Digest.ofHex(night.get(Certificates.class).key("test").fingerprint());
+        Digest mine = Digest.ofHex(night.get(Certificates.class).key().fingerprint());
 
         assertRefused(
                 "is signed with another key: " + mine,

@@ -9,6 +9,7 @@ import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.registry.Acquisition;
+import dozo.registry.Code;
 import dozo.registry.Refusal;
 import dozo.registry.Scanners;
 import dozo.source.delivery.DeliveryException;
@@ -41,7 +42,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -240,6 +240,7 @@ class DicomwebCollector implements Collector {
                     series.patient(),
                     series.day(),
                     series.time(),
+                    series.stationName(),
                     series.aeTitle(),
                     series.modality(),
                     series.instances(),
@@ -257,8 +258,8 @@ class DicomwebCollector implements Collector {
                         .filter(Objects::nonNull)
                         .toList()),
                 series.stream()
-                        .map(this::scanner)
-                        .filter(Objects::nonNull)
+                        .flatMap(each -> scanners.of(each.stationName(), each.aeTitle()).stream())
+                        .filter(Code::isCode)
                         .findFirst()
                         .orElse(null),
                 series.stream()
@@ -268,25 +269,6 @@ class DicomwebCollector implements Collector {
                         .findFirst()
                         .orElse(null));
         return offer(offer.item(), offer.theirs(), acquisition, (long) told.instances(), told.bytes());
-    }
-
-    /**
-     * Returns the scanner that is registered for the station's name or the sender's AE title. If there is none, returns
-     * the station's name if it is a valid code, else the AE title.
-     */
-    private @Nullable String scanner(SeriesFacts series) {
-        List<String> says = Stream.of(series.stationName(), series.aeTitle())
-                .filter(Objects::nonNull)
-                .toList();
-        return says.stream()
-                .flatMap(station -> scanners.ofStation(station).stream())
-                .findFirst()
-                .or(() -> says.stream().filter(DicomwebCollector::isCode).findFirst())
-                .orElse(null);
-    }
-
-    private static boolean isCode(String text) {
-        return text.matches("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
     }
 
     /** Prefers MR: a scanner's own images describe a study better than accompanying objects. */

@@ -97,6 +97,12 @@ public class Gaps {
     public List<Line> page(Sight sight, Filter wanted, int siteId, String after, int limit) {
         return jdbc.sql("""
                         with
+                        -- Which scanner each combination of StationName and sender stands for.
+                        stations as (
+                            select said, scanner_of(said[1], said[2]) as scanner
+                            from (select array[station_name, ae_title] from study_series
+                                  union select array[null, ae_title] from booking) x (said)
+                        ),
                         -- All series that had arrived, each with its booking.
                         named as (
                             select s.*, st.scanner,
@@ -104,7 +110,7 @@ public class Gaps {
                                             (select min(u.booking_id) from booking u
                                              where u.study_uid = s.study_uid and u.booked_at <= :at)) as named_id
                             from study_series s
-                            left join station st using (ae_title)
+                            join stations st on st.said = array[s.station_name, s.ae_title]
                             left join booking a on a.accession = s.accession and a.booked_at <= :at
                             where s.first_received_at <= :at
                         ),
@@ -142,8 +148,7 @@ public class Gaps {
                                    array_agg(distinct a.subject) filter (where a.subject is not null) as subjects_acquired,
                                    bool_or(a.instances < a.instances_expected) as cut_short,
                                    bool_or(w.study_uid is not null) as twice,
-                                   bool_or(case when a.scanner is not null and bs.scanner is not null
-                                                then a.scanner = bs.scanner else a.ae_title = b.ae_title end) as from_there,
+                                   bool_or(a.scanner = bs.scanner) as from_there,
                                    -- Only series that name the booking itself: others belong to another visit under its UID.
                                    bool_or(a.named_id is not null and a.subject <> b.subject) as of_another,
                                    -- Before 6:00, the previous day counts too: a scan may last past midnight.
@@ -153,7 +158,7 @@ public class Gaps {
                                    bool_and(coalesce(k.verified, false)) as verified
                             from arrived a
                             left join booking b on b.booking_id = a.booking_id
-                            left join station bs on bs.ae_title = b.ae_title
+                            left join stations bs on bs.said = array[null, b.ae_title]
                             left join twice w on w.study_uid = a.study_uid
                             left join kept k on k.study_uid = a.study_uid
                             group by a.booking_id, 2
@@ -178,7 +183,7 @@ public class Gaps {
                             cross join lateral (
                                 select (b.scheduled_on + coalesce(b.scheduled_time, time '24:00')) at time zone :zone
                                        + make_interval(secs => :late) as due_at) d
-                            left join station st using (ae_title)
+                            join stations st on st.said = array[null, b.ae_title]
                             left join told t using (booking_id)
                             where b.booked_at <= :at
                             union all

@@ -30,7 +30,7 @@ public class Studies {
      * How much of a series is there, and what its images say. Null: they do not say.
      *
      * @param studyUid as in the images, legal or not: 1 to 64 visible ASCII characters
-     * @param aeTitle of the application entity that sent it
+     * @param stationName StationName, and {@code aeTitle} the title of the application entity that sent it
      * @param day StudyDate, and {@code time} StudyTime, in the scanner's local time
      * @param subject a code made by {@link dozo.source.dicom.PseudonymousCode}
      * @param instances how many are there now
@@ -44,6 +44,7 @@ public class Studies {
             @Nullable String subject,
             @Nullable LocalDate day,
             @Nullable LocalTime time,
+            @Nullable String stationName,
             @Nullable String aeTitle,
             @Nullable String modality,
             int instances,
@@ -55,6 +56,7 @@ public class Studies {
             checkUid("studyInstanceUid", studyUid);
             checkUid("seriesInstanceUid", seriesUid);
             accession = known(accession, 64);
+            stationName = known(stationName, 64);
             aeTitle = known(aeTitle, 16);
             modality = known(modality, 16);
         }
@@ -112,14 +114,15 @@ public class Studies {
                 .update();
         jdbc.sql("""
                         insert into study_series as known (study_uid, series_uid, accession, subject, study_day, study_time,
-                                                           ae_title, modality, instances, instances_expected,
+                                                           station_name, ae_title, modality, instances, instances_expected,
                                                            first_received_at, last_received_at)
-                        values (:study, :series, :accession, :subject, :day, :time, :aeTitle, :modality, :instances, :expected,
-                                :first, :last)
+                        values (:study, :series, :accession, :subject, :day, :time, :station, :aeTitle, :modality, :instances,
+                                :expected, :first, :last)
                         on conflict (study_uid, series_uid, accession, subject, study_day) do update
                             set instances = greatest(known.instances, excluded.instances),
                                 instances_expected = coalesce(excluded.instances_expected, known.instances_expected),
                                 study_time = coalesce(known.study_time, excluded.study_time),
+                                station_name = coalesce(known.station_name, excluded.station_name),
                                 ae_title = coalesce(known.ae_title, excluded.ae_title),
                                 modality = coalesce(known.modality, excluded.modality),
                                 first_received_at = least(known.first_received_at, excluded.first_received_at),
@@ -131,6 +134,7 @@ public class Studies {
                 .param("subject", series.subject, Types.VARCHAR)
                 .param("day", series.day, Types.DATE)
                 .param("time", series.time, Types.TIME)
+                .param("station", series.stationName, Types.VARCHAR)
                 .param("aeTitle", series.aeTitle, Types.VARCHAR)
                 .param("modality", series.modality, Types.VARCHAR)
                 .param("instances", series.instances)

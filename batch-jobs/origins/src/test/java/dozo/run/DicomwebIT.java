@@ -102,6 +102,11 @@ class DicomwebIT {
         assertThat(arrival.state()).isEqualTo(Arrivals.State.COMPLETE);
         assertThat(arrival.acquisition().modality()).isEqualTo("MR");
         assertThat(arrival.acquisition().scanner()).isEqualTo("GE3T");
+        assertThat(night.jdbc()
+                        .sql("select distinct scanner_of(station_name, ae_title) from study_series")
+                        .query(String.class)
+                        .single())
+                .isEqualTo("GE3T");
         assertThat(arrival.acquisition().day()).isEqualTo("2020-09-29");
         assertThat(arrival.title()).isEqualTo("MR 2020-09-29");
         assertThat(arrival.experiment()).isEqualTo("p/dcm-" + Spool.folder(STUDY));

@@ -132,7 +132,19 @@ class GapsTest {
     void aSeriesThatWasCutShortIsPartly() throws IOException {
         book("A1,2026-11-10,10:00,MR1,,,");
         studies.received(new ReceivedSeries(
-                "2.25.1", "2.25.1.1", "A1", null, LocalDate.of(2026, 11, 10), null, "MR1", "MR", 9, 10, VISIT, VISIT));
+                "2.25.1",
+                "2.25.1.1",
+                "A1",
+                null,
+                LocalDate.of(2026, 11, 10),
+                null,
+                null,
+                "MR1",
+                "MR",
+                9,
+                10,
+                VISIT,
+                VISIT));
 
         assertThat(found(VISIT.plusSeconds(60), "A1")).isEmpty();
         assertThat(found(LATER, "A1")).containsExactly(GapKind.PARTLY);
@@ -170,6 +182,7 @@ class GapsTest {
                 null,
                 LocalDate.of(2026, 11, 11),
                 null,
+                null,
                 "MR1",
                 "MR",
                 9,
@@ -196,6 +209,33 @@ class GapsTest {
         // Derived images come from another station; the images themselves do not.
         receive("2.25.3", "2.25.3.2", "A3", "MR1", VISIT);
         assertThat(found(LATER, "A3")).isEmpty();
+    }
+
+    @Test
+    void theImagesSayWhichScannerItWasAndTheSenderOnlyIfTheyDoNot() throws IOException {
+        book("A1,2026-11-10,10:00,PRISMA,,,");
+        book("A2,2026-11-10,11:00,PRISMA,,,");
+        book("A3,2026-11-10,12:00,PRISMA,,,");
+        book("A4,2026-11-10,13:00,PRISMA,,,");
+        receive("2.25.1", "A1", "PRISMA", "ROUTER");
+        receive("2.25.2", "A2", "TERRA", null);
+        receive("2.25.3", "A3", "TERRA", "PRISMA");
+        receive("2.25.4", "A4", "3T 東", "PRISMA");
+        expectGapsOfStations();
+        scanners.put(new Scanner("T3", List.of("PRISMA"), null), "test");
+        scanners.put(new Scanner("TERRA", List.of("MR7T01"), null), "test");
+        expectGapsOfStations();
+        // Only of known scanners the sender counts more than an unknown name.
+        scanners.put(new Scanner("TERRA", List.of(), null), "test");
+        receive("2.25.2", "A2", "MRC35077", "PRISMA");
+        assertThat(found(LATER, "A2")).isEmpty();
+    }
+
+    private void expectGapsOfStations() {
+        assertThat(found(LATER, "A1")).isEmpty();
+        assertThat(found(LATER, "A2")).containsExactly(GapKind.WRONG_STATION);
+        assertThat(found(LATER, "A3")).containsExactly(GapKind.WRONG_STATION);
+        assertThat(found(LATER, "A4")).as("a name that is no code").isEmpty();
     }
 
     @Test
@@ -413,7 +453,36 @@ class GapsTest {
 
     private void receive(String study, String series, @Nullable String accession, String station, Instant at) {
         studies.received(new ReceivedSeries(
-                study, series, accession, null, LocalDate.of(2026, 11, 10), null, station, "MR", 10, null, at, at));
+                study,
+                series,
+                accession,
+                null,
+                LocalDate.of(2026, 11, 10),
+                null,
+                null,
+                station,
+                "MR",
+                10,
+                null,
+                at,
+                at));
+    }
+
+    private void receive(String study, String accession, String station, @Nullable String sender) {
+        studies.received(new ReceivedSeries(
+                study,
+                study + "." + station.length(),
+                accession,
+                null,
+                LocalDate.of(2026, 11, 10),
+                null,
+                station,
+                sender,
+                "MR",
+                10,
+                null,
+                VISIT,
+                VISIT));
     }
 
     private void bookFor(String line) throws IOException {
@@ -435,6 +504,7 @@ class GapsTest {
                 patient == null ? null : code(patient),
                 LocalDate.of(2026, 11, 10),
                 null,
+                null,
                 "MR1",
                 "MR",
                 10,
@@ -451,6 +521,7 @@ class GapsTest {
                 null,
                 day == null ? null : LocalDate.parse(day),
                 LocalTime.parse(time),
+                null,
                 "MR1",
                 "MR",
                 10,

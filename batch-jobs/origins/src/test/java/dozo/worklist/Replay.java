@@ -234,6 +234,7 @@ public final class Replay {
                         .orElseThrow(),
                 visit.fault == GapKind.WRONG_DAY ? visit.day.minusDays(1) : visit.day,
                 visit.time,
+                null,
                 "MR%dT%02d".formatted(station, 1 + random.nextInt(2)),
                 series == SERIES_EXPECTED ? "SR" : "MR",
                 instances,

@@ -100,6 +100,7 @@ class StudiesTest {
                 subject,
                 LocalDate.of(2026, 11, 21),
                 LocalTime.of(12, 0),
+                null,
                 "MR7T01",
                 "MR",
                 instances,

@@ -8,6 +8,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpSession;
 import java.io.IOException;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
@@ -36,7 +37,15 @@ class LoginForm extends LoginUrlAuthenticationEntryPoint {
     private static final int WANTED_CHARACTERS_MAX = 2_000;
 
     /** In a cookie, because who has not logged in has no session. */
-    private final CookieRequestCache wanted = new CookieRequestCache();
+    private final CookieRequestCache wanted = new CookieRequestCache() {
+        // Forgets the page. The request itself is answered: a remembered one has no headers, so no language.
+        @Override
+        public @Nullable HttpServletRequest getMatchingRequest(
+                HttpServletRequest request, HttpServletResponse response) {
+            var _ = super.getMatchingRequest(request, response);
+            return null;
+        }
+    };
 
     LoginForm() {
         super(PATH);

@@ -99,8 +99,9 @@ class OwnTlsTest {
             assertThat(login.headers().firstValue("Strict-Transport-Security"))
                     .hasValueSatisfying(value -> assertThat(value).contains("max-age=31536000"));
             assertThat(login.headers().allValues("Set-Cookie"))
-                    .anySatisfy(cookie ->
-                            assertThat(cookie).startsWith(TlsProxy.COOKIE + "=").contains("Secure"))
+                    .isNotEmpty()
+                    .allSatisfy(
+                            cookie -> assertThat(cookie).startsWith("__Host-").contains("Secure"))
                     .noneMatch(cookie -> cookie.startsWith(TlsProxy.COOKIE_PLAIN));
             assertThat(catchThrowableOfType(IOException.class, () -> get(stranger, service, "/login")))
                     .hasMessageContaining("certification path");

@@ -61,8 +61,8 @@ public record SiteCheck(
     /** The beginnings of key exchanges that a quantum computer cannot break, as far as known. */
     private static final List<String> QUANTUM_SAFE = List.of("mlkem", "sntrup");
 
-    /** How deep such folders are: a site check makes a folder in its own. */
-    private static final int SCRATCH_LEVELS = 2;
+    /** How deep such folders are: the archive that a site check tries has a folder. */
+    private static final int SCRATCH_LEVELS = 3;
 
     private static final Pattern SCRATCH = Pattern.compile("[a-z]+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 

@@ -11,6 +11,7 @@ import dozo.remote.RemoteException.Reason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyPair;
 import java.time.Duration;
 import java.util.List;
@@ -105,6 +106,7 @@ class SiteFaultsIT {
         try (var out = Files.newOutputStream(otherKey)) {
             OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(other, "other", null, out);
         }
+        Files.setPosixFilePermissions(otherKey, PosixFilePermissions.fromString("rw-------"));
         Path noKey = Files.writeString(temp.resolve("no key"), "nothing of the kind");
         try (LoopbackSite site = site()) {
             SiteAddress right = site.address();

@@ -422,7 +422,8 @@ class DoctorTest {
         jdbc.sql(
                         "update flyway_schema_history set version = '209901010000' where installed_rank = (select max(installed_rank) from flyway_schema_history)")
                 .update();
-        assertFound(examine(at(database)), "schema", State.BROKEN, "another version of Dozo", "empty database");
+        assertFound(
+                examine(at(database)), "schema", State.BROKEN, "another version of Dozo", "used this database last");
     }
 
     @Test

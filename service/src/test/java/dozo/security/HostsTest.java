@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -124,8 +125,8 @@ class HostsTest {
     @Test
     void afterTheLoginThePageThatWasWantedIsShown() throws IOException {
         String first = get("/runs?after=7", "localhost:1");
-        String cookie = header(first, "Set-Cookie").replaceAll(";.*", "");
-        String form = get("/login", "localhost:1", "Cookie: " + cookie + "\r\n");
+        String form = get("/login", "localhost:1");
+        String cookie = cookies(first) + "; " + cookies(form);
         String token = form.replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
         String body = "username=admin&password=%s&_csrf=%s".formatted(service.password(), token);
 
@@ -141,6 +142,13 @@ class HostsTest {
 
         assertThat(login).startsWith("HTTP/1.1 302");
         assertThat(header(login, "Location")).startsWith("/runs?after=7");
+    }
+
+    private static String cookies(String answer) {
+        return answer.lines()
+                .filter(line -> line.startsWith("Set-Cookie: "))
+                .map(line -> line.substring("Set-Cookie: ".length()).replaceAll(";.*", ""))
+                .collect(Collectors.joining("; "));
     }
 
     private static String header(String answer, String name) {

@@ -156,7 +156,7 @@ class StartTest {
         Throwable thrown = catchThrowable(() -> RunningService.start(folder.resolve("work"), database, Map.of()));
 
         StartFailure failure = StartFailure.of(thrown).orElseThrow(() -> new AssertionError(thrown));
-        assertThat(failure.message()).contains("another version of Dozo").contains("Expected an empty database");
+        assertThat(failure.message()).contains("another version of Dozo").contains("Nothing was changed");
         assertThat(failure.exitCode()).isEqualTo(69);
 
         Path output = folder.resolve("output");

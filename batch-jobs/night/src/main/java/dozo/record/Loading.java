@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
+import dozo.file.Message;
 import dozo.record.CatalogueTables.Reference;
 import dozo.record.CatalogueTables.Table;
 import dozo.record.Header.Link;
@@ -334,7 +335,7 @@ public class Loading {
             }
         }
         if (last == null && !requireNonNull(unusable).isOpened()) {
-            throw new Refusal("identity", "%s", String.valueOf(unusable.getMessage()));
+            throw new Refusal("identity", Message.verbatim(String.valueOf(unusable.getMessage())));
         }
         if (last == null) {
             throw requireNonNull(unusable);

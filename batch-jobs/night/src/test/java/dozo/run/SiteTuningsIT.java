@@ -116,6 +116,37 @@ class SiteTuningsIT {
 
     @Test
     void aRunThatStartsMeanwhileEndsIt() throws Exception {
+        CompletableFuture<Throwable> ended = measuring();
+
+        night.get(Runs.class).open(RunKind.NIGHTLY_BACKUP, site, "test");
+
+        assertThat(ended.get()).isInstanceOf(Refusal.class).hasMessageContaining("ended early");
+        assertThat(night.get(SiteTunings.class).of(site.id())).isEmpty();
+    }
+
+    @Test
+    void aMachineThatIsTooBusyJudgesNothing() throws Exception {
+        CompletableFuture<Throwable> ended = measuring();
+        AtomicBoolean busy = new AtomicBoolean(true);
+        for (int i = 0; i < 40 * Runtime.getRuntime().availableProcessors(); i++) {
+            Thread.ofPlatform().daemon().start(() -> {
+                while (busy.get()) {
+                    Thread.onSpinWait();
+                }
+            });
+        }
+        try {
+            assertThat(ended.get())
+                    .isInstanceOf(Refusal.class)
+                    .hasMessageContaining("the service's machine is too busy");
+        } finally {
+            busy.set(false);
+        }
+        assertThat(night.get(SiteTunings.class).of(site.id())).isEmpty();
+    }
+
+    /** Returns how a measurement ends that is in its first cell now. */
+    private CompletableFuture<Throwable> measuring() {
         SiteMeasuring measuring = night.get(SiteMeasuring.class);
         CompletableFuture<Throwable> ended = new CompletableFuture<>();
         Thread.ofVirtual().start(() -> {
@@ -127,29 +158,7 @@ class SiteTuningsIT {
         });
         Path incoming = folder.resolve("dr/.dozo/incoming");
         await().atMost(Duration.ofMinutes(2)).until(() -> Files.exists(incoming));
-
-        night.get(Runs.class).open(RunKind.NIGHTLY_BACKUP, site, "test");
-
-        assertThat(ended.get()).isInstanceOf(Refusal.class).hasMessageContaining("ended early");
-        assertThat(night.get(SiteTunings.class).of(site.id())).isEmpty();
-    }
-
-    @Test
-    void aMachineThatIsTooBusyJudgesNothing() {
-        AtomicBoolean busy = new AtomicBoolean(true);
-        for (int i = 0; i < 40 * Runtime.getRuntime().availableProcessors(); i++) {
-            Thread.ofPlatform().daemon().start(() -> {
-                while (busy.get()) {
-                    Thread.onSpinWait();
-                }
-            });
-        }
-        try {
-            assertRefused("the service's machine is too busy");
-        } finally {
-            busy.set(false);
-        }
-        assertThat(night.get(SiteTunings.class).of(site.id())).isEmpty();
+        return ended;
     }
 
     @Test

@@ -225,7 +225,7 @@ class LoginTest {
     @Test
     void fewThreadsWaitForTheSlowBodiesOfOneAddress() throws Exception {
         List<Socket> slow = new ArrayList<>();
-        AtomicInteger refused = new AtomicInteger();
+        AtomicInteger over = new AtomicInteger();
         try (ExecutorService many = Executors.newVirtualThreadPerTaskExecutor()) {
             try {
                 for (int i = 0; i < 60; i++) {
@@ -234,11 +234,11 @@ class LoginTest {
                     many.submit(() -> {
                         // NB: empty if the connection is closed before all of the refusal is read.
                         var _ = statusLine(socket);
-                        return refused.incrementAndGet();
+                        return over.incrementAndGet();
                     });
                 }
 
-                await().atMost(Duration.ofMinutes(1)).until(refused::get, count -> count >= 40);
+                await().atMost(Duration.ofMinutes(1)).until(over::get, count -> count >= 40);
                 assertThat(service.get("/actuator/health").status()).isEqualTo(200);
                 assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
             } finally {

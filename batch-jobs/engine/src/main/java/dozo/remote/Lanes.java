@@ -66,9 +66,10 @@ public final class Lanes implements AutoCloseable {
     /** The latest decisions that are kept. */
     static final int DECISIONS_MAX = 200;
 
-    /** After this time without use, nobody who was given a lane can be about to use it. */
+    /** The folders of one walk that may wait to be listed: their paths are in memory. */
     private static final int FOLDERS_WAITING_MAX = 200_000;
 
+    /** After this time without use, nobody who was given a lane can be about to use it. */
     private static final Duration IDLE_MIN = Duration.ofMinutes(1);
 
     /** In a measured second, at most this share of looks at lanes may find one without work. */

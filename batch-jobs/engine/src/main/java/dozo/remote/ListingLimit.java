@@ -61,10 +61,10 @@ final class ListingLimit implements AutoCloseable {
 
     /** Counts a name. Throws PROTOCOL if there are too many to keep. */
     void name(FilePath path) throws RemoteException {
-        int bytes = path.bytes().length + NAME_BYTES;
         if (time == null) {
             return;
         }
+        int bytes = path.bytes().length + NAME_BYTES;
         if (keptBytes + bytes > BYTES_MAX || !BUDGET.tryAcquire(bytes)) {
             throw new RemoteException(
                     Reason.PROTOCOL,

@@ -64,7 +64,7 @@ final class LargeFile {
             for (long at = 0; at < size; at += RANGE_BYTES) {
                 long length = Math.min(RANGE_BYTES, size - at);
                 Digest proven = there.get((int) (at / RANGE_BYTES));
-                if (proven != null && proven.equals(read(source, stripes, at, length))) {
+                if (proven != null && proven.equals(read(source, at, length))) {
                     continue;
                 }
                 if (holes && !there.isEmpty()) {
@@ -113,26 +113,24 @@ final class LargeFile {
         for (long at = offset; at < end; ) {
             source.fetch(at);
             Stripes.Stripe stripe = stripes.next();
-            Block block = stripe.file().block();
+            Room room = new Room(stripe.file(), end - at);
             Kept kept;
             try {
-                ByteBuffer content = block.content();
-                content.limit((int) Math.min(content.capacity(), end - at));
-                source.read(content, at);
-                kept = Kept.of(block, holes, at, all -> {
+                source.read(room, at);
+                kept = Kept.of(room.block(), holes, at, all -> {
                     if (firstReading) {
                         digest(all, whole);
                     }
                 });
                 throttle.pass(kept.written());
             } catch (SourceProblem | InterruptedException | RuntimeException e) {
-                block.giveBack();
+                room.giveBack();
                 throw e;
             }
             if (kept.written() == 0) {
-                block.giveBack();
+                room.giveBack();
             } else {
-                stripe.file().write(at + kept.skipped(), block);
+                stripe.file().write(at + kept.skipped(), room.block());
                 gauges.bytesMoved.add(kept.written());
             }
             if (kept.bytes() == 0) {
@@ -144,24 +142,20 @@ final class LargeFile {
     }
 
     /** Reads a range without sending it. */
-    private Digest read(SourceFile source, Stripes stripes, long offset, long length)
-            throws SourceProblem, RemoteException, InterruptedException {
+    private Digest read(SourceFile source, long offset, long length) throws SourceProblem, InterruptedException {
         MessageDigest range = Digest.algorithm();
         long end = offset + length;
-        Block block = stripes.next().file().block();
-        try {
-            ByteBuffer content = block.content();
-            for (long at = offset; at < end; at += content.position()) {
-                content.clear().limit((int) Math.min(content.capacity(), end - at));
-                source.read(content, at);
-                if (content.position() == 0) {
-                    break;
-                }
-                digest(block, whole);
-                digest(block, range);
+        ByteBuffer content = ByteBuffer.allocate(SourceBuffers.BYTES);
+        for (long at = offset; at < end; at += content.limit()) {
+            content.clear().limit((int) Math.min(content.capacity(), end - at));
+            source.read(content, at);
+            if (!content.flip().hasRemaining()) {
+                break;
             }
-        } finally {
-            block.giveBack();
+            try (Stay _ = gauges.digesting.enter()) {
+                whole.update(content.array(), 0, content.limit());
+                range.update(content.array(), 0, content.limit());
+            }
         }
         return Digest.of(range.digest());
     }

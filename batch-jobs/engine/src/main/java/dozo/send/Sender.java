@@ -813,26 +813,24 @@ public final class Sender implements AutoCloseable {
             SourceFile source, RemoteFile remote, long offset, long left, MessageDigest read, boolean holes)
             throws SourceProblem, RemoteException, InterruptedException {
         source.fetch(offset);
-        Block block = remote.block();
+        Room room = new Room(remote, left);
         Kept kept;
         try {
-            ByteBuffer content = block.content();
-            content.limit((int) Math.min(content.capacity(), left));
-            source.read(content, offset);
-            kept = Kept.of(block, holes, offset, whole -> {
+            source.read(room, offset);
+            kept = Kept.of(room.block(), holes, offset, whole -> {
                 try (Stay _ = gauges.digesting.enter()) {
                     whole.addTo(read);
                 }
             });
             throttle.pass(kept.written());
         } catch (SourceProblem | InterruptedException | RuntimeException e) {
-            block.giveBack();
+            room.giveBack();
             throw e;
         }
         if (kept.written() == 0) {
-            block.giveBack();
+            room.giveBack();
         } else {
-            remote.write(offset + kept.skipped(), block);
+            remote.write(offset + kept.skipped(), room.block());
             gauges.bytesMoved.add(kept.written());
         }
         return kept.bytes();

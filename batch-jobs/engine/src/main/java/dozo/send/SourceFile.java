@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
+import dozo.remote.RemoteException;
 import dozo.send.Gauges.Gauge;
 import dozo.send.SourceThreads.Turn;
 import dozo.send.SourceYielding.Pass;
@@ -79,6 +80,7 @@ final class SourceFile implements AutoCloseable {
     private boolean slow;
     private Turn turn = Turn.NORMAL;
     private @Nullable Pass pass;
+    private @Nullable Room held;
     private CompletableFuture<@Nullable Void> answer = new CompletableFuture<>();
 
     /** The source cannot be used as the manifest describes it. */
@@ -254,13 +256,30 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
+    /** Fills a block from this offset on, as far as the file reaches. Others use its room while the source is slow. */
+    void read(Room room, long offset) throws SourceProblem, RemoteException, InterruptedException {
+        boolean full = false;
+        while (!full) {
+            full = read(room.content(), offset, room);
+        }
+    }
+
     /** Fills the buffer from this offset on, as far as the file reaches. */
     void read(ByteBuffer into, long offset) throws SourceProblem, InterruptedException {
+        read(into, offset, null);
+    }
+
+    /** Does so; returns false if the buffer's room was given back meanwhile, so that it has another owner. */
+    private boolean read(ByteBuffer into, long offset, @Nullable Room room)
+            throws SourceProblem, InterruptedException {
         int n = 1;
         for (long at = offset; into.hasRemaining() && at < sealed.facts().sizeBytes() && n > 0; at += n) {
             n = takeAhead(into, at);
             if (n == 0) {
-                readOn(at, into.remaining());
+                readOn(at, into.remaining(), room);
+                if (room != null && !room.isHeld()) {
+                    return false;
+                }
                 n = takeAhead(into, at);
             }
         }
@@ -268,6 +287,7 @@ final class SourceFile implements AutoCloseable {
             ahead = null;
             aheadBytes = 0;
         }
+        return true;
     }
 
     /** Returns whether the file occupies less space than its length, so that it may contain holes. */
@@ -337,11 +357,14 @@ final class SourceFile implements AutoCloseable {
      * Reads at least {@code bytes} from this offset on. NB: never into the caller's buffer, which has another owner
      * after an interrupt.
      */
-    private void readOn(long offset, int bytes) throws SourceProblem, InterruptedException {
+    private void readOn(long offset, int bytes, @Nullable Room holding) throws SourceProblem, InterruptedException {
         if (ahead == null) {
             ahead = SourceBuffers.take();
         }
         ByteBuffer room = ahead != null ? ahead : ByteBuffer.allocate(bytes);
+        synchronized (this) {
+            held = holding;
+        }
         ask(() -> readAhead(room, offset));
     }
 
@@ -521,6 +544,9 @@ final class SourceFile implements AutoCloseable {
             if (permits != null) {
                 permits.release();
             }
+            if (held != null) {
+                held.giveBack();
+            }
         }
         if (patience.leaves(quietNanos)) {
             answer.completeExceptionally(new InterruptedException("the source does not answer, and the run ends"));
@@ -543,6 +569,7 @@ final class SourceFile implements AutoCloseable {
     private void waitNoMore() {
         synchronized (this) {
             waitedFor = false;
+            held = null;
             if (!slow) {
                 return;
             }

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -30,6 +31,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -80,7 +82,10 @@ class SlowSourceIT {
 
     @Test
     void whoeverWaitsForASourceKeepsNoRoomOnAChannelFromOthers() throws Exception {
-        List<Entry> entries = files(100, SourceBuffers.BYTES + 10_000);
+        List<Entry> entries = files(120, SourceBuffers.BYTES + 10_000);
+        // Nothing is read ahead.
+        List<ByteBuffer> taken =
+                Stream.generate(SourceBuffers::take).takeWhile(Objects::nonNull).toList();
 
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
                 SlowMount mount = new SlowMount(files, nfs, Duration.ZERO);
@@ -90,9 +95,12 @@ class SlowSourceIT {
             Future<List<Outcome>> sent = threads.submit(() -> sender.send(route("E1"), new Unit.Bundle(entries)));
 
             // Two channels have sixteen blocks.
-            await().atMost(LIMIT).until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
+            await().atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(mount.hanging()).isEqualTo(SourceThreads.AT_ONCE_MAX));
             mount.comeBack();
-            assertThat(sent.get()).hasSize(100).allMatch(Verified.class::isInstance);
+            assertThat(sent.get()).hasSize(120).allMatch(Verified.class::isInstance);
+        } finally {
+            taken.forEach(SourceBuffers::giveBack);
         }
     }
 

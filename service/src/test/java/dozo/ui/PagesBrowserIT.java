@@ -530,6 +530,8 @@ class PagesBrowserIT {
         assertThat(page.locator("[aria-sort]")).hasAttribute("aria-sort", "descending");
         page.locator("[aria-sort] a").click();
         assertThat(page.locator("[aria-sort]")).hasAttribute("aria-sort", "ascending");
+        // The page's script is at work.
+        page.waitForLoadState();
         page.getByLabel(word("en", "find.text")).fill("S0001");
         assertThat(page).hasURL(Pattern.compile(".*q=S0001.*"));
         assertThat(page.locator("[aria-sort]")).hasAttribute("aria-sort", "ascending");
@@ -546,6 +548,8 @@ class PagesBrowserIT {
     void anAuditorReadsTheLedgerAndVerifiesIt(String language) throws Exception {
         Page page = open(language, "/audit");
         page.getByRole(AriaRole.LINK, named(word(language, "ledger"))).click();
+        assertThat(page.getByLabel(word(language, "ledger.action"))).isVisible();
+        page.waitForLoadState();
         page.getByLabel(word(language, "ledger.action")).selectOption("experiment.registered");
         assertThat(page).hasURL(Pattern.compile(".*action=experiment.registered.*"));
         assertThat(page.locator("tbody th").first()).hasText(word(language, "did.experiment.registered"));

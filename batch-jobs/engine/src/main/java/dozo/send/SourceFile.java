@@ -270,8 +270,7 @@ final class SourceFile implements AutoCloseable {
     }
 
     /** Does so; returns false if the buffer's room was given back meanwhile, so that it has another owner. */
-    private boolean read(ByteBuffer into, long offset, @Nullable Room room)
-            throws SourceProblem, InterruptedException {
+    private boolean read(ByteBuffer into, long offset, @Nullable Room room) throws SourceProblem, InterruptedException {
         int n = 1;
         for (long at = offset; into.hasRemaining() && at < sealed.facts().sizeBytes() && n > 0; at += n) {
             n = takeAhead(into, at);

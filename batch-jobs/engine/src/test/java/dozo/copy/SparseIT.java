@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -114,7 +114,7 @@ class SparseIT extends CopyTest {
                             .incoming()
                             .create(new Found(name, name, name, RemoteTree.look(lanes, FilePath.of("to/large"))))) {
                 byte[] garbage = new byte[40_000_000];
-                new Random(5).nextBytes(garbage);
+                new SplittableRandom(5).nextBytes(garbage);
                 left.write(garbage, 0, garbage.length, 0);
                 left.write(garbage, 0, garbage.length, 90_000_000);
             }
@@ -201,7 +201,7 @@ class SparseIT extends CopyTest {
 
     private static void write(FileChannel channel, long offset, int bytes) throws IOException {
         byte[] content = new byte[bytes];
-        new Random(offset).nextBytes(content);
+        new SplittableRandom(offset).nextBytes(content);
         ByteBuffer left = ByteBuffer.wrap(content);
         for (long at = offset; left.hasRemaining(); ) {
             at += channel.write(left, at);

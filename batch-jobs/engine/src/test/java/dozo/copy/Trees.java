@@ -12,13 +12,19 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /** Fills folders of this machine, and compares them byte for byte. */
 final class Trees {
 
     private static final long NANOS = 1_000_000_000L;
+
+    private static final byte[] BLOCK = new byte[1 << 20];
+
+    static {
+        new SplittableRandom(1).nextBytes(BLOCK);
+    }
 
     private Trees() {}
 
@@ -48,13 +54,12 @@ final class Trees {
         return found;
     }
 
-    /** Creates a file of this many bytes that never repeat. */
+    /** Creates a file of this many bytes that never repeat, and differ from those of a file of another length. */
     static Path write(Path file, long bytes) throws IOException {
-        byte[] block = new byte[1 << 20];
-        new Random(bytes).nextBytes(block);
+        byte[] block = BLOCK.clone();
         try (OutputStream out = Files.newOutputStream(file)) {
             for (long at = 0; at < bytes; at += block.length) {
-                ByteBuffer.wrap(block).putLong(at);
+                ByteBuffer.wrap(block).putInt((int) (at / block.length)).putLong(bytes);
                 out.write(block, 0, (int) Math.min(block.length, bytes - at));
             }
         }

@@ -3,7 +3,7 @@ package dozo.file;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -13,7 +13,7 @@ class SpoolTest {
     @ValueSource(ints = {0, 1, 1_000, Spool.MEMORY_BYTES, Spool.MEMORY_BYTES + 1, 3 * Spool.MEMORY_BYTES + 7})
     void whatIsWrittenIsReadAsOftenAsWanted(int length) throws IOException {
         byte[] bytes = new byte[length];
-        new Random(length).nextBytes(bytes);
+        new SplittableRandom(length).nextBytes(bytes);
         try (Spool spool = new Spool()) {
             for (int at = 0; at < length; at += 65_521) {
                 spool.write(bytes, at, Math.min(65_521, length - at));

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -20,7 +20,7 @@ class CommandOutputTest {
     @Test
     void whatIsAddedIsReadInItsOrderWhileItArrives() throws Exception {
         byte[] content = new byte[(16 << 20) + 7];
-        new Random(1).nextBytes(content);
+        new SplittableRandom(1).nextBytes(content);
         FutureTask<byte[]> reading = new FutureTask<>(output::readAllBytes);
         Thread.ofVirtual().start(reading);
 

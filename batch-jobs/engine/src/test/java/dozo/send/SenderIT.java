@@ -36,8 +36,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -620,7 +620,7 @@ class SenderIT {
 
     private static byte[] content(int length) {
         byte[] content = new byte[length];
-        new Random(length).nextBytes(content);
+        new SplittableRandom(length).nextBytes(content);
         return content;
     }
 

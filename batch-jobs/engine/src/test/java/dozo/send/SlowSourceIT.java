@@ -24,7 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -367,7 +367,7 @@ class SlowSourceIT {
 
     private Entry file(int number, int length) throws Exception {
         byte[] content = new byte[length];
-        new Random(number).nextBytes(content);
+        new SplittableRandom(number).nextBytes(content);
         Path file = Files.write(files.resolve("f" + number), content);
         return new Entry(number, FilePath.between(files, file), DirectoryTree.facts(file));
     }

@@ -24,7 +24,7 @@ import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -246,7 +246,7 @@ class TarStreamIT {
         List<Entry> entries = new ArrayList<>();
         for (int i = 1; i <= FILES; i++) {
             byte[] content = new byte[i == FILES ? 0 : i == FILES - 1 ? 3_000_001 : i * 511];
-            new Random(i).nextBytes(content);
+            new SplittableRandom(i).nextBytes(content);
             Files.write(source.resolve("f" + i), content);
             entries.add(entry(i, "f" + i));
         }

@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -115,6 +115,8 @@ class YieldingIT {
             Future<Boolean> sending = threads.submit(() -> {
                 while (!enough.get()) {
                     site.pass(1 << 20);
+                    // A link that is never the limit.
+                    LockSupport.parkNanos(1_000_000);
                 }
                 return true;
             });
@@ -203,7 +205,7 @@ class YieldingIT {
         List<Entry> entries = new ArrayList<>();
         for (int n = 1; n <= count; n++) {
             byte[] content = new byte[1_000];
-            new Random(n).nextBytes(content);
+            new SplittableRandom(n).nextBytes(content);
             Path file = Files.write(files.resolve("f" + n), content);
             entries.add(new Entry(n, FilePath.between(files, file), DirectoryTree.facts(file)));
         }

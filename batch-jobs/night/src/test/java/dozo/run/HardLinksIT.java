@@ -15,8 +15,8 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
+import java.util.SplittableRandom;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -246,7 +246,7 @@ class HardLinksIT extends NightAtSite {
 
     private void writeLarge(String name) throws IOException {
         byte[] content = new byte[3_000_000];
-        new Random(7).nextBytes(content);
+        new SplittableRandom(7).nextBytes(content);
         Files.write(source.resolve(name), content);
     }
 

@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -40,7 +40,7 @@ class HardenedNightIT extends NightAtSite {
             Night.write(source, Map.of("many/" + i, "file " + i));
         }
         byte[] large = new byte[24 << 20];
-        new Random(1).nextBytes(large);
+        new SplittableRandom(1).nextBytes(large);
         Files.write(source.resolve("large"), large);
         Night.write(source, Map.of("changed", "before", "renamed", "same", "vanished", "gone"));
         night.register("E1", source);

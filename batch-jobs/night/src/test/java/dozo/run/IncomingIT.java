@@ -19,7 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -184,7 +184,7 @@ class IncomingIT {
 
     private void large(String name) throws IOException {
         byte[] content = new byte[LARGE_BYTES];
-        new Random(3).nextBytes(content);
+        new SplittableRandom(3).nextBytes(content);
         Path file = FilePath.of(name).under(source);
         Files.createDirectories(file.getParent());
         Files.write(file, content);

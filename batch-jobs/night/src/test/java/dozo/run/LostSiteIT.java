@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
+import java.util.SplittableRandom;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -118,7 +119,7 @@ class LostSiteIT extends NightAtSite {
     private void writeMany() throws IOException {
         byte[] content = new byte[300_000];
         for (int i = 0; i < 60; i++) {
-            new Random(i).nextBytes(content);
+            new SplittableRandom(i).nextBytes(content);
             Files.write(source.resolve("file" + i), content);
         }
     }

@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -73,7 +73,7 @@ abstract class NightAtTwoSites extends NightAtSite {
 
     static byte[] random(int length) {
         byte[] content = new byte[length];
-        new Random(length).nextBytes(content);
+        new SplittableRandom(length).nextBytes(content);
         return content;
     }
 }

@@ -28,7 +28,7 @@ import java.sql.Statement;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -518,7 +518,7 @@ class NightlyBackupIT extends NightAtSite {
 
     private static byte[] random(int length) {
         byte[] bytes = new byte[length];
-        new Random(7).nextBytes(bytes);
+        new SplittableRandom(7).nextBytes(bytes);
         return bytes;
     }
 }

@@ -16,7 +16,7 @@ import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -156,7 +156,7 @@ class PauseIT extends NightAtSite {
             night = new Night(database, relay.address(), SETTINGS);
             makeFiles(3);
             byte[] large = new byte[80 << 20];
-            new Random(3).nextBytes(large);
+            new SplittableRandom(3).nextBytes(large);
             Files.write(source.resolve("large"), large);
             night.register("E1", source);
             Run run = operations().start("dr", "test");

@@ -28,7 +28,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.assertj.core.data.Percentage;
@@ -350,7 +350,7 @@ class RestoreIT extends RestoredNight {
             file.setLength(bytes);
             for (long island : islands) {
                 byte[] content = new byte[100_000];
-                new Random(island).nextBytes(content);
+                new SplittableRandom(island).nextBytes(content);
                 file.seek(island);
                 file.write(content);
             }

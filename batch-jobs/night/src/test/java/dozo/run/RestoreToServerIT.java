@@ -32,7 +32,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -350,7 +350,7 @@ class RestoreToServerIT extends NightAtSite {
 
     private static byte[] random(int length) {
         byte[] content = new byte[length];
-        new Random(length).nextBytes(content);
+        new SplittableRandom(length).nextBytes(content);
         return content;
     }
 }

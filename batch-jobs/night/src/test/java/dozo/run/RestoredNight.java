@@ -19,7 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -110,7 +110,7 @@ abstract class RestoredNight extends NightAtSite {
 
     static byte[] random(int length) {
         byte[] bytes = new byte[length];
-        new Random(length).nextBytes(bytes);
+        new SplittableRandom(length).nextBytes(bytes);
         return bytes;
     }
 }

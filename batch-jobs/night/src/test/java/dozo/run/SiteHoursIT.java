@@ -18,7 +18,7 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -145,7 +145,7 @@ class SiteHoursIT extends NightAtSite {
     private void writeSource() throws Exception {
         byte[] content = new byte[1 << 20];
         for (int i = 0; i < 16; i++) {
-            new Random(i).nextBytes(content);
+            new SplittableRandom(i).nextBytes(content);
             Files.write(source.resolve("f" + i), content);
         }
         Night.write(source, Map.of("small", "1"));

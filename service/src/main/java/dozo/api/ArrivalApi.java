@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Demanded;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.api.http.Sheet;
@@ -13,8 +14,6 @@ import dozo.export.Columns;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
-import io.swagger.v3.oas.annotations.media.Schema;
-import io.swagger.v3.oas.annotations.media.Schema.RequiredMode;
 import java.security.Principal;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -130,9 +129,7 @@ public class ArrivalApi {
      *
      * @param ids their numbers, 1 to 1,000
      */
-    record NewAcceptances(
-            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
-            List<Long> ids) {}
+    record NewAcceptances(@Demanded @Nullable List<Long> ids) {}
 
     /**
      * The result for one proposal.
@@ -148,9 +145,7 @@ public class ArrivalApi {
      *
      * @param reason one line of 1 to 500 characters
      */
-    record NewDismissal(
-            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
-            String reason) {}
+    record NewDismissal(@Demanded @Nullable String reason) {}
 
     /** The results, in the order of the request. */
     public record AcceptedArrivals(long accepted, long refused, List<AcceptedArrival> arrivals) {}

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Demanded;
 import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.WrittenDay;
@@ -11,8 +12,6 @@ import dozo.worklist.JudgedBooking.Outcome;
 import dozo.worklist.Worklist;
 import dozo.worklist.WorklistReadings;
 import dozo.worklist.WorklistReadings.Reading;
-import io.swagger.v3.oas.annotations.media.Schema;
-import io.swagger.v3.oas.annotations.media.Schema.RequiredMode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.security.Principal;
@@ -172,11 +171,9 @@ public class BookingApi {
      * @param until the last day
      */
     record Period(
-            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
-            String from,
+            @Demanded @Nullable String from,
 
-            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
-            String until) {}
+            @Demanded @Nullable String until) {}
 
     BookingApi(Bookings bookings, Worklist worklist, WorklistReadings readings) {
         this.bookings = bookings;

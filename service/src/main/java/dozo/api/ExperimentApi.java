@@ -2,6 +2,7 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.http.Demanded;
 import dozo.api.http.Edited;
 import dozo.api.http.Editions;
 import dozo.api.http.IfMatch;
@@ -37,8 +38,6 @@ import dozo.registry.WrittenDay;
 import dozo.suggest.FileGuesses;
 import dozo.suggest.Suggestion;
 import dozo.suggest.Suggestions;
-import io.swagger.v3.oas.annotations.media.Schema;
-import io.swagger.v3.oas.annotations.media.Schema.RequiredMode;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.io.IOException;
@@ -150,8 +149,7 @@ public class ExperimentApi {
             @Nullable String list,
             byte @Nullable [] listBytes,
 
-            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
-            String listForm) {
+            @Demanded @Nullable String listForm) {
 
         SourceList sourceList() {
             if ((list == null) == (listBytes == null)) {

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Demanded;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.file.Problem;
@@ -8,8 +9,6 @@ import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.run.Acknowledgements;
-import io.swagger.v3.oas.annotations.media.Schema;
-import io.swagger.v3.oas.annotations.media.Schema.RequiredMode;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -33,9 +32,7 @@ class FindingApi {
      *
      * @param reason one line of 1 to 500 characters; name no subject
      */
-    record NewAcknowledgement(
-            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
-            String reason) {}
+    record NewAcknowledgement(@Demanded @Nullable String reason) {}
 
     FindingApi(Findings findings, Acknowledgements acknowledgements) {
         this.findings = findings;

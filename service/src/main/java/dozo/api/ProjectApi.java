@@ -2,6 +2,7 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.http.Demanded;
 import dozo.api.http.Edited;
 import dozo.api.http.Editions;
 import dozo.api.http.IfMatch;
@@ -14,8 +15,6 @@ import dozo.registry.Projects.Project;
 import dozo.registry.Projects.Threshold;
 import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
-import io.swagger.v3.oas.annotations.media.Schema;
-import io.swagger.v3.oas.annotations.media.Schema.RequiredMode;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
@@ -64,11 +63,9 @@ public class ProjectApi {
      * @param entries 10 or more
      */
     record NewTripwire(
-            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
-            Integer percent,
+            @Demanded @Nullable Integer percent,
 
-            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
-            Integer entries) {
+            @Demanded @Nullable Integer entries) {
 
         Threshold checked() {
             return new Threshold(given("percent", percent), given("entries", entries));
@@ -87,9 +84,7 @@ public class ProjectApi {
      *
      * @param priority 1 to 100; twice the number is twice the time
      */
-    record NewPriority(
-            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
-            Integer priority) {}
+    record NewPriority(@Demanded @Nullable Integer priority) {}
 
     /**
      * How long data may wait for the second copy.

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.springdoc.core.utils.SpringDocUtils;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.Ordered;
@@ -27,10 +26,6 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
  */
 @Configuration
 class GateConfiguration implements WebMvcConfigurer {
-
-    static {
-        SpringDocUtils.getConfig().addRequestWrapperToIgnore(Sight.class, Caller.class);
-    }
 
     private final Gate gate;
     private final Provider provider;

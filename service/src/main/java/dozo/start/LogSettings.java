@@ -5,7 +5,7 @@ import dozo.setting.WrongSetting;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
-/** The form of the log. Spring Boot reads it too, in application.yaml, before anything is logged. */
+/** The form of the log. Spring Boot reads it too, in application.properties, before anything is logged. */
 @ConfigurationProperties("dozo.log")
 public record LogSettings(
         @Setting(

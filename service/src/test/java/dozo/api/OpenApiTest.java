@@ -9,15 +9,18 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import dozo.RunningService;
 import dozo.WrittenDocs;
 import dozo.api.http.Page;
+import dozo.db.TestDatabase;
 import dozo.people.Permissions;
 import dozo.people.Permissions.Endpoint;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Map.Entry;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -25,10 +28,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.core.io.ClassPathResource;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The OpenAPI description of REST is complete: clients cannot use what is missing from it. */
 class OpenApiTest {
+
+    private static final Path WRITTEN = Path.of("src", "main", "resources", "openapi.json");
 
     private static final Set<String> METHODS = Set.of("get", "post", "put", "patch", "delete");
 
@@ -41,14 +48,27 @@ class OpenApiTest {
     private record Described(String name, String method, String path, JsonNode operation) {}
 
     @BeforeAll
-    static void start() {
-        service = RunningService.shared();
-        api = service.get("/api/v1/openapi").at("");
+    static void start() throws IOException {
+        service = RunningService.start(
+                work.resolve("work"), TestDatabase.fresh(), Map.of("springdoc.api-docs.enabled", "true"));
+        api = new JsonMapper().readTree(service.bean(Made.class).json());
+        if (Boolean.getBoolean("write.docs")) {
+            Files.writeString(WRITTEN, text(api, 0) + "\n");
+        }
     }
 
     @AfterAll
     static void stop() {
         service.close();
+    }
+
+    @Test
+    void theServiceShowsWhatTheHandlersSay() throws IOException {
+        assertThat(Files.readString(WRITTEN))
+                .as("run this test with -Dwrite.docs=true")
+                .isEqualTo(text(api, 0) + "\n");
+        assertThat(service.get("/api/v1/openapi").text())
+                .isEqualTo(new ClassPathResource("openapi.json").getContentAsString(StandardCharsets.UTF_8));
     }
 
     @Test
@@ -193,6 +213,15 @@ class OpenApiTest {
             boolean secret = Set.of("/api/v1/me/tokens", "/api/v1/users").contains(described.path());
             assertThat(keyed).as(described.name()).isEqualTo(described.method().equals("post") && !secret);
         }
+    }
+
+    /** Returns JSON with a line for each operation and each record, so that people see what a change changes. */
+    private static String text(JsonNode node, int depth) {
+        return !node.isObject() || depth == 3
+                ? node.toString()
+                : node.properties().stream()
+                        .map(each -> "\"%s\": %s".formatted(each.getKey(), text(each.getValue(), depth + 1)))
+                        .collect(Collectors.joining(",\n", "{\n", "\n}"));
     }
 
     private static JsonNode operation(String path, String method) {

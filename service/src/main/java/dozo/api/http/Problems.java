@@ -6,8 +6,6 @@ import dozo.registry.Refusal;
 import dozo.remote.RemoteException;
 import dozo.web.Download.BrokenOff;
 import dozo.worklist.WorklistException;
-import io.swagger.v3.oas.annotations.OpenAPIDefinition;
-import io.swagger.v3.oas.annotations.info.Info;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -44,8 +42,6 @@ import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /** Reports errors as problem details (RFC 9457). Errors of a request name the field and the expected value. */
 @RestControllerAdvice
-@OpenAPIDefinition(
-        info = @Info(title = "Dozo", version = "1", description = "Backs up experiments to a DR site, and proves it."))
 class Problems extends ResponseEntityExceptionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Problems.class);

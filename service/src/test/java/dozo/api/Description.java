@@ -2,6 +2,7 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.http.Demanded;
 import dozo.api.http.Edited;
 import dozo.api.http.Idempotency;
 import dozo.api.http.IfMatch;
@@ -9,6 +10,7 @@ import dozo.api.http.Page;
 import dozo.api.http.Sheet;
 import dozo.file.Problem;
 import dozo.ledger.Dimension;
+import dozo.ledger.Sight;
 import dozo.people.Permissions;
 import dozo.people.Permissions.Endpoint;
 import dozo.people.Permissions.Line;
@@ -16,6 +18,7 @@ import dozo.people.Permissions.Token;
 import dozo.plan.Forecast;
 import dozo.registry.BulkRegistration.Mode;
 import dozo.registry.ExperimentSearch.State;
+import dozo.security.Caller;
 import dozo.worklist.GapKind;
 import io.swagger.v3.core.converter.AnnotatedType;
 import io.swagger.v3.core.converter.ModelConverter;
@@ -26,6 +29,7 @@ import io.swagger.v3.oas.models.OpenAPI;
 import io.swagger.v3.oas.models.Operation;
 import io.swagger.v3.oas.models.PathItem;
 import io.swagger.v3.oas.models.headers.Header;
+import io.swagger.v3.oas.models.info.Info;
 import io.swagger.v3.oas.models.media.ArraySchema;
 import io.swagger.v3.oas.models.media.Content;
 import io.swagger.v3.oas.models.media.IntegerSchema;
@@ -56,6 +60,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
 import org.springdoc.core.utils.SpringDocUtils;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.MethodParameter;
@@ -66,15 +71,16 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 import tools.jackson.databind.JsonNode;
 
 /**
- * Completes the OpenAPI description of {@code GET /api/v1/openapi} with what springdoc cannot read from the handlers:
+ * Completes the OpenAPI description, {@code openapi.json}, with what springdoc cannot read from the handlers:
  * what applies to all of REST, taken from the table of permissions, the handlers and the records. A new endpoint needs
  * nothing here.
  */
 @Configuration
+@ConditionalOnProperty("springdoc.api-docs.enabled")
 class Description {
 
     static {
-        SpringDocUtils.getConfig().addRequestWrapperToIgnore(IfMatch.class);
+        SpringDocUtils.getConfig().addRequestWrapperToIgnore(IfMatch.class, Sheet.class, Sight.class, Caller.class);
     }
 
     private static final String PREFIX = "/api/v1/";
@@ -219,6 +225,8 @@ class Description {
     }
 
     private static void complete(OpenAPI api, Map<Endpoint, HandlerMethod> handlers) {
+        api.info(
+                new Info().title("Dozo").version("1").description("Backs up experiments to a DR site, and proves it."));
         api.servers(List.of(new Server().url("/").description("This service")));
         api.addSecurityItem(new SecurityRequirement().addList("basic"));
         api.addSecurityItem(new SecurityRequirement().addList("bearer"));
@@ -236,6 +244,8 @@ class Description {
         if (components.getSchemas() != null) {
             components.getSchemas().values().forEach(Description::asText);
         }
+        // It does not describe itself.
+        api.getPaths().remove(PREFIX + "openapi");
         components.addSchemas("Problem", problem());
         ERRORS.forEach((status, meaning) -> components.addResponses(status, error(status, meaning)));
         api.getPaths()
@@ -490,11 +500,8 @@ class Description {
                     ? schema
                     : context.getDefinedModels().get(schema.get$ref().substring("#/components/schemas/".length()));
             if (raw != null && raw.isRecord() && defined != null && defined.getProperties() != null) {
-                // NB: what is said to be required may be nullable here: whoever leaves it out is told so by the
-                // handler.
-                List<String> said = defined.getRequired() == null ? List.of() : defined.getRequired();
                 List<String> required = Arrays.stream(raw.getRecordComponents())
-                        .filter(component -> !isNullable(component) || said.contains(component.getName()))
+                        .filter(component -> !isNullable(component) || component.isAnnotationPresent(Demanded.class))
                         .map(RecordComponent::getName)
                         .filter(defined.getProperties()::containsKey)
                         .toList();

@@ -368,8 +368,12 @@ class Description {
     }
 
     private static void describeSheet(Operation operation) {
-        Sheet.PARAMETERS.forEach((name, meaning) -> operation.addParametersItem(
-                new Parameter().in("query").name(name).description(meaning).schema(new StringSchema())));
+        new TreeMap<>(Sheet.PARAMETERS)
+                .forEach((name, meaning) -> operation.addParametersItem(new Parameter()
+                        .in("query")
+                        .name(name)
+                        .description(meaning)
+                        .schema(new StringSchema())));
         ApiResponse response = requireNonNull(operation.getResponses().get("200"));
         // NB: an address that sends only CSV returns nothing else.
         if (response.getContent() == null) {

@@ -35,7 +35,7 @@ class CommandLineTest {
     void start() throws Exception {
         // An origin that is down is tried several times, with growing waits.
         service = RunningService.shared(Map.of("dozo.collect.first-wait", "1ms"));
-        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
         System.setProperty(PASSWORD_FILE, service.passwordFile().toString());
     }
 

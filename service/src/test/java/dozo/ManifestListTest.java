@@ -58,7 +58,7 @@ class ManifestListTest {
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
-        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
         assertThat(service.register("dr", site.address()).status()).isEqualTo(200);
         assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
                 .isEqualTo(201);

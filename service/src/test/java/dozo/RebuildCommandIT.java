@@ -46,7 +46,7 @@ class RebuildCommandIT {
         Path source = Files.createDirectory(folder.resolve("source"));
         Files.writeString(source.resolve("file"), "content");
         Path root = Files.createDirectory(folder.resolve("dr"));
-        try (LoopbackSite site = LoopbackSite.start(folder.resolve("sshd"), root, 0)) {
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0)) {
             String fingerprint = backUp(source, site.address());
 
             Ended unknown = rebuild(site.address(), "dr", false);

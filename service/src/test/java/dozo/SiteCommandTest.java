@@ -215,7 +215,7 @@ class SiteCommandTest {
 
     @Test
     void aHostIsAskedForItsKey() throws IOException {
-        try (LoopbackSite host = LoopbackSite.start(folder.resolve("sshd"), folder, 0)) {
+        try (LoopbackSite host = LoopbackSite.openSsh(folder.resolve("sshd"), folder, 0)) {
             int port = host.address().port();
 
             String answer = add(Exit.USAGE, "second", "u@127.0.0.1:/r", "--port", String.valueOf(port));

@@ -54,7 +54,7 @@ class ApiTest {
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
-        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
         assertThat(service.register("dr", site.address()).status()).isEqualTo(200);
     }
 

@@ -104,7 +104,7 @@ class LedgerCompleteTest {
                         "dozo.worklist.url",
                         "http://127.0.0.1:" + ris.getAddress().getPort()));
         jdbc = service.bean(JdbcClient.class);
-        site = LoopbackSite.start(folder.resolve("keys"), Files.createDirectory(folder.resolve("site")), 0);
+        site = LoopbackSite.openSsh(folder.resolve("keys"), Files.createDirectory(folder.resolve("site")), 0);
         service.bean(Users.class).create(ACTOR, FIRST, Set.of(Role.ADMIN), "test");
         for (String source : List.of("one", "two", "three")) {
             Path made = Files.createDirectory(folder.resolve(source + "-" + PATIENT));

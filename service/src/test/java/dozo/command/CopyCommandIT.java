@@ -40,7 +40,7 @@ class CopyCommandIT {
     @BeforeEach
     void start() throws IOException {
         earlier = new EarlierCopies(folder.resolve("cache"), Duration.ZERO);
-        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
         there = folder.resolve("dr").toRealPath();
         source = Files.createDirectories(folder.resolve("source/sub")).getParent();
         Files.setLastModifiedTime(Files.writeString(source.resolve("a.txt"), "hello"), LONG_AGO);
@@ -184,7 +184,7 @@ class CopyCommandIT {
 
     @Test
     void aSiteBehindAJumpHost() throws IOException {
-        try (LoopbackSite jump = LoopbackSite.start(folder.resolve("jump"), folder.resolve("jump-root"), 0)) {
+        try (LoopbackSite jump = LoopbackSite.openSsh(folder.resolve("jump"), folder.resolve("jump-root"), 0)) {
             // The same key for both hosts, as for a user who types the command.
             Files.copy(
                     folder.resolve("keys/authorized_keys"),

@@ -154,7 +154,7 @@ class CopyCommandTest {
 
     @Test
     void aFolderOfTheSiteWantsRToo() throws IOException {
-        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             Files.createDirectories(folder.resolve("dr/sub"));
 
             Ended ended = copy(to(
@@ -169,7 +169,7 @@ class CopyCommandTest {
     @Test
     void aSiteThatIsNotThereOrIsAnotherEndsSo() throws IOException {
         String[] arguments;
-        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             arguments = to(site, "/a", folder.resolve("back").toString());
             Files.writeString(
                     folder.resolve("known"),

@@ -31,8 +31,8 @@ class ReplicateCommandTest {
     @BeforeEach
     void start() throws Exception {
         service = RunningService.shared();
-        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
-        second = LoopbackSite.start(folder.resolve("keys2"), folder.resolve("second"), 0);
+        site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
+        second = LoopbackSite.openSsh(folder.resolve("keys2"), folder.resolve("second"), 0);
         service.register("dr", site.address());
         Path source = Files.createDirectories(folder.resolve("source"));
         Files.writeString(source.resolve("a"), "1");

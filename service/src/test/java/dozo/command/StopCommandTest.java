@@ -35,7 +35,7 @@ class StopCommandTest {
     @BeforeEach
     void start() throws Exception {
         service = RunningService.shared(Map.of("dozo.transfer.bundle", "1MB", "dozo.transfer.large", "2MB"));
-        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
     }
 
     @AfterEach

@@ -53,7 +53,7 @@ class NightlyScheduleTest {
     @BeforeEach
     void start() throws Exception {
         service = RunningService.shared();
-        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
     }
 
     @AfterEach

@@ -62,7 +62,7 @@ class ScrubScheduleTest {
     @BeforeEach
     void startAndBackUp() throws Exception {
         service = RunningService.shared();
-        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
         service.bean(Sites.class).save("dr", site.address(), "test");
         service.bean(Projects.class).create("P1", "", "test");
         Path source = Files.createDirectories(folder.resolve("source"));

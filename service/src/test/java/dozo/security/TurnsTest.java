@@ -144,7 +144,7 @@ class TurnsTest {
     private void besideARun(Beside beside) throws Exception {
         Map<String, String> places = Map.of("dozo.streams.per-user", "500", "dozo.streams.per-address", "500");
         Path source = Files.createDirectory(folder.resolve("source"));
-        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
                 ExecutorService people = Executors.newVirtualThreadPerTaskExecutor();
                 RunningService service = RunningService.shared(places);
                 Connection other = service.bean(DataSource.class).getConnection()) {

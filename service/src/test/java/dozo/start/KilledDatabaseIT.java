@@ -64,7 +64,7 @@ class KilledDatabaseIT {
         Path source = Files.createDirectory(folder.resolve("source"));
         try (RunningService service = start();
                 CapturedLog log = new CapturedLog();
-                LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+                LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             // Idle first, so that the night uses connections of the earlier server.
             kill(wholeFamily);
             awaitAnswers(service, log, 1);
@@ -92,7 +92,7 @@ class KilledDatabaseIT {
         Path source = Files.createDirectory(folder.resolve("source"));
         Random random = new Random();
         try (RunningService service = start();
-                LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+                LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             register(service, site, source);
             for (int number = 1; number <= BACKENDS; number++) {
                 addFiles(source, number);
@@ -149,7 +149,7 @@ class KilledDatabaseIT {
             TestDatabase.unpacked(work.resolve("postgres"));
             try (RunningService service = start();
                     CapturedLog log = new CapturedLog();
-                    LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+                    LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0)) {
                 register(service, site, source);
                 addFiles(source, 1);
                 Run night = nightUnderWay(service);

@@ -93,7 +93,7 @@ abstract class NightOfProcesses {
 
     @BeforeEach
     void register() throws Exception {
-        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
         Ledger ledger = new Ledger(jdbc, InstantSource.system());
         Sites sites = new Sites(jdbc, ledger, InstantSource.system());
         Projects projects = new Projects(jdbc, ledger, InstantSource.system());

@@ -47,7 +47,7 @@ class PoolerIT {
         HikariDataSource database = TestDatabase.fresh();
         try (Pooler pooler = new Pooler(folder.resolve("pooler"), database, "session");
                 RunningService service = start(database, Map.of("dozo.db.url", pooler.url()));
-                LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+                LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             Run night = nightUnderWay(service, site);
 
             pooler.stop();
@@ -113,7 +113,7 @@ class PoolerIT {
         EmbeddedDatabase first = EmbeddedDatabase.start(data);
         try (Relay one = new Relay(port(first.url()));
                 Relay other = new Relay(port(first.url()));
-                LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+                LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             one.open();
             Map<String, String> settings = Map.of(
                     "dozo.db.url",

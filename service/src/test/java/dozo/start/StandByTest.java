@@ -127,7 +127,7 @@ class StandByTest {
     void oneNightIsStartedHoweverManyServicesHaveItsSchedule() throws Exception {
         Path source = Files.createDirectory(folder.resolve("source"));
         Files.writeString(source.resolve("a"), "a");
-        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             try (RunningService first = start("one")) {
                 first.bean(Sites.class).save("dr", site.address(), "test");
                 first.bean(Projects.class).create("P1", "", "test");

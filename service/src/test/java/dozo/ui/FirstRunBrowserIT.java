@@ -36,7 +36,7 @@ class FirstRunBrowserIT {
     @BeforeEach
     void start() throws Exception {
         Files.writeString(Files.createDirectories(folder.resolve("data/visit")).resolve("image"), "an image");
-        site = LoopbackSite.start(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), 0);
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), 0);
         service = RunningService.shared();
         page = Chromium.browser().newContext().newPage();
     }

@@ -155,7 +155,7 @@ class PagesBrowserIT {
     private static void serve() throws Exception {
         int port = Ports.free();
         service = RunningService.shared();
-        site = LoopbackSite.start(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), port);
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), port);
         service.bean(Sites.class).save("dr", site.address(), "test");
         service.bean(Projects.class).create("P001", "脳機能イメージング", "test");
         service.bean(Projects.class).create("P002", "", "test");

@@ -35,7 +35,7 @@ class ReplicateBrowserIT {
     void start() throws Exception {
         Path source = Files.createDirectories(folder.resolve("data/visit"));
         Files.writeString(source.resolve("image"), "an image");
-        site = LoopbackSite.start(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), 0);
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), 0);
         Path second = Files.createDirectory(folder.resolve("second"));
         service = RunningService.shared();
         service.bean(Sites.class).save("dr", site.address(), "test");

@@ -28,7 +28,7 @@ class HostKeyIT {
 
     @Test
     void aHostPresentsTheKeyThatIsPinnedLater() throws Exception {
-        try (LoopbackSite site = LoopbackSite.start(temp.resolve("state"), temp.resolve("root"), 0)) {
+        try (LoopbackSite site = LoopbackSite.openSsh(temp.resolve("state"), temp.resolve("root"), 0)) {
             SiteAddress address = site.address();
 
             HostKey presented = HostKey.presentedBy(address.host(), address.port());

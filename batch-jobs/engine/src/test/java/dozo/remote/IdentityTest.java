@@ -73,7 +73,7 @@ class IdentityTest {
 
     @Test
     void aKeyThatOthersCanReadOrWriteIsNotUsedUnlessItIsTheirs() throws Exception {
-        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder, 0)) {
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder, 0)) {
             Path key = site.address().identity();
             for (String mode : List.of("rw-r--r--", "rw-rw-rw-", "rw-r-----", "rw--w----")) {
                 Files.setPosixFilePermissions(key, PosixFilePermissions.fromString(mode));

@@ -17,7 +17,7 @@ class RealPathIT {
 
     @Test
     void theHomeFolderHasAnAbsolutePath() throws Exception {
-        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("root"), 0);
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("root"), 0);
                 Lanes lanes = Lanes.to(site.address(), 1)) {
             byte[] home = lanes.next().sftp().realPath(new byte[] {'.'});
 

@@ -24,7 +24,7 @@ class StoppedProcessIT {
     void aLaneLivesOnAfterItsProcessWasStopped() throws Exception {
         Path opened = folder.resolve("opened");
         Path released = folder.resolve("released");
-        try (LoopbackSite site = LoopbackSite.start(folder.resolve("sshd"), folder.resolve("root"), 0);
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), folder.resolve("root"), 0);
                 ChildProcess child = new ChildProcess(
                         StoppedProcessIT.class,
                         64,

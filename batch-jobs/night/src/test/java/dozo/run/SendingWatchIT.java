@@ -26,7 +26,7 @@ class SendingWatchIT {
     @Test
     void aRunThatSentTeachesAndOneThatSentNothingDoesNot() throws Exception {
         Night.write(folder.resolve("source"), Map.of("a", "x".repeat(1_000), "sub/b", "y".repeat(3_000_000)));
-        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
                 Night night = Night.on(site.address(), "dozo.transfer.learn-from=0s")) {
             night.register("E1", folder.resolve("source"));
 
@@ -59,7 +59,7 @@ class SendingWatchIT {
     @Test
     void aShortRunTeachesNothing() throws Exception {
         Night.write(folder.resolve("source"), Map.of("a", "x"));
-        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
                 Night night = Night.on(site.address(), "dozo.transfer.learn-from=1d")) {
             night.register("E1", folder.resolve("source"));
 

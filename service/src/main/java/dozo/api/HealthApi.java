@@ -21,6 +21,7 @@ import dozo.run.Services.ServiceState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
@@ -50,6 +51,7 @@ class HealthApi {
     private final Outbox outbox;
     private final Ledger ledger;
     private final OwnFolders folders;
+    private final InstantSource clock;
 
     /** How something is; the last one is the worst. */
     public enum Standing {
@@ -69,7 +71,7 @@ class HealthApi {
     /**
      * A part of the health.
      *
-     * @param name database, service, run, site and its name, disk, broker, messages or ledger
+     * @param name database, service, run, site and its name, clock, disk, broker, messages or ledger
      * @param message for people
      */
     public record Part(String name, Standing state, String message) {}
@@ -82,7 +84,8 @@ class HealthApi {
             Notices notices,
             Outbox outbox,
             Ledger ledger,
-            OwnFolders folders) {
+            OwnFolders folders,
+            InstantSource clock) {
         this.headlines = headlines;
         this.services = services;
         this.active = active;
@@ -91,6 +94,7 @@ class HealthApi {
         this.outbox = outbox;
         this.ledger = ledger;
         this.folders = folders;
+        this.clock = clock;
     }
 
     /**
@@ -115,6 +119,7 @@ class HealthApi {
                 parts.add(site(headline, "site " + site.name(), used.contains(site.id())));
             }
         }
+        parts.add(clock());
         folders.folders().forEach(folder -> parts.add(disk(folder)));
         parts.add(
                 notices.isAway()
@@ -160,6 +165,16 @@ class HealthApi {
                 .orElseGet(() -> used
                         ? new Part(name, Standing.UP, "the last run could use it")
                         : new Part(name, Standing.UNKNOWN, "no run has used it recently"));
+    }
+
+    private Part clock() {
+        return runs.startAhead(clock.instant())
+                .map(start -> new Part(
+                        "clock",
+                        Standing.DOWN,
+                        "the last run is recorded as started at %s, in the future: the clock was ahead then, or is behind now; check it"
+                                .formatted(start)))
+                .orElseGet(() -> new Part("clock", Standing.UP, "the last run did not start in the future"));
     }
 
     private static Part disk(Path folder) {

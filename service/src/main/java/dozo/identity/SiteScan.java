@@ -99,7 +99,7 @@ public final class SiteScan {
         }
         for (FilePath file : own) {
             files++;
-            try (Spool content = reader.content(file);
+            try (Spool content = reader.content(file, Long.MAX_VALUE);
                     InputStream in = content.read()) {
                 places.add(where(site, file), wanted.in(in));
             }

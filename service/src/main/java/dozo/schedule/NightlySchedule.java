@@ -120,6 +120,11 @@ class NightlySchedule {
         if (!active.isHere()) {
             return;
         }
+        runs.distrustAhead(clock.instant())
+                .forEach(start -> LOG.warn(
+                        "a run started at {}, in the future: the clock was ahead then, or is behind now; its start does not count,"
+                                + " check the clock",
+                        start));
         Optional<Run> goingOn = runs.goingOn();
         Optional<Due> night = sites.all().stream()
                 .flatMap(site -> due(site).stream())
@@ -213,10 +218,6 @@ class NightlySchedule {
     }
 
     private void start(Due due) {
-        runs.startAhead(clock.instant())
-                .ifPresent(start -> LOG.warn(
-                        "the last run started at {}, in the future: the clock was ahead then, or is behind now; check it",
-                        start));
         try {
             Run run = operations.start(due.site.name(), due.part, Ledger.SYSTEM);
             LOG.info("run {} started by the schedule", run.id());

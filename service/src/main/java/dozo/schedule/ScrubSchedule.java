@@ -17,7 +17,6 @@ import dozo.run.Runs.RunKind;
 import dozo.run.ScrubRequest;
 import dozo.run.ScrubSettings;
 import dozo.run.SiteHours;
-import dozo.run.Timetable;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -107,7 +106,7 @@ class ScrubSchedule {
         Look look = new Look(opening, last.map(Run::id).orElse(0L));
         boolean scrubbed = last.filter(run -> run.kind() == RunKind.SCRUB
                         && !run.startedAt().isBefore(opening.begins())
-                        && !Timetable.isAhead(run.startedAt(), now))
+                        && !runs.isAhead(run, now))
                 .isPresent();
         if (scrubbed || look.equals(idle.get(site.id()))) {
             return false;

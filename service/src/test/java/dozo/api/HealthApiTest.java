@@ -25,6 +25,11 @@ class HealthApiTest {
     private static final Map<String, String> HARM = Map.of(
             "ledger",
             "insert into ledger_verification (began_at, verdict, rows_checked, breaches) values (now(), 'BROKEN', 9, 1)",
+            "clock",
+            """
+            insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+            select 'scrub', site_id, 'COMPLETE', 'x', now() + interval '6 hours', now() + interval '6 hours' from site
+            """,
             "site dr",
             """
             with failed as (
@@ -58,6 +63,7 @@ class HealthApiTest {
                     .containsEntry("service", "UP")
                     .containsEntry("run", "UP")
                     .containsEntry("broker", "UP")
+                    .containsEntry("clock", "UP")
                     .containsEntry("messages", "UP")
                     .containsEntry("site dr", "UNKNOWN")
                     .containsEntry("ledger", "UNKNOWN")

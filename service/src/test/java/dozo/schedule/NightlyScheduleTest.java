@@ -286,7 +286,7 @@ class NightlyScheduleTest {
         startedAt("2036-01-05T20:00:00Z");
 
         for (String earlier : List.of(
-                "2036-01-05T19:00:00Z", "2036-01-05T19:59:59Z", "2036-01-05T20:00:00Z", "2036-01-04T21:00:00Z")) {
+                "2036-01-05T19:00:00Z", "2036-01-05T19:59:59Z", "2036-01-05T20:00:00Z", "2036-01-05T18:00:00Z")) {
             lookAt(earlier);
         }
 
@@ -311,6 +311,32 @@ class NightlyScheduleTest {
         lookAt("2036-01-07T20:00:00Z");
         ended();
         assertThat(count()).isEqualTo(4);
+    }
+
+    @Test
+    void aNightOfAClockThatWasSixHoursAheadSkipsNoNight() throws Exception {
+        register();
+        schedule("0 0 20 * * *");
+        setSince("2036-01-05T09:00:00Z");
+        nightAt("2036-01-05T20:00:00Z", RunState.COMPLETE);
+        nightAt("2036-01-06T20:00:00Z", RunState.COMPLETE);
+
+        lookAt("2036-01-06T14:10:00Z");
+        lookAt("2036-01-06T14:10:15Z");
+        assertThat(count()).as("tonight is not over").isEqualTo(2);
+        assertThat(service.bean(JdbcClient.class)
+                        .sql("select count(*) from ledger where action = 'run.distrusted'")
+                        .query(Long.class)
+                        .single())
+                .as("once")
+                .isEqualTo(1);
+        lookAt("2036-01-06T20:00:15Z");
+        ended();
+        startedAt("2036-01-06T20:00:15Z");
+        assertThat(count()).isEqualTo(3);
+        lookAt("2036-01-06T20:00:30Z");
+        assertThat(count()).isEqualTo(3);
+        assertThat(runs().startAhead(Instant.parse("2036-01-06T20:00:30Z"))).isEmpty();
     }
 
     @Test

@@ -23,7 +23,9 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,6 +47,7 @@ final class LocalTree implements AutoCloseable {
 
     private final Destination destination;
     private final Incoming incoming;
+    private final FoldedNames folded;
     private final Rights rights;
 
     /** The number of the user who restores. */
@@ -58,6 +61,7 @@ final class LocalTree implements AutoCloseable {
     private LocalTree(Destination destination, FilePath temporary, Rights rights) throws IOException {
         this.destination = destination;
         this.incoming = Incoming.open(destination, temporary);
+        this.folded = new FoldedNames(destination.top());
         this.rights = rights;
         this.user = Rights.user(incoming.folder());
         if (rights.withOwners()) {
@@ -155,14 +159,24 @@ final class LocalTree implements AutoCloseable {
         return destination.isTooLong(name);
     }
 
-    /** Checks that the parent folder could be created, and that the name is not in the folder of temporary names. */
-    void checkWay(FilePath name) throws Refused {
+    /**
+     * Checks that the parent folder could be created, that the name is not in the folder of temporary names, and that this disk does
+     * not take it for another one that exists.
+     */
+    void checkWay(FilePath name) throws IOException, Refused {
         String why = name.isRoot() ? null : blocked.get(name.parent());
         if (why != null) {
             throw new Refused(why);
         }
         if (incoming.holds(destination.path(name))) {
             throw new Refused(name + ": this name is reserved for temporary files of this copy");
+        }
+        List<FilePath> other = new ArrayList<>();
+        destination.with(name, () -> folded.other(name).ifPresent(other::add));
+        if (!other.isEmpty()) {
+            throw new Refused(
+                    "%s: this disk does not distinguish it from %s, which exists here; give one of them another name"
+                            .formatted(name, other.getFirst()));
         }
     }
 
@@ -213,8 +227,10 @@ final class LocalTree implements AutoCloseable {
 
     /** Renames an arrived file to its final name, replacing a file or link. */
     void publish(Path temporary, FilePath name) throws IOException, Refused {
-        checkWay(name);
-        destination.with(name, () -> Files.move(temporary, destination.path(name), StandardCopyOption.ATOMIC_MOVE));
+        synchronized (folded.lock(name)) {
+            checkWay(name);
+            destination.with(name, () -> Files.move(temporary, destination.path(name), StandardCopyOption.ATOMIC_MOVE));
+        }
     }
 
     /** Gives an arrived file its final name, which must be free. */
@@ -291,7 +307,7 @@ final class LocalTree implements AutoCloseable {
     }
 
     /** Returns whether nothing has this name, and it may be used. */
-    boolean isFree(FilePath name) {
+    boolean isFree(FilePath name) throws IOException {
         try {
             checkWay(name);
             checkFree(name);

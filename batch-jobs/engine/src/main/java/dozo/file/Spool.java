@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -47,6 +48,12 @@ public final class Spool extends OutputStream {
         for (ByteBuffer left = ByteBuffer.wrap(bytes, offset, count); left.hasRemaining(); ) {
             overflow.write(left);
         }
+    }
+
+    /** Returns how many bytes from elsewhere may be written: half of what is free for temporary files, or what fits in memory. */
+    public static long roomBytes() throws IOException {
+        FileStore disk = Files.getFileStore(Path.of(System.getProperty("java.io.tmpdir")));
+        return Math.max(MEMORY_BYTES, disk.getUsableSpace() / 2);
     }
 
     /** Returns the number of bytes written. */

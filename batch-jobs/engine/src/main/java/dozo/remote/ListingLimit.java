@@ -4,12 +4,16 @@ import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
-import org.jspecify.annotations.Nullable;
 
-/** The limits of one listing: of its time and of what its receiver keeps, or only of answers without a name. */
+/** The limits of one listing: of its time, of answers without a name, and of what its receiver keeps. */
 final class ListingLimit implements AutoCloseable {
 
     private static final Duration TIME_MAX = Duration.ofMinutes(10);
+
+    /** A receiver that passes the names on has more time for more names, at the speed of the slowest acceptable site. */
+    private static final Duration TIME_PER_NAME = Duration.ofMillis(200);
+
+    private static final Duration PASSING_MAX = Duration.ofDays(1);
     private static final int BYTES_MAX = 8 << 20;
     private static final int EMPTY_ANSWERS_MAX = 100;
 
@@ -20,14 +24,19 @@ final class ListingLimit implements AutoCloseable {
     private static final Semaphore BUDGET = new Semaphore(4 * BYTES_MAX);
 
     private final FilePath folder;
-    private final @Nullable Duration time;
+    private final boolean keeps;
+    private final Duration time;
+    private final Duration timeMax;
     private final long beginNanos = System.nanoTime();
     private int keptBytes;
+    private long names;
     private int emptyAnswers;
 
-    private ListingLimit(FilePath folder, @Nullable Duration time) {
+    private ListingLimit(FilePath folder, boolean keeps, Duration time, Duration timeMax) {
         this.folder = folder;
+        this.keeps = keeps;
         this.time = time;
+        this.timeMax = timeMax;
     }
 
     /** Returns the limit for a receiver that keeps the names until the listing ends. */
@@ -36,16 +45,21 @@ final class ListingLimit implements AutoCloseable {
     }
 
     static ListingLimit keeping(FilePath folder, Duration time) {
-        return new ListingLimit(folder, time);
+        return new ListingLimit(folder, true, time, time);
     }
 
     /** Returns the limit for a receiver that passes the names on. */
     static ListingLimit passing(FilePath folder) {
-        return new ListingLimit(folder, null);
+        return passing(folder, TIME_MAX, PASSING_MAX);
+    }
+
+    static ListingLimit passing(FilePath folder, Duration time, Duration timeMax) {
+        return new ListingLimit(folder, false, time, timeMax);
     }
 
     /** Counts an answer. Throws PROTOCOL if too many have no name, STUCK if the time is over. */
     void answer(long names) throws RemoteException {
+        this.names += names;
         emptyAnswers = names == 0 ? emptyAnswers + 1 : 0;
         if (emptyAnswers > EMPTY_ANSWERS_MAX) {
             throw new RemoteException(
@@ -53,15 +67,23 @@ final class ListingLimit implements AutoCloseable {
                     "the listing of %s at the site does not end: the last %d answers have no name"
                             .formatted(folder, emptyAnswers));
         }
-        if (time != null && System.nanoTime() - beginNanos > time.toNanos()) {
+        Duration allowed = allowed();
+        if (System.nanoTime() - beginNanos > allowed.toNanos()) {
             throw new RemoteException(
-                    Reason.STUCK, "the listing of %s at the site did not end within %s".formatted(folder, time));
+                    Reason.STUCK, "the listing of %s at the site did not end within %s".formatted(folder, allowed));
         }
+    }
+
+    /** Returns the time for a listing that has had so many names. */
+    private Duration allowed() {
+        boolean more = names < timeMax.dividedBy(TIME_PER_NAME);
+        Duration allowed = more ? time.plus(TIME_PER_NAME.multipliedBy(names)) : timeMax;
+        return allowed.compareTo(timeMax) < 0 ? allowed : timeMax;
     }
 
     /** Counts a name. Throws PROTOCOL if there are too many to keep. */
     void name(FilePath path) throws RemoteException {
-        if (time == null) {
+        if (!keeps) {
             return;
         }
         int bytes = path.bytes().length + NAME_BYTES;

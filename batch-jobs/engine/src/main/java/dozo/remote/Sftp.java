@@ -1,6 +1,7 @@
 package dozo.remote;
 
 import dozo.file.FilePath;
+import dozo.file.Spool;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts.Kind;
 import java.io.IOException;
@@ -466,7 +467,8 @@ public final class Sftp {
 
     /**
      * Lists a folder of any length, with one batch of the site's in memory at a time: for a receiver that passes the
-     * names on. Throws NO_SUCH_FILE if the folder does not exist.
+     * names on. Throws NO_SUCH_FILE if the folder does not exist; STUCK if the listing takes more than 10 min and 0.2 s for each
+     * name, or more than a day.
      */
     public <X extends Exception> void list(FilePath folder, Names<X> names)
             throws X, RemoteException, InterruptedException {
@@ -505,6 +507,33 @@ public final class Sftp {
             }
         } finally {
             release(handle);
+        }
+    }
+
+    /**
+     * Returns the content of a regular file; the caller closes it. Throws REFUSED if it is larger than {@code bytesMax}, or has no
+     * room here; PROTOCOL if it is longer than its size: a site may say any size, and send without an end.
+     */
+    public Spool content(FilePath path, long bytesMax) throws IOException, InterruptedException {
+        long sizeBytes = regularFile(path).sizeBytes();
+        long most = Math.min(bytesMax, Spool.roomBytes());
+        if (sizeBytes < 0 || sizeBytes > most) {
+            throw new RemoteException(
+                    Reason.REFUSED,
+                    "%s at the site has %s bytes; expected at most %d, or half of the free space for temporary files"
+                            .formatted(path, Long.toUnsignedString(sizeBytes), most));
+        }
+        Spool content = new Spool();
+        try {
+            if (read(path, 0, sizeBytes + 1, content::write) > sizeBytes) {
+                throw new RemoteException(
+                        Reason.PROTOCOL,
+                        "%s at the site is longer than the %d bytes of its size".formatted(path, sizeBytes));
+            }
+            return content;
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            content.close();
+            throw e;
         }
     }
 

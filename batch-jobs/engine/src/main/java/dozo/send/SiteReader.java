@@ -13,6 +13,7 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
+import dozo.remote.Sftp;
 import dozo.remote.SiteCache;
 import dozo.source.Listings;
 import java.io.ByteArrayOutputStream;
@@ -239,18 +240,9 @@ public final class SiteReader {
         new SiteWalk(lanes, workers, folder).into(listings);
     }
 
-    /** Returns the content of a file; the caller closes it. */
-    public Spool content(FilePath file) throws IOException, InterruptedException {
-        return lanes.over(lane -> {
-            Spool content = new Spool();
-            try {
-                lane.sftp().read(file, 0, Long.MAX_VALUE, content::write);
-                return content;
-            } catch (IOException | InterruptedException | RuntimeException e) {
-                content.close();
-                throw e;
-            }
-        });
+    /** Returns the content of a file, see {@link Sftp#content}; the caller closes it. */
+    public Spool content(FilePath file, long bytesMax) throws IOException, InterruptedException {
+        return lanes.over(lane -> lane.sftp().content(file, bytesMax));
     }
 
     /** Returns the beginnings of these files, up to a length; nothing of one that does not exist or cannot be read. */

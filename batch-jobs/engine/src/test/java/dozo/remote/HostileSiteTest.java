@@ -274,6 +274,23 @@ class HostileSiteTest {
         }
     }
 
+    @Test
+    void aListingThatIsPassedOnAndHasNoEndIsCutOffToo() throws Exception {
+        try (EvilSite site = EvilSite.answering(temp, EvilSite.listing(_ -> List.of("name")));
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            Lane lane = lanes.next();
+
+            assertThatThrownBy(() -> lane.sftp()
+                            .list(
+                                    FILE,
+                                    (path, facts) -> {},
+                                    ListingLimit.passing(FILE, Duration.ofMillis(1), Duration.ofMillis(300))))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.STUCK))
+                    .hasMessage("the listing of file at the site did not end within PT0.3S");
+        }
+    }
+
     private static final class Nowhere implements Listings, Listings.Listing {
 
         @Override

@@ -92,9 +92,7 @@ final class SlowFileServer {
         Arrays.fill(freeAtNanos, System.nanoTime());
         paths.put(ROOT, shown);
         device = new RandomAccessFile("/dev/fuse", "rw");
-        if (mount(at, "fd=%d,rootmode=40000,user_id=0,group_id=0".formatted(numberOfDevice())) != 0) {
-            throw new IOException("only root can mount a file system");
-        }
+        mount(at, MS_RDONLY);
     }
 
     /**
@@ -359,7 +357,14 @@ final class SlowFileServer {
         }
     }
 
-    private static int mount(Path at, String options) throws IOException {
+    /** Mounts the opened device. */
+    static void mount(Path at, long flags) throws IOException {
+        if (mount(at, flags, "fd=%d,rootmode=40000,user_id=0,group_id=0".formatted(numberOfDevice())) != 0) {
+            throw new IOException("only root can mount a file system");
+        }
+    }
+
+    private static int mount(Path at, long flags, String options) throws IOException {
         Linker linker = Linker.nativeLinker();
         MethodHandle mount = linker.downcallHandle(
                 linker.defaultLookup().findOrThrow("mount"),
@@ -375,7 +380,7 @@ final class SlowFileServer {
                     arena.allocateFrom("slow"),
                     arena.allocateFrom(at.toString()),
                     arena.allocateFrom("fuse"),
-                    MS_RDONLY,
+                    flags,
                     (MemorySegment) arena.allocateFrom(options));
         } catch (Throwable e) {
             throw new IOException(e);

@@ -7,6 +7,8 @@ import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import dozo.file.Malformed;
 import dozo.file.Spool;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import dozo.send.NameForm;
@@ -140,9 +142,21 @@ record Bag(FilePath folder, int manifest, String day, boolean coded, Map<FilePat
         if (requireNonNull(there.get(name)).sizeBytes() > TEXT_BYTES_MAX) {
             throw new BrokenBag("%s has more than %d bytes".formatted(name, TEXT_BYTES_MAX));
         }
-        try (Spool content = reader.content(folder.resolve(name));
+        try (Spool content = content(reader, folder.resolve(name), TEXT_BYTES_MAX);
                 InputStream in = content.read()) {
             return in.readAllBytes();
+        }
+    }
+
+    private static Spool content(SiteReader reader, FilePath file, long bytesMax)
+            throws BrokenBag, IOException, InterruptedException {
+        try {
+            return reader.content(file, bytesMax);
+        } catch (RemoteException e) {
+            if (e.reason() == Reason.REFUSED || e.reason() == Reason.PROTOCOL) {
+                throw new BrokenBag(String.valueOf(e.getMessage()));
+            }
+            throw e;
         }
     }
 
@@ -165,7 +179,7 @@ record Bag(FilePath folder, int manifest, String day, boolean coded, Map<FilePat
     BagList list(SiteReader reader) throws BrokenBag, IOException, InterruptedException {
         FilePath name = listName();
         NameForm form = name.equals(TagFiles.SUMS) ? NameForm.SHA256SUM : NameForm.BAG;
-        Spool content = reader.content(folder.resolve(name));
+        Spool content = content(reader, folder.resolve(name), Long.MAX_VALUE);
         try {
             return BagList.of(content, form, requireNonNull(tagFiles.get(name)));
         } catch (Malformed e) {

@@ -43,13 +43,7 @@ public final class RecordsAtSite implements RecordFiles, AutoCloseable {
     /** The file comes whole before any of it is used, into memory or a temporary file. */
     @Override
     public InputStream open(FilePath file) throws IOException, InterruptedException {
-        Spool content = new Spool();
-        try {
-            lanes.next().sftp().read(file, 0, Long.MAX_VALUE, content::write);
-        } catch (IOException | InterruptedException | RuntimeException e) {
-            content.close();
-            throw e;
-        }
+        Spool content = lanes.next().sftp().content(file, Long.MAX_VALUE);
         return new FilterInputStream(content.read()) {
             @Override
             public void close() {

@@ -7,8 +7,10 @@ import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.copy.Restore;
 import dozo.db.ActiveService;
+import dozo.db.LostDatabase;
 import dozo.file.FilePath;
 import dozo.file.Selection;
+import dozo.ledger.Failure;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
@@ -289,6 +291,9 @@ public class RestoreQueue implements SmartLifecycle {
             }
         } catch (DataAccessException | TransactionException e) {
             LOG.warn("restores wait for the database: {}", e.getMessage());
+        } catch (RuntimeException e) {
+            // NB: the executor would never call again.
+            LOG.error("restores wait: {}", Failure.reason(e, "tried again in %d s".formatted(LOOK_SECONDS)), e);
         }
     }
 
@@ -355,9 +360,9 @@ public class RestoreQueue implements SmartLifecycle {
             if (leaving || now.putBack) {
                 return Optional.empty();
             }
-            if (e instanceof DataAccessException || e instanceof TransactionException) {
-                // The database may be back soon; the files in the folder are kept.
-                throw (RuntimeException) e;
+            if (e instanceof RuntimeException lost && LostDatabase.isBehind(lost)) {
+                // It may be back soon; the files in the folder are kept.
+                throw lost;
             }
             return Optional.of(new End(RestoreState.FAILED, reason(kept, e), now.restore.progress()));
         }
@@ -484,10 +489,12 @@ public class RestoreQueue implements SmartLifecycle {
     }
 
     private static String reason(KeptRestore kept, Exception e) {
-        if (e instanceof IOException || e instanceof Refusal) {
-            return String.valueOf(e.getMessage()).replace("\0", "\\0");
+        Refusal refusal = Failure.cause(e, Refusal.class);
+        Throwable named = refusal == null ? Failure.cause(e, IOException.class) : refusal;
+        if (named != null) {
+            return String.valueOf(named.getMessage()).replace("\0", "\\0");
         }
         LOG.error("restore {} failed", kept.id(), e);
-        return "internal error; see the log: " + e;
+        return Failure.reason(e, "the same restore into the same folder fetches the rest");
     }
 }

@@ -1,15 +1,16 @@
 package dozo.run;
 
+import static dozo.ledger.Failure.cause;
 import static java.util.Objects.requireNonNull;
 
 import dozo.db.LostDatabase;
 import dozo.file.Problem;
+import dozo.ledger.Failure;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.remote.RemoteException;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
-import java.io.IOException;
 import java.sql.SQLException;
 import java.util.Comparator;
 import java.util.List;
@@ -149,30 +150,9 @@ class RunEnd implements JobExecutionListener {
         if (site != null) {
             return String.valueOf(site.getMessage());
         }
-        SQLException database = cause(failure, SQLException.class);
-        IOException file = cause(failure, IOException.class);
-        String next = "; the next run continues where this one ended";
-        if (database != null) {
-            return "the database failed: " + database.getMessage() + next;
-        } else if (file != null) {
-            return "a file on this machine could not be read or written: " + file + next;
-        } else if (cause(failure, OutOfMemoryError.class) != null) {
-            return "out of memory: give this process a larger heap (DOZO_HEAP)" + next;
-        } else if (cause(failure, InterruptedException.class) != null
-                || failure instanceof JobInterruptedException
-                || failure == null) {
-            return "the work was interrupted" + next;
-        }
-        return "a defect in Dozo: %s; send the log to the developers".formatted(failure);
-    }
-
-    /** Returns a cause of this type, however deep the framework has wrapped it. */
-    private static <T extends Throwable> @Nullable T cause(@Nullable Throwable failure, Class<T> type) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (type.isInstance(cause)) {
-                return type.cast(cause);
-            }
-        }
-        return null;
+        String next = "the next run continues where this one ended";
+        return failure instanceof JobInterruptedException
+                ? "the work was interrupted; " + next
+                : Failure.reason(failure, next);
     }
 }

@@ -14,6 +14,7 @@ import dozo.transfer.TransferUnits.PartitionProgress;
 import dozo.transfer.TransferUnits.Progress;
 import java.sql.Timestamp;
 import java.sql.Types;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
@@ -36,6 +38,9 @@ public class Runs {
 
     /** The first half of the advisory lock's key; the second is the run. */
     private static final int WORKS_ON_RUN = "dozo.run".hashCode();
+
+    /** The action of the ledger about a start that a wrong clock gave. */
+    private static final String DISTRUSTED = "run.distrusted";
 
     private static final RowMapper<Run> RUN = (row, n) -> new Run(
             row.getLong("run_id"),
@@ -565,30 +570,66 @@ public class Runs {
                 .list();
     }
 
-    /** Returns the start of the run that was started last, if it is {@link Timetable#isAhead ahead}. */
+    /** Returns the start of the run that was started last, if it is {@linkplain #isAhead ahead}. */
     public Optional<Instant> startAhead(Instant now) {
-        return latest().map(Run::startedAt).filter(start -> Timetable.isAhead(start, now));
+        return latest().filter(run -> isAhead(run, now)).map(Run::startedAt);
+    }
+
+    /** Returns whether a wrong clock gave a run's start: it is {@link Timetable#isAhead ahead}, or was when somebody looked. */
+    public boolean isAhead(Run run, Instant now) {
+        return Timetable.isAhead(run.startedAt(), now)
+                || jdbc.sql("select exists (select from ledger where action = :distrusted and subject = :run)")
+                        .param("distrusted", DISTRUSTED)
+                        .param("run", String.valueOf(run.id()))
+                        .query(Boolean.class)
+                        .single();
+    }
+
+    /**
+     * Records in the ledger which starts are {@link Timetable#isAhead ahead}, each once: they must not count when their time has
+     * come, either. Leaves out those that are ahead by more than a day, because a clock that is behind by years would distrust all
+     * that there are. Returns the recorded ones.
+     */
+    @Transactional
+    public List<Instant> distrustAhead(Instant now) {
+        Map<Long, Instant> starts = new TreeMap<>();
+        jdbc.sql("""
+                        select run_id, started_at from run r
+                        where started_at > :latest and started_at <= :tomorrow
+                          and not exists (select from ledger where action = :distrusted and subject = r.run_id::text)
+                        """)
+                .param("latest", Timestamp.from(now.plus(Timetable.AHEAD_MAX)))
+                .param("tomorrow", Timestamp.from(now.plus(Duration.ofDays(1))))
+                .param("distrusted", DISTRUSTED)
+                .query(row -> {
+                    starts.put(row.getLong(1), row.getTimestamp(2).toInstant());
+                });
+        starts.forEach((run, start) ->
+                ledger.append(Ledger.SYSTEM, DISTRUSTED, String.valueOf(run), Map.of("started_at", start.toString())));
+        return List.copyOf(starts.values());
     }
 
     /**
      * Returns when the last night or retry was started. A night of a part counts only if its site has no others (ADR 0078); starts
-     * that are {@link Timetable#isAhead ahead} do not count.
+     * that are {@linkplain #isAhead ahead} do not count.
      */
     public Optional<Instant> lastNight(Instant now) {
         return jdbc.sql("""
                         select r.started_at from run r
                         where r.started_at <= :latest
+                          and not exists (select from ledger where action = :distrusted and subject = r.run_id::text)
                           and (r.kind = 'retry' or exists (select from night n where n.run_id = r.run_id))
                         order by r.run_id desc limit 1
                         """)
                 .param("latest", Timestamp.from(now.plus(Timetable.AHEAD_MAX)))
+                .param("distrusted", DISTRUSTED)
                 .query((row, n) -> row.getTimestamp(1).toInstant())
                 .optional();
     }
 
     /**
      * Returns when the last night at a site was started that had the experiments of a part: one of that part, or of all. Starts that
-     * are {@link Timetable#isAhead ahead} do not count.
+     * are {@linkplain #isAhead ahead} do not count.
      */
     public Optional<Instant> lastNight(int siteId, Part part, Instant now) {
         return jdbc.sql("""
@@ -597,11 +638,13 @@ public class Runs {
                         left join project p on p.project_id = r.part_project_id
                         left join origin o on o.origin_id = r.part_origin_id
                         where r.kind = 'nightlyBackup' and r.site_id = :site and r.started_at <= :latest
+                          and not exists (select from ledger where action = :distrusted and subject = r.run_id::text)
                           and (num_nonnulls(r.part_project_id, r.part_origin_id) = 0 or p.code = :project or o.name = :origin)
                         order by r.run_id desc limit 1
                         """)
                 .param("site", siteId)
                 .param("latest", Timestamp.from(now.plus(Timetable.AHEAD_MAX)))
+                .param("distrusted", DISTRUSTED)
                 .param("project", part.project(), Types.VARCHAR)
                 .param("origin", part.origin(), Types.VARCHAR)
                 .query((row, n) -> row.getTimestamp(1).toInstant())

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.springframework.batch.core.job.Job;
+import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.batch.core.job.builder.JobBuilder;
 import org.springframework.batch.core.listener.StepExecutionListener;
 import org.springframework.batch.core.partition.Partitioner;
@@ -17,6 +18,7 @@ import org.springframework.batch.core.step.builder.StepBuilder;
 import org.springframework.batch.core.step.tasklet.Tasklet;
 import org.springframework.batch.infrastructure.item.ExecutionContext;
 import org.springframework.batch.infrastructure.repeat.RepeatStatus;
+import org.springframework.batch.infrastructure.support.transaction.ResourcelessTransactionManager;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -24,8 +26,8 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * The job {@code scrub}: check the site, read stored copies again in partitions, examine the bags, conclude. A job
- * instance is a run. The remaining work is the order of the queue in Dozo's own tables, so that the next scrub
+ * The job {@code scrub}: check the site, read stored copies again in partitions, examine the bags and Dozo's own files,
+ * conclude. A job instance is a run. The remaining work is the order of the queue in Dozo's own tables, so that the next scrub
  * continues after one that was stopped or died.
  */
 @Configuration
@@ -36,13 +38,17 @@ class ScrubJob {
 
     private static final String AFTER = "after";
 
+    /** Steps that use the site have a transaction of their own for each piece: none is open while they wait for the site. */
+    private static final PlatformTransactionManager OWN = new ResourcelessTransactionManager();
+
     private final JobRepository repository;
     private final PlatformTransactionManager transactions;
     private final ScrubSteps steps;
     private final TransferSettings settings;
 
     private interface Work {
-        boolean more(long run, int site, ExecutionContext context) throws IOException, InterruptedException;
+        boolean more(long run, int site, ExecutionContext context)
+                throws IOException, JobInterruptedException, InterruptedException;
     }
 
     ScrubJob(
@@ -65,6 +71,7 @@ class ScrubJob {
                 .start(checkSite())
                 .next(read())
                 .next(examine())
+                .next(examineOwn())
                 .next(conclude())
                 .build();
     }
@@ -77,7 +84,7 @@ class ScrubJob {
                             steps.checkSite(run, site);
                             return false;
                         }),
-                        transactions)
+                        OWN)
                 .allowStartIfComplete(true)
                 .build();
     }
@@ -96,7 +103,7 @@ class ScrubJob {
         };
         Step worker = new StepBuilder("readCopies", repository)
                 .listener(fromTheBegin)
-                .tasklet(repeating(steps::readNext), transactions)
+                .tasklet(repeating(steps::readNext), OWN)
                 .allowStartIfComplete(true)
                 .build();
         Partitioner partitioner = gridSize -> {
@@ -125,7 +132,18 @@ class ScrubJob {
                             examined.ifPresent(experiment -> context.putInt(AFTER, experiment));
                             return examined.isPresent();
                         }),
-                        transactions)
+                        OWN)
+                .build();
+    }
+
+    private Step examineOwn() {
+        return new StepBuilder("examineOwn", repository)
+                .tasklet(
+                        repeating((run, site, context) -> {
+                            steps.examineOwn(run, site);
+                            return false;
+                        }),
+                        OWN)
                 .build();
     }
 
@@ -140,7 +158,7 @@ class ScrubJob {
                 .build();
     }
 
-    /** Creates a tasklet whose every call is one transaction. Its position is in the step's context. */
+    /** Creates a tasklet that is called until there is no more work. Its position is in the step's context. */
     private static Tasklet repeating(Work work) {
         return (contribution, chunk) -> {
             StepExecution step = contribution.getStepExecution();

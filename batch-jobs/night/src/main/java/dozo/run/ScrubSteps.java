@@ -34,12 +34,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.batch.infrastructure.item.ExecutionContext;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
 
 /**
- * The work of a scrub's steps. Each piece is one transaction and harmless if it is repeated. {@link ScrubJob} calls
- * them in order.
+ * The work of a scrub's steps. Each piece is one transaction and harmless if it is repeated. A piece whose site is lost is
+ * repeated when the site is back. {@link ScrubJob} calls them in order.
  */
 @Component
 class ScrubSteps {
@@ -65,7 +69,8 @@ class ScrubSteps {
 
     private final Scrubs scrubs;
     private final Runs runs;
-    private final Senders senders;
+    private final AtSite site;
+    private final NightFlows flows;
     private final PaceWatch pace;
     private final Readings readings;
     private final Damages damages;
@@ -77,13 +82,19 @@ class ScrubSteps {
     private final SiteAhead ahead;
     private final Findings findings;
     private final Ledger ledger;
+    private final PlatformTransactionManager transactions;
     private final InstantSource clock;
     private final Map<Long, ReadBudget> budgets = new ConcurrentHashMap<>();
+
+    private interface Piece<T> {
+        T with(SiteReader reader) throws RemoteException, InterruptedException;
+    }
 
     ScrubSteps(
             Scrubs scrubs,
             Runs runs,
-            Senders senders,
+            AtSite site,
+            NightFlows flows,
             PaceWatch pace,
             Readings readings,
             Damages damages,
@@ -95,10 +106,12 @@ class ScrubSteps {
             SiteAhead ahead,
             Findings findings,
             Ledger ledger,
+            PlatformTransactionManager transactions,
             InstantSource clock) {
         this.scrubs = scrubs;
         this.runs = runs;
-        this.senders = senders;
+        this.site = site;
+        this.flows = flows;
         this.pace = pace;
         this.readings = readings;
         this.damages = damages;
@@ -110,6 +123,7 @@ class ScrubSteps {
         this.ahead = ahead;
         this.findings = findings;
         this.ledger = ledger;
+        this.transactions = transactions;
         this.clock = clock;
     }
 
@@ -117,10 +131,13 @@ class ScrubSteps {
      * Opens the lanes, and checks that the site's storage is mounted: if no project has a folder there, a missing mount
      * is more likely than a complete loss.
      */
-    void checkSite(long runId, int siteId) throws RemoteException, InterruptedException {
-        SiteReader reader = senders.of(runId, siteId).reader();
-        examination.checkMounted(siteId, reader);
-        ahead.look(runId, reader);
+    void checkSite(long runId, int siteId) throws RemoteException, JobInterruptedException, InterruptedException {
+        site.first(flows.early(runId, siteId), sender -> {
+            SiteReader reader = sender.reader();
+            examination.checkMounted(siteId, reader);
+            ahead.look(runId, reader);
+            return null;
+        });
         budgets.keySet().removeIf(other -> other != runId);
     }
 
@@ -130,7 +147,8 @@ class ScrubSteps {
      * @param context the partition's place in the queue: an incomplete reading is not tried again in this run
      * @return whether there may be more
      */
-    boolean readNext(long runId, int siteId, ExecutionContext context) throws RemoteException, InterruptedException {
+    boolean readNext(long runId, int siteId, ExecutionContext context)
+            throws RemoteException, JobInterruptedException, InterruptedException {
         Scrub scrub = scrubs.find(runId).orElseThrow();
         ReadBudget budget = budgets.computeIfAbsent(runId, id -> new ReadBudget(scrub.bytesPerSecond()));
         if (isOver(scrub)) {
@@ -139,21 +157,26 @@ class ScrubSteps {
         if (!budget.await(PATIENCE)) {
             return true;
         }
-        runs.enter(runId);
-        List<Due> claimed =
-                readings.claim(siteId, scrub.dueBefore(), place(context), context.getInt(RECEIPTS, RECEIPTS_FIRST));
-        List<Due> dues = asMuchAsFits(claimed, scrub.bytesPerSecond());
-        if (dues.isEmpty()) {
-            return false;
+        List<Due> read = transacted(runId, siteId, reader -> {
+            runs.enter(runId);
+            List<Due> claimed =
+                    readings.claim(siteId, scrub.dueBefore(), place(context), context.getInt(RECEIPTS, RECEIPTS_FIRST));
+            List<Due> dues = asMuchAsFits(claimed, scrub.bytesPerSecond());
+            if (!dues.isEmpty()) {
+                budget.spend(dues.stream().mapToLong(Due::bytes).sum());
+                read(scrub, siteId, dues, reader);
+            }
+            return dues;
+        });
+        if (!read.isEmpty()) {
+            keep(context, read);
         }
-        budget.spend(dues.stream().mapToLong(Due::bytes).sum());
-        read(scrub, siteId, dues);
-        keep(context, dues);
-        return true;
+        return !read.isEmpty();
     }
 
     /** Examines the bag of the next due experiment after one. Empty: there is none, or the time is over. */
-    Optional<Integer> examineNext(long runId, int siteId, int after) throws RemoteException, InterruptedException {
+    Optional<Integer> examineNext(long runId, int siteId, int after)
+            throws RemoteException, JobInterruptedException, InterruptedException {
         Scrub scrub = scrubs.find(runId).orElseThrow();
         if (isOver(scrub)) {
             return Optional.empty();
@@ -161,17 +184,29 @@ class ScrubSteps {
         Optional<Integer> next = bags.nextToExamine(siteId, scrub.dueBefore(), after);
         if (next.isPresent()) {
             Experiment experiment = experiments.find(next.get()).orElseThrow();
-            SiteReader reader = senders.of(runId, siteId).reader();
-            long damaged = examination.examine(runId, siteId, experiment, reader);
-            ownFiles.examine(runId, siteId, experiment, reader);
-            scrubs.add(runId, new Read(0, 0, damaged, 0));
+            transacted(runId, siteId, reader -> {
+                long damaged = examination.examine(runId, siteId, experiment, reader);
+                ownFiles.examine(runId, siteId, experiment, reader);
+                scrubs.add(runId, new Read(0, 0, damaged, 0));
+                return next;
+            });
         }
         return next;
     }
 
-    /** Reads what is not of an experiment, and reports earlier damage that is not repaired, so that no scrub ends "complete" over it. */
-    void conclude(long runId, int siteId) throws RemoteException, InterruptedException {
-        ownFiles.examine(runId, siteId, senders.of(runId, siteId).reader());
+    /** Reads what is not of an experiment. */
+    void examineOwn(long runId, int siteId) throws RemoteException, JobInterruptedException, InterruptedException {
+        transacted(runId, siteId, reader -> {
+            ownFiles.examine(runId, siteId, reader);
+            return true;
+        });
+    }
+
+    /**
+     * Reports earlier damage that is not repaired, so that no scrub ends "complete" over it. Needs the transaction of the
+     * caller.
+     */
+    void conclude(long runId, int siteId) {
         for (OpenDamages open : damages.open(siteId)) {
             if (!findings.any(runId, open.experimentId())) {
                 findings.add(runId, List.of(new Finding(open.experimentId(), Problem.DAMAGED, null, unrepaired(open))));
@@ -188,6 +223,26 @@ class ScrubSteps {
                         "damaged", scrub.copiesDamaged(),
                         "site", runs.find(runId).orElseThrow().site()));
         budgets.remove(runId);
+    }
+
+    /**
+     * Does a piece of the work in one transaction. If the site is lost, the transaction is rolled back before the wait for
+     * the site, and the piece is done again.
+     */
+    private <T> T transacted(long runId, int siteId, Piece<T> piece)
+            throws RemoteException, JobInterruptedException, InterruptedException {
+        return site.of(flows.early(runId, siteId), sender -> {
+            TransactionStatus transaction = transactions.getTransaction(TransactionDefinition.withDefaults());
+            T done;
+            try {
+                done = piece.with(sender.reader());
+            } catch (RemoteException | InterruptedException | RuntimeException | Error e) {
+                transactions.rollback(transaction);
+                throw e;
+            }
+            transactions.commit(transaction);
+            return done;
+        });
     }
 
     private static String unrepaired(OpenDamages open) {
@@ -219,10 +274,10 @@ class ScrubSteps {
         return fits;
     }
 
-    private void read(Scrub scrub, int siteId, List<Due> dues) throws RemoteException, InterruptedException {
+    private void read(Scrub scrub, int siteId, List<Due> dues, SiteReader reader)
+            throws RemoteException, InterruptedException {
         Map<Long, List<SiteCopy>> copiesOf = readings.toRead(siteId, dues);
         List<SiteCopy> all = copiesOf.values().stream().flatMap(List::stream).toList();
-        SiteReader reader = senders.of(scrub.runId(), siteId).reader();
         boolean cold = scrub.cold() && reader.drop(all);
         long begin = System.nanoTime();
         Map<SiteCopy, Seen> seen = new HashMap<>();

@@ -18,8 +18,11 @@ import org.springframework.scheduling.support.CronExpression;
  */
 public record Timetable(@Nullable CronExpression cron, ZoneId zone) {
 
-    /** A time that is further in the future was given by a wrong clock. The times of a clock that is set back by less count. */
-    static final Duration AHEAD_MAX = Duration.ofDays(1);
+    /**
+     * A time that is further in the future was given by a wrong clock, and does not count. A night that started by less before its
+     * time does: a clock that is set back by an hour repeats none.
+     */
+    static final Duration AHEAD_MAX = Duration.ofHours(2);
 
     private static final String OFF = "-";
 
@@ -61,11 +64,11 @@ public record Timetable(@Nullable CronExpression cron, ZoneId zone) {
      * @param last the last run's start, or the first registration if there was no run
      */
     public boolean due(Instant last, Instant now) {
-        return isAhead(last, now)
+        return (cron != null && isAhead(last, now))
                 || next(last).filter(time -> !time.isAfter(now)).isPresent();
     }
 
-    /** Returns whether a time of the past is more than a day in the future: a wrong clock gave it, then or now. */
+    /** Returns whether a time of the past is more than 2 hours in the future: a wrong clock gave it, then or now. */
     public static boolean isAhead(Instant past, Instant now) {
         return past.isAfter(now.plus(AHEAD_MAX));
     }

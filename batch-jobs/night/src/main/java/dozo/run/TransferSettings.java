@@ -68,7 +68,7 @@ public record TransferSettings(
         @DefaultValue("1m")
         Duration patience,
 
-        @Setting(value = "how long a night waits for a lost site before the run fails", min = "0s", max = "1d")
+        @Setting(value = "how long a run waits for a lost site before it fails", min = "0s", max = "1d")
         @DefaultValue("5m")
         Duration outage,
 

@@ -141,14 +141,83 @@ class LostSiteIT extends NightAtSite {
     void aSiteThatIsLostAfterEverythingIsSentIsWaitedForWithoutAnOpenTransaction(String step) throws Exception {
         Run run = night.startAndHoldUpBefore(step, site::close);
         awaitWaiting(run);
-        assertThat(night.count("""
-                select count(*) from pg_stat_activity
-                where datname = current_database() and state like 'idle in transaction%'
-                """)).isZero();
+        assertNoOpenTransaction();
 
         comesBack();
 
         assertComplete(run);
+    }
+
+    @Test
+    void aLinkThatIsResetAgainAndAgainFailsNoScrub() throws Exception {
+        writeMany();
+        Random random = new Random(7);
+        try (SilentRelay relay = new SilentRelay(site.address())) {
+            night.get(Sites.class).save("dr", relay.address(), "test");
+            night.complete();
+            relay.resetAfter(() -> relay.resets() < RESETS ? random.nextInt(20, 60) : 0);
+
+            Run scrub = night.await(startScrub(night).id());
+
+            assertThat(relay.resets()).isPositive();
+            assertThat(night.findings(scrub)).isEmpty();
+            assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+            assertThat(night.count("select count(*) from reading"))
+                    .isEqualTo(night.count("select count(*) from receipt"));
+        }
+    }
+
+    @Test
+    void aLinkThatIsResetForLongerThanTheLimitEndsTheScrubAsUnreachable() throws Exception {
+        writeMany();
+        try (SilentRelay relay = new SilentRelay(site.address());
+                Night impatient = new Night(database, relay.address(), "dozo.transfer.outage=3s")) {
+            impatient.complete();
+            relay.resetAfter(() -> 5);
+
+            Run ended = impatient.await(startScrub(impatient).id());
+
+            assertThat(ended.state()).isEqualTo(RunState.FAILED);
+            assertThat(impatient.findings(ended))
+                    .extracting(KeptFinding::reason)
+                    .containsExactly(Problem.SITE_UNREACHABLE);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"read", "examine", "examineOwn"})
+    void aScrubWaitsForASiteThatIsLostWithoutAnOpenTransaction(String step) throws Exception {
+        night.complete();
+        Run run = night.startAndHoldUpBefore(step, () -> startScrub(night), site::close);
+        awaitWaiting(run);
+        assertNoOpenTransaction();
+
+        comesBack();
+
+        assertComplete(run);
+    }
+
+    @Test
+    void aScrubThatWaitsCanBeStopped() throws Exception {
+        night.complete();
+        Run run = night.startAndHoldUpBefore("read", () -> startScrub(night), site::close);
+        awaitWaiting(run);
+
+        night.get(Operations.class).stop(run.id(), "test");
+
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+    }
+
+    private static Run startScrub(Night night) {
+        return night.get(Operations.class)
+                .startScrub(new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false), "test");
+    }
+
+    private void assertNoOpenTransaction() {
+        assertThat(night.count("""
+                select count(*) from pg_stat_activity
+                where datname = current_database() and state like 'idle in transaction%'
+                """)).isZero();
     }
 
     private void awaitWaiting(Run run) {

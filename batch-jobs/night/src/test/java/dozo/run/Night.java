@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
@@ -194,6 +195,11 @@ final class Night implements AutoCloseable {
 
     /** Starts a run, and holds it up before a step while something is done. Only once for each database: it creates a trigger. */
     Run startAndHoldUpBefore(String step, Meanwhile meanwhile) throws Exception {
+        return startAndHoldUpBefore(step, () -> get(Operations.class).start("dr", "test"), meanwhile);
+    }
+
+    /** Holds up another run in the same way. */
+    Run startAndHoldUpBefore(String step, Supplier<Run> start, Meanwhile meanwhile) throws Exception {
         try (Connection held = get(DataSource.class).getConnection();
                 Statement statement = held.createStatement()) {
             statement.execute("select pg_advisory_lock(1)");
@@ -208,7 +214,7 @@ final class Night implements AutoCloseable {
                     create trigger hold_up before insert on batch_step_execution for each row
                     when (new.step_name = '%s') execute function hold_up()
                     """.formatted(step));
-            Run run = get(Operations.class).start("dr", "test");
+            Run run = start.get();
             awaitHeldUp("locktype = 'advisory' and (classid, objid, objsubid) = (0, 1, 1)");
             meanwhile.run();
             statement.execute("select pg_advisory_unlock(1)");

@@ -9,6 +9,7 @@ import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.loopback.LoopbackSite;
 import dozo.record.DamagedRecord;
 import dozo.record.Loading;
 import dozo.record.Loading.Broken;
@@ -18,6 +19,7 @@ import dozo.record.RecordFolder;
 import dozo.record.Records;
 import dozo.record.RecordsAtSite;
 import dozo.registry.Refusal;
+import dozo.remote.RemoteException;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
@@ -176,6 +178,16 @@ class RecordsIT extends NightAtSite {
             assertThat(load(files).broken()).isEmpty();
         }
         assertThat(contents(rebuilt)).isEqualTo(contents(night.jdbc()));
+    }
+
+    @Test
+    void aFileThatIsLongerThanItsSizeIsNoRecord() throws Exception {
+        try (LoopbackSite sizeless = LoopbackSite.openSsh(folder.resolve("sizeless"), Path.of("/proc"), 0);
+                RecordsAtSite files = new RecordsAtSite(sizeless.address())) {
+            assertThatThrownBy(() -> files.open(FilePath.of("version")))
+                    .isInstanceOf(RemoteException.class)
+                    .hasMessage("version at the site is longer than the 0 bytes of its size");
+        }
     }
 
     @Test

@@ -400,6 +400,22 @@ class RestoreQueueIT extends NightAtSite {
     }
 
     @Test
+    void aDatabaseThatFailsIsTheReasonAndTheSameRestoreFinishesTheRest() throws Exception {
+        Night.write(source, Map.of("f", "1"));
+        night.complete();
+        night.jdbc().sql("alter view entry_receipt rename to elsewhere").update();
+
+        KeptRestore failed = ended(request(allowed.resolve("new")));
+
+        assertThat(failed.state()).isEqualTo(RestoreState.FAILED);
+        assertThat(failed.message())
+                .startsWith("the database failed: ERROR: relation \"entry_receipt\" does not exist")
+                .endsWith("; the same restore into the same folder fetches the rest");
+        night.jdbc().sql("alter view elsewhere rename to entry_receipt").update();
+        assertThat(ended(request(allowed.resolve("new"))).state()).isEqualTo(RestoreState.COMPLETE);
+    }
+
+    @Test
     void oneThatIsKilledIsFinishedByTheNextProcess() throws Exception {
         writeMany(source, 2_000);
         night.complete();

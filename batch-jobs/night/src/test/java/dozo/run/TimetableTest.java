@@ -39,11 +39,13 @@ class TimetableTest {
             0 30 * * * * | Europe/Zurich    | 2026-10-25T01:10:00Z | 2026-10-25T01:50:00Z | false
             0 30 * * * * | Europe/Zurich    | 2026-10-25T01:10:00Z | 2026-10-25T02:30:00Z | true
             0 30 2 * * * | Europe/Zurich    | 2026-10-25T00:30:00Z | 2026-10-26T01:30:00Z | true
-            # the last run is more than a day in the future: its clock was wrong; within a day it counts
+            # the last run is more than 2 hours in the future: its clock was wrong; within them it counts
             0 0 1 * * *  | UTC              | 2027-05-01T16:00:00Z | 2026-05-02T00:00:00Z | true
-            0 0 1 * * *  | UTC              | 2026-05-02T16:00:00Z | 2026-05-01T16:00:00Z | false
+            0 0 1 * * *  | UTC              | 2026-05-01T22:00:00Z | 2026-05-01T16:00:00Z | true
+            0 0 1 * * *  | UTC              | 2026-05-01T18:00:00Z | 2026-05-01T16:00:00Z | false
             # off
             -            | Asia/Tokyo       | 2026-05-01T16:00:00Z | 2036-05-02T16:00:00Z | false
+            -            | Asia/Tokyo       | 2027-05-01T16:00:00Z | 2026-05-02T16:00:00Z | false
             """)
     void isDue(String cron, String zone, Instant last, Instant now, boolean due) {
         assertThat(Timetable.of(cron, zone).due(last, now)).isEqualTo(due);

@@ -3,7 +3,9 @@ package dozo.collect;
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Reconciliations.State;
+import dozo.db.LostDatabase;
 import dozo.file.FilePath;
+import dozo.ledger.Failure;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.run.Collecting;
@@ -317,19 +319,34 @@ public class Collection implements Collecting {
         reconciliations.remarks(runId, origin, arrival, came.remarks());
     }
 
-    /** Asks a collector. Returns null if it fails; the origin's part of the run is then over. */
+    private static String reason(Origin origin, Exception e) {
+        OriginException theirs = Failure.cause(e, OriginException.class);
+        Throwable named = theirs == null ? Failure.cause(e, Refusal.class) : theirs;
+        if (named != null) {
+            return String.valueOf(named.getMessage());
+        }
+        IOException here = Failure.cause(e, IOException.class);
+        if (here != null) {
+            return "the spool cannot be read or written: " + here;
+        }
+        LOG.error("collecting from origin {} failed", origin.name(), e);
+        return Failure.reason(e, "the next night tries again");
+    }
+
+    /**
+     * Asks a collector. Returns null if it fails; the origin's part of the run is then over. A lost database is not the origin's
+     * fault: the run waits for it.
+     */
     private <T> @Nullable T asked(long runId, Origin origin, boolean begins, Asked<T> question)
             throws InterruptedException {
         String why;
         try {
             return question.of(origins.collector(origin.terms().kind()));
-        } catch (OriginException | Refusal e) {
-            why = String.valueOf(e.getMessage());
-        } catch (IOException e) {
-            why = "the spool cannot be read or written: " + e;
-        } catch (RuntimeException e) {
-            LOG.error("collecting from origin {} failed", origin.name(), e);
-            why = "internal error; see the log: " + e;
+        } catch (IOException | RuntimeException e) {
+            if (LostDatabase.isBehind(e)) {
+                throw e instanceof RuntimeException lost ? lost : new UncheckedIOException((IOException) e);
+            }
+            why = reason(origin, e);
         }
         if (Thread.interrupted()) {
             throw new InterruptedException();

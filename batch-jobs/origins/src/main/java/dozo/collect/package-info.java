@@ -4,6 +4,7 @@
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
+            "db",
             "file",
             "ledger",
             "registry",

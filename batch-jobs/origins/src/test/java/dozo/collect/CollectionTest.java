@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.collect.Origins.Terms;
 import dozo.collect.Reconciliations.Report;
+import dozo.db.LostDatabase;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.ledger.Findings;
@@ -25,8 +26,10 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -35,6 +38,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -306,6 +310,42 @@ class CollectionTest {
         assertThat(night())
                 .extracting(Report::state, Report::itemsComplete)
                 .containsExactly(Reconciliations.State.EMPTY, 8L);
+    }
+
+    @Test
+    void aDatabaseThatIsLostIsNotTheOriginsFault() throws Exception {
+        begin(
+                DataSize.ofBytes(0),
+                _ -> jdbc.sql("select pg_terminate_backend(pg_backend_pid())")
+                        .query()
+                        .singleRow());
+
+        assertThatThrownBy(this::night).matches(LostDatabase::isBehind);
+
+        assertThat(jdbc.sql("select state from reconciliation")
+                        .query(String.class)
+                        .list())
+                .as("the run continues it")
+                .containsExactly("RUNNING");
+    }
+
+    @Test
+    void onlyADefectIsCalledOneAndOtherFailuresOfThisMachineHaveTheirNames() throws Exception {
+        List<RuntimeException> failures = new ArrayList<>(List.of(
+                new UncheckedIOException(new IOException("No space left on device")),
+                new UncategorizedSQLException("look", "select", new SQLException("invalid page in block 7")),
+                new IllegalArgumentException("unforeseen")));
+        begin(DataSize.ofBytes(0), _ -> {
+            throw failures.removeFirst();
+        });
+
+        assertThat(night().message())
+                .isEqualTo("the spool cannot be read or written: java.io.IOException: No space left on device");
+        assertThat(night().message())
+                .isEqualTo("the database failed: invalid page in block 7; the next night tries again");
+        assertThat(night().message())
+                .isEqualTo(
+                        "a defect in Dozo: java.lang.IllegalArgumentException: unforeseen; send the log to the developers");
     }
 
     private long id(String item) {

@@ -59,7 +59,7 @@ final class CatalogueLoad {
 
     private CatalogueLoad(EmbeddedDatabase server) {
         this.server = server;
-        var database = new SingleConnectionDataSource(server.url(), server.user(), server.password(), true);
+        var database = new SingleConnectionDataSource(server.url(), server.owner().user(), server.owner().password(), true);
         Flyway.configure().dataSource(database).load().migrate();
         JdbcTemplate template = new JdbcTemplate(database);
         InstantSource clock = InstantSource.system();
@@ -159,8 +159,8 @@ final class CatalogueLoad {
                 + " | psql -q \"$1\" -c '\\copy found from stdin'";
         ProcessBuilder process = new ProcessBuilder(
                 "bash", "-o", "pipefail", "-c", command, tree.toString(), server.url().replace("jdbc:", ""));
-        process.environment().put("PGUSER", server.user());
-        process.environment().put("PGPASSWORD", server.password());
+        process.environment().put("PGUSER", server.owner().user());
+        process.environment().put("PGPASSWORD", server.owner().password());
         process.inheritIO();
         int[] code = new int[1];
         double seconds = seconds(() -> code[0] = process.start().waitFor());

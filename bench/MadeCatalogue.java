@@ -31,8 +31,8 @@ record MadeCatalogue(int experiments, long entries) {
     static PGSimpleDataSource migrated(EmbeddedDatabase server) {
         PGSimpleDataSource login = new PGSimpleDataSource();
         login.setUrl(server.url());
-        login.setUser(server.user());
-        login.setPassword(server.password());
+        login.setUser(server.owner().user());
+        login.setPassword(server.owner().password());
         Flyway.configure().dataSource(login).load().migrate();
         return login;
     }

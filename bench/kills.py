@@ -112,8 +112,8 @@ class Database:
     def settings(self):
         return {
             'DOZO_DB_URL': f'jdbc:postgresql://{self.address}:{self.port}/postgres',
-            'DOZO_DB_USER': 'postgres',
-            'DOZO_DB_PASSWORD_FILE': str(self.password),
+            'DOZO_DB_USER': 'dozo',
+            'DOZO_DB_PASSWORD_FILE': str(self.password.with_name('service-password')),
         }
 
     def ask(self, query):

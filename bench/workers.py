@@ -213,8 +213,8 @@ def compared(folder, centre, network, broker, size, rounds, workers, judged):
     database = workers.enter_context(Forward(centre.database_port(), network.address(0))).port
     settings = {
         'DOZO_DB_URL': f'jdbc:postgresql://{network.address(0)}:{database}/postgres',
-        'DOZO_DB_USER': 'postgres',
-        'DOZO_DB_PASSWORD_FILE': str(centre.database / 'password'),
+        'DOZO_DB_USER': 'dozo',
+        'DOZO_DB_PASSWORD_FILE': str(centre.database / 'service-password'),
         'DOZO_BROKER_URL': broker.url,
         **FEW,
     }

@@ -80,6 +80,27 @@ class ComposeFileTest {
         assertThat(map(map(services().get("worker")).get("deploy"))).containsEntry("replicas", 2);
     }
 
+    /** Whoever has it can change the ledger. The database's container creates the role. */
+    @Test
+    void onlyTheServiceHasThePasswordOfTheOwnerAndNobodyThatOfTheSuperuser() throws IOException {
+        assertThat(having("database_owner_password")).containsExactlyInAnyOrder("database", "service");
+        assertThat(having("database_service_password")).containsExactlyInAnyOrder("database", "service", "worker");
+        assertThat(having("database_password")).containsExactly("database");
+        String roles = Files.readString(TOP.resolve("docker/database/roles.sh"));
+        Map<String, Object> environment = map(services().get("service").get("environment"));
+        for (String user : List.of("DOZO_DB_USER", "DOZO_DB_OWNER_USER")) {
+            assertThat(roles).contains("alter role %s password".formatted(environment.get(user)));
+        }
+    }
+
+    private List<String> having(String secret) {
+        return services().entrySet().stream()
+                .filter(each -> each.getValue().getOrDefault("secrets", List.of()) instanceof List<?> secrets
+                        && secrets.contains(secret))
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
     /** Dozo refuses to start with a setting that it does not know. */
     @Test
     void theProgramKnowsAllOfItsSettings() {

@@ -369,6 +369,51 @@ class DoctorTest {
     }
 
     @Test
+    void aUserWhoCanChangeTheLedgerIsFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        role(jdbc, "doctor_service");
+        role(jdbc, "doctor_owner");
+        Map<String, String> service = as("doctor_service", database);
+        Map<String, String> owner = Map.of(
+                "dozo.db.owner-user",
+                String.valueOf(database.getUsername()),
+                "dozo.db.owner-password",
+                String.valueOf(database.getPassword()));
+        try {
+            assertFound(examine(at(database)), "database", State.WARNING, "is a superuser", "DOZO_DB_OWNER_USER");
+            assertFound(examine(service, owner), "schema", State.BROKEN, "cannot read it", "start the service");
+
+            jdbc.sql("call admit_service('doctor_service')").update();
+            assertThat(about(examine(service, owner), "database"))
+                    .extracting(Result::message)
+                    .noneMatch(message -> message.matches(".*(the user|the owner|owns|belong|trgm).*"));
+            assertFound(examine(service), "database", State.HINT, "cannot upgrade", "workers and commands");
+            assertFound(
+                    examine(service, Map.of("dozo.db.owner-user", "doctor_owner", "dozo.db.owner-password", "wrong")),
+                    "database",
+                    State.BROKEN,
+                    "cannot log in as the owner",
+                    "DOZO_DB_OWNER_PASSWORD_FILE");
+            assertFound(
+                    examine(service, Map.of("dozo.db.owner-user", "doctor_owner", "dozo.db.owner-password", "hush")),
+                    "database",
+                    State.BROKEN,
+                    "belong to other users",
+                    "reassign owned by OTHER to OWNER");
+
+            jdbc.sql("grant create on schema public to doctor_service").update();
+            assertFound(examine(service, owner), "database", State.WARNING, "may create tables", "revoke create");
+
+            jdbc.sql("alter table ledger owner to doctor_service").update();
+            assertFound(examine(service, owner), "database", State.WARNING, "owns the tables", "owns nothing");
+        } finally {
+            jdbc.sql("drop owned by doctor_service cascade").update();
+            jdbc.sql("drop role doctor_service, doctor_owner").update();
+        }
+    }
+
+    @Test
     void settingsOfTheServerThatLoseDataAreFound() {
         HikariDataSource database = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(database);

@@ -85,6 +85,8 @@ class SettingsTest {
             "dozo.broker.user",
             "dozo.db.user",
             "dozo.db.password",
+            "dozo.db.owner-user",
+            "dozo.db.owner-password",
             "dozo.ldap.group-base",
             "dozo.ldap.manager-dn",
             "dozo.mail.user",
@@ -198,6 +200,11 @@ class SettingsTest {
     @CsvSource(delimiter = '|', textBlock = """
                     DOZO_DB_USER=x                                             | DOZO_DB_URL (dozo.db.url) is missing
                     DOZO_DB_URL=jdbc:postgresql://h/d DOZO_DB_PASSWORD=x DOZO_DB_PASSWORD_FILE=FILE | DOZO_DB_PASSWORD and the password file are both set
+                    DOZO_DB_OWNER_USER=x                                       | DOZO_DB_URL (dozo.db.url) is missing
+                    DOZO_DB_URL=jdbc:postgresql://h/d DOZO_DB_OWNER_USER=x     | DOZO_DB_USER (dozo.db.user) is missing, but an owner is set
+                    DOZO_DB_URL=jdbc:postgresql://h/d DOZO_DB_USER=x DOZO_DB_OWNER_USER=x | DOZO_DB_OWNER_USER is the user as well
+                    DOZO_DB_URL=jdbc:postgresql://h/d DOZO_DB_USER=x DOZO_DB_OWNER_PASSWORD=x | DOZO_DB_OWNER_USER (dozo.db.owner-user) is missing
+                    DOZO_DB_URL=jdbc:postgresql://h/d DOZO_DB_USER=x DOZO_DB_OWNER_USER=y DOZO_DB_OWNER_PASSWORD=x DOZO_DB_OWNER_PASSWORD_FILE=FILE | DOZO_DB_OWNER_PASSWORD and the password file are both set
                     DOZO_LDAP_URL=ldaps://h                                    | DOZO_LDAP_BASE (dozo.ldap.base) is missing
                     DOZO_LDAP_URL=ldaps://h DOZO_LDAP_BASE=b DOZO_LDAP_MANAGER_DN=m | DOZO_LDAP_MANAGER_PASSWORD_FILE (dozo.ldap.manager-password-file) is missing
                     DOZO_OIDC_ISSUER=https://h                                 | DOZO_OIDC_CLIENT_ID (dozo.oidc.client-id) is missing

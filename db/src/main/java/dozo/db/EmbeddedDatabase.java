@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -30,9 +31,12 @@ import org.jspecify.annotations.Nullable;
  * A PostgreSQL server on loopback, with real server binaries, that keeps its data folder when it is closed. For
  * demonstrations, tests and small sites; a centre gives the address of its own server instead.
  *
- * <p>One process at a time may use a folder. A server that a killed process left behind on it is stopped first. The
- * login needs the password kept in the folder, readable by its owner only. While supervised, a server that ends
+ * <p>One process at a time may use a folder. A server that a killed process left behind on it is stopped first. A
+ * login needs its password, kept in the folder and readable by its owner only. While supervised, a server that ends
  * unexpectedly is started again on the same port (ADR 0048).
+ *
+ * <p>It has two roles: the owner, a superuser, creates and upgrades the schema; the service logs in as the other one, which
+ * has no rights but those that the owner grants (ADR 0098).
  */
 public final class EmbeddedDatabase implements AutoCloseable {
 
@@ -56,7 +60,10 @@ public final class EmbeddedDatabase implements AutoCloseable {
 
     private static final Duration POLL = Duration.ofMillis(100);
     private static final int LINES_KEPT = 20;
-    private static final String USER = "postgres";
+    private static final String OWNER = "postgres";
+    private static final String OWNER_PASSWORD = "password";
+    private static final String USER = "dozo";
+    private static final String USER_PASSWORD = "service-password";
 
     /** The index of the line with the port in a server's pid file. */
     private static final int PORT_LINE = 3;
@@ -65,16 +72,24 @@ public final class EmbeddedDatabase implements AutoCloseable {
     private final FileChannel lock;
     private final EmbeddedPostgres server;
     private final Path control;
-    private final String password;
+    private final String ownerPassword;
+    private final String userPassword;
     private volatile boolean closed;
     private @Nullable Thread supervisor;
 
-    private EmbeddedDatabase(Path data, FileChannel lock, EmbeddedPostgres server, Path control, String password) {
+    private EmbeddedDatabase(
+            Path data,
+            FileChannel lock,
+            EmbeddedPostgres server,
+            Path control,
+            String ownerPassword,
+            String userPassword) {
         this.data = data;
         this.lock = lock;
         this.server = server;
         this.control = control;
-        this.password = password;
+        this.ownerPassword = ownerPassword;
+        this.userPassword = userPassword;
     }
 
     /**
@@ -96,15 +111,19 @@ public final class EmbeddedDatabase implements AutoCloseable {
         FileChannel lock = lock(home.resolve("lock"));
         try {
             stopLeftBehind(data);
-            String password = password(home.resolve("password"));
-            boolean locked = Files.exists(home.resolve("locked"));
-            // Until it is required, any password works.
-            EmbeddedPostgres server = server(data, home.resolve("server"), password, durable);
-            if (!locked) {
-                demandPassword(server, data, password);
-                Files.createFile(home.resolve("locked"));
+            String ownerPassword = password(home.resolve(OWNER_PASSWORD));
+            String userPassword = password(home.resolve(USER_PASSWORD));
+            EmbeddedPostgres server = server(home, data, ownerPassword, durable);
+            try (Connection connection = server.getPostgresDatabase(Map.of("password", ownerPassword))
+                            .getConnection();
+                    Statement statement = connection.createStatement()) {
+                createUser(statement, userPassword);
+                if (Files.notExists(home.resolve("locked"))) {
+                    requirePasswords(statement, data, ownerPassword);
+                    Files.createFile(home.resolve("locked"));
+                }
             }
-            return new EmbeddedDatabase(data, lock, server, control(data), password);
+            return new EmbeddedDatabase(data, lock, server, control(data), ownerPassword, userPassword);
         } catch (InterruptedException e) {
             lock.close();
             Thread.currentThread().interrupt();
@@ -130,12 +149,16 @@ public final class EmbeddedDatabase implements AutoCloseable {
             return Optional.empty();
         }
         List<String> facts = Files.readAllLines(data.resolve("postmaster.pid"));
-        return facts.size() <= PORT_LINE
-                ? Optional.empty()
-                : Optional.of(new Access(
-                        url(Integer.parseInt(facts.get(PORT_LINE).strip())),
-                        USER,
-                        Files.readString(folder.resolve("password")).strip()));
+        if (facts.size() <= PORT_LINE) {
+            return Optional.empty();
+        }
+        String url = url(Integer.parseInt(facts.get(PORT_LINE).strip()));
+        Path password = folder.resolve(USER_PASSWORD);
+        // Without the file, the server was started by an earlier version, which has only the owner.
+        return Optional.of(
+                Files.exists(password)
+                        ? new Access(url, USER, password(password))
+                        : new Access(url, OWNER, password(folder.resolve(OWNER_PASSWORD))));
     }
 
     private static String url(int port) {
@@ -147,12 +170,14 @@ public final class EmbeddedDatabase implements AutoCloseable {
         return url(server.getPort());
     }
 
-    public String user() {
-        return USER;
+    /** Returns how the service logs in: as a role that owns nothing. */
+    public Access login() {
+        return new Access(url(), USER, userPassword);
     }
 
-    public String password() {
-        return password;
+    /** Returns how the owner of the schema logs in, who is a superuser. */
+    public Access owner() {
+        return new Access(url(), OWNER, ownerPassword);
     }
 
     /**
@@ -341,7 +366,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 "%s is in use by another Dozo; stop it, or choose another folder".formatted(file.getParent()));
     }
 
-    private static EmbeddedPostgres server(Path data, Path binaries, String password, boolean durable)
+    private static EmbeddedPostgres server(Path home, Path data, String ownerPassword, boolean durable)
             throws IOException {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
         if (!durable) {
@@ -355,7 +380,10 @@ public final class EmbeddedDatabase implements AutoCloseable {
         }
         return builder.setDataDirectory(data)
                 // Unpacked beside the data, not into the shared temporary folder, which others may clean up.
-                .setOverrideWorkingDirectory(binaries.toFile())
+                .setOverrideWorkingDirectory(home.resolve("server").toFile())
+                // NB: options of initdb, whatever they are about. Without these two it lets every local user in.
+                .setLocaleConfig("auth", "scram-sha-256")
+                .setLocaleConfig("pwfile", home.resolve(OWNER_PASSWORD).toString())
                 .setCleanDataDirectory(false)
                 // The caller stops it, after everything that still writes; a hook would not wait for that.
                 .setRegisterShutdownHook(false)
@@ -370,21 +398,33 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 // For solid-state disks: with the default of 4, whole tables are read instead of a few rows by an
                 // index.
                 .setServerConfig("random_page_cost", "1.1")
-                .setConnectConfig("password", password)
+                .setConnectConfig("password", ownerPassword)
                 .start();
     }
 
-    /** Requires the password from now on, also over the socket file: initdb lets every local user in. */
-    private static void demandPassword(EmbeddedPostgres server, Path data, String password)
+    /** Creates the service's role, also in folders of earlier versions, and gives it the password of its file. */
+    private static void createUser(Statement statement, String password) throws SQLException {
+        statement.execute("""
+                do $$
+                begin
+                    if not exists (select from pg_roles where rolname = 'dozo') then
+                        create role dozo;
+                    end if;
+                end
+                $$
+                """);
+        statement.execute(
+                "alter role dozo login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password '%s'"
+                        .formatted(password));
+    }
+
+    /** Requires passwords in a folder whose first start, by an earlier version, was interrupted: initdb let every local user in. */
+    private static void requirePasswords(Statement statement, Path data, String ownerPassword)
             throws SQLException, IOException {
-        try (Connection connection = server.getPostgresDatabase().getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute("alter user " + USER + " password '" + password + "'");
-            Files.writeString(
-                    data.resolve("pg_hba.conf"),
-                    "local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n");
-            statement.execute("select pg_reload_conf()");
-        }
+        statement.execute("alter role " + OWNER + " password '" + ownerPassword + "'");
+        Files.writeString(
+                data.resolve("pg_hba.conf"), "local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n");
+        statement.execute("select pg_reload_conf()");
     }
 
     private static String password(Path file) throws IOException {

@@ -4,14 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dozo.db.EmbeddedDatabase.Access;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,9 +69,69 @@ class EmbeddedDatabaseTest {
     @Test
     void letsNobodyInWithoutThePassword() throws Exception {
         try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
-            assertThatThrownBy(() -> DriverManager.getConnection(database.url(), database.user(), "guess"))
+            assertThatThrownBy(() -> DriverManager.getConnection(
+                            database.url(), database.login().user(), "guess"))
                     .isInstanceOf(SQLException.class)
                     .hasMessageContaining("password");
+        }
+    }
+
+    /** With the file, a start does not change what initdb has made. */
+    @Test
+    void initdbMakesNoServerThatLetsAnybodyIn() throws Exception {
+        Files.createFile(folder.resolve("locked"));
+        try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
+            connect(database.owner()).close();
+            assertThat(Files.readAllLines(folder.resolve("data/pg_hba.conf")))
+                    .filteredOn(line -> line.matches("[a-z].*"))
+                    .isNotEmpty()
+                    .allMatch(line -> line.endsWith(" scram-sha-256"));
+        }
+    }
+
+    @Test
+    void theServiceLogsInAsARoleWithoutRights() throws Exception {
+        try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
+            execute(database, "create table kept (n int)");
+            assertMayNothing(database);
+        }
+    }
+
+    @Test
+    void aFolderOfAnEarlierVersionGetsTheRole() throws Exception {
+        try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
+            execute(database, "create table kept (n int)");
+            execute(database, "drop role dozo");
+            Files.delete(folder.resolve("service-password"));
+            assertThat(EmbeddedDatabase.access(folder)).contains(database.owner());
+        }
+        try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
+            assertMayNothing(database);
+            assertThat(EmbeddedDatabase.access(folder)).contains(database.login());
+        }
+    }
+
+    private void assertMayNothing(EmbeddedDatabase database) throws Exception {
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("service-password"))))
+                .isEqualTo("rw-------");
+        try (Connection connection = connect(database.login());
+                Statement statement = connection.createStatement()) {
+            for (String refused : List.of(
+                    "select n from kept",
+                    "drop table kept",
+                    "create table more (n int)",
+                    "create role other",
+                    "create database other",
+                    "alter role dozo superuser",
+                    "set session_replication_role = replica",
+                    "copy (select 1) to program 'cat > /dev/null'",
+                    "select pg_read_file('PG_VERSION')")) {
+                assertThatThrownBy(() -> statement.execute(refused))
+                        .as(refused)
+                        .isInstanceOfSatisfying(
+                                SQLException.class,
+                                e -> assertThat(e.getSQLState()).isEqualTo("42501"));
+            }
         }
     }
 
@@ -79,7 +142,7 @@ class EmbeddedDatabaseTest {
                 throw new AssertionError(lost);
             });
             execute(database, "create table kept (n int)");
-            try (Connection open = DriverManager.getConnection(database.url(), database.user(), database.password());
+            try (Connection open = connect(database.owner());
                     Statement busy = open.createStatement()) {
                 Thread.ofVirtual().start(() -> {
                     try {
@@ -144,8 +207,12 @@ class EmbeddedDatabaseTest {
         return server.pid();
     }
 
+    private static Connection connect(Access access) throws SQLException {
+        return DriverManager.getConnection(access.url(), access.user(), access.password());
+    }
+
     private static void execute(EmbeddedDatabase database, String sql) throws SQLException {
-        try (Connection connection = DriverManager.getConnection(database.url(), database.user(), database.password());
+        try (Connection connection = connect(database.owner());
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);
         }

@@ -161,7 +161,8 @@ public final class TestDatabase {
             Path folder = unpacked(Files.createTempDirectory("dozo-test-database"));
             EmbeddedDatabase database = EmbeddedDatabase.start(folder, false);
             Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(database, folder)));
-            return new Server(database.url(), database.user(), database.password());
+            EmbeddedDatabase.Access owner = database.owner();
+            return new Server(owner.url(), owner.user(), owner.password());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,6 +1,7 @@
 package dozo.doctor;
 
 import dozo.doctor.Installation.Database;
+import dozo.start.DatabaseLogin;
 import dozo.start.Sessions;
 import dozo.start.Settings;
 import java.sql.Connection;
@@ -13,6 +14,7 @@ import java.time.InstantSource;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -54,6 +56,9 @@ final class DatabaseCheck {
      * What the server says about itself.
      *
      * @param schema where Dozo's tables are or will be; null: nowhere
+     * @param superuser whether the user is one
+     * @param ownsLedger whether the user may do with the ledger's table what its owner may; false if there is none
+     * @param admitted whether the user may do what the service does at run time
      * @param foreignTables tables there that belong to other users
      * @param ourLimit the least limit of connections of the user and of the database; -1: none
      */
@@ -66,6 +71,9 @@ final class DatabaseCheck {
             @Nullable String schema,
             boolean mayCreate,
             boolean mayCreateTemporary,
+            boolean superuser,
+            boolean ownsLedger,
+            boolean admitted,
             long foreignTables,
             boolean findsWords,
             int connectionsMax,
@@ -146,6 +154,10 @@ final class DatabaseCheck {
             Facts facts = facts(connection);
             results.add(version(facts.version, facts.fullVersion, facts.encoding));
             results.addAll(rights(facts));
+            if (!open.embedded()) {
+                power(facts).ifPresent(results::add);
+                results.addAll(owner(facts, installation));
+            }
             results.addAll(durability(facts));
             needed.flatMap(need -> connections(facts, need)).ifPresent(results::add);
             results.add(clock(connection, installation.clock()));
@@ -192,11 +204,6 @@ final class DatabaseCheck {
                     ABOUT,
                     "no schema of the user's search_path exists",
                     "Create a schema for Dozo's user: create schema authorization USER."));
-        } else if (!facts.mayCreate) {
-            results.add(Result.broken(
-                    ABOUT,
-                    "the user may not create tables in schema %s".formatted(facts.schema),
-                    "Run as the database's owner: grant create on schema %s to USER.".formatted(facts.schema)));
         }
         if (!facts.mayCreateTemporary) {
             results.add(Result.broken(
@@ -204,12 +211,71 @@ final class DatabaseCheck {
                     "the user may not create temporary tables",
                     "Run as the database's owner: grant temporary on database NAME to USER."));
         }
+        return results;
+    }
+
+    /** Finds a user who can do more than the service needs: whoever gets its password can do it as well. */
+    private static Optional<Result> power(Facts facts) {
+        if (facts.superuser || facts.ownsLedger) {
+            return Optional.of(
+                    Result.warning(
+                            ABOUT,
+                            facts.superuser
+                                    ? "the user is a superuser, who can change the ledger and run programs on the machine of the database"
+                                    : "the user owns the tables, and can switch off what keeps the ledger unchanged",
+                            "Create a role that owns nothing, as docs/operating.md says (Database); set DOZO_DB_USER to it, and DOZO_DB_OWNER_USER to the owner of the tables."));
+        }
+        return facts.admitted && facts.mayCreate
+                ? Optional.of(Result.warning(
+                        ABOUT,
+                        "the user may create tables and functions beside those of the owner",
+                        "Run as the owner of the schema: revoke create on schema %s from public, USER."
+                                .formatted(facts.schema)))
+                : Optional.empty();
+    }
+
+    /** Checks who creates and upgrades the tables: the owner if one is set, otherwise the user. */
+    private static List<Result> owner(Facts user, Installation installation) {
+        try {
+            Optional<DatabaseLogin> owner =
+                    installation.settings(Settings.class).map(Settings::db).flatMap(DatabaseLogin::owner);
+            if (owner.isPresent()) {
+                try (Connection connection = owner.get().getConnection()) {
+                    return tables(facts(connection), "owner");
+                }
+            }
+            return user.admitted && !user.ownsLedger
+                    ? List.of(Result.hint(
+                            ABOUT,
+                            "the user does not own the tables, and cannot upgrade them",
+                            "Set DOZO_DB_OWNER_USER for the service; workers and commands do not need it."))
+                    : tables(user, "user");
+        } catch (SQLException | IllegalArgumentException e) {
+            return List.of(
+                    Result.broken(
+                            ABOUT,
+                            "cannot log in as the owner (DOZO_DB_OWNER_USER): " + e.getMessage(),
+                            "Set DOZO_DB_OWNER_USER and DOZO_DB_OWNER_PASSWORD_FILE, and let this role in by the server's pg_hba.conf."));
+        }
+    }
+
+    /** Checks whether somebody, the user or the owner, may create and upgrade the tables. */
+    private static List<Result> tables(Facts facts, String who) {
+        List<Result> results = new ArrayList<>();
+        if (facts.schema != null && !facts.mayCreate) {
+            results.add(Result.broken(
+                    ABOUT,
+                    "the %s may not create tables in schema %s".formatted(who, facts.schema),
+                    "Run as the database's owner: grant create on schema %s to %s."
+                            .formatted(facts.schema, who.toUpperCase(Locale.ROOT))));
+        }
         if (facts.foreignTables > 0) {
             results.add(Result.broken(
                     ABOUT,
                     "%,d tables in schema %s belong to other users, so upgrades fail"
                             .formatted(facts.foreignTables, facts.schema),
-                    "Run as a superuser: reassign owned by OTHER to USER; or use an empty database."));
+                    "Run as a superuser: reassign owned by OTHER to %s; or use an empty database."
+                            .formatted(who.toUpperCase(Locale.ROOT))));
         }
         if (!facts.findsWords) {
             results.add(
@@ -305,7 +371,7 @@ final class DatabaseCheck {
                 Result.broken(
                         "schema",
                         "the user cannot read it" + NOT_CHECKED,
-                        "Set DOZO_DB_USER to the owner of Dozo's tables.");
+                        "Set DOZO_DB_OWNER_USER to the owner of Dozo's tables and start the service, which admits DOZO_DB_USER.");
             case OTHER ->
                 Result.broken(
                         "schema",
@@ -325,6 +391,10 @@ final class DatabaseCheck {
                                current_schema() as schema,
                                has_schema_privilege(current_schema(), 'create') as may_create,
                                has_database_privilege(d.oid, 'temporary') as may_create_temporary,
+                               r.rolsuper as superuser,
+                               coalesce((select pg_has_role(c.relowner, 'usage') from pg_class c
+                                         where c.oid = to_regclass('ledger')), false) as owns_ledger,
+                               coalesce(has_table_privilege(to_regclass('service_lease'), 'update'), false) as admitted,
                                (select count(*) from pg_class c
                                 where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
                                   and not pg_has_role(c.relowner, 'usage')) as foreign_tables,
@@ -353,6 +423,9 @@ final class DatabaseCheck {
                     row.getString("schema"),
                     row.getBoolean("may_create"),
                     row.getBoolean("may_create_temporary"),
+                    row.getBoolean("superuser"),
+                    row.getBoolean("owns_ledger"),
+                    row.getBoolean("admitted"),
                     row.getLong("foreign_tables"),
                     row.getBoolean("finds_words"),
                     row.getInt("connections_max"),

@@ -50,11 +50,9 @@ class Database implements AutoCloseable {
             if (embedded != null) {
                 embedded.requireSpace();
             }
-            login = embedded == null
-                    ? DatabaseLogin.of(settings.db())
-                    : new DatabaseLogin(embedded.url(), embedded.user(), embedded.password());
+            login = embedded == null ? DatabaseLogin.of(settings.db()) : new DatabaseLogin(embedded.login());
             active = new ActiveService(settings.service().nameHere(), embedded == null);
-            lease = new Lease(login, settings.service().url(), new Schema(login), active, settings.lease());
+            lease = new Lease(login, settings.service().url(), schema(settings), active, settings.lease());
             begin(settings, role);
         } catch (SQLException e) {
             stop();
@@ -74,6 +72,15 @@ class Database implements AutoCloseable {
         if (embedded != null) {
             embedded.supervise(lost -> presence.end(String.valueOf(lost.getMessage())));
         }
+    }
+
+    private Schema schema(Settings settings) {
+        Optional<DatabaseLogin> owner = embedded == null
+                ? DatabaseLogin.owner(settings.db())
+                : Optional.of(new DatabaseLogin(embedded.owner()));
+        String user = embedded == null ? settings.db().user() : embedded.login().user();
+        return new Schema(
+                login, owner.map(known -> new Schema.Owner(known, user)).orElse(null));
     }
 
     /** Returns the watch over the database: whether it answers and belongs to this service alone. */

@@ -20,9 +20,25 @@ public final class DatabaseLogin extends DriverManagerDataSource {
         super(url, properties(user, password));
     }
 
+    DatabaseLogin(EmbeddedDatabase.Access access) {
+        this(access.url(), access.user(), access.password());
+    }
+
     /** Returns the login at the configured address. */
     static DatabaseLogin of(Settings.Db settings) {
         return new DatabaseLogin(settings.url(), settings.user(), settings.secret());
+    }
+
+    /**
+     * Returns the login of the owner of the tables at the configured address.
+     *
+     * @return empty: the user owns them, or this process does not know the owner
+     * @throws IllegalArgumentException if the file with the password is wrong
+     */
+    public static Optional<DatabaseLogin> owner(Settings.Db settings) {
+        return settings.ownerUser().isEmpty()
+                ? Optional.empty()
+                : Optional.of(new DatabaseLogin(settings.url(), settings.ownerUser(), settings.ownerSecret()));
     }
 
     /**
@@ -35,7 +51,7 @@ public final class DatabaseLogin extends DriverManagerDataSource {
     public static Optional<DatabaseLogin> beside(Settings settings) throws IOException {
         return settings.db().url().isEmpty()
                 ? EmbeddedDatabase.access(settings.workFolderOrNone().resolve(EMBEDDED))
-                        .map(access -> new DatabaseLogin(access.url(), access.user(), access.password()))
+                        .map(DatabaseLogin::new)
                 : Optional.of(of(settings.db()));
     }
 

@@ -157,7 +157,7 @@ final class Lease implements AutoCloseable {
 
     /** Uses the database beside its active service, if it has the schema of this program. */
     private boolean joins(Connection fresh) throws SQLException {
-        Optional<Kept> kept = schema.isCurrent() ? kept(fresh) : Optional.empty();
+        Optional<Kept> kept = kept(fresh).filter(_ -> schema.isCurrent());
         if (kept.isEmpty()) {
             fresh.close();
             return false;
@@ -172,7 +172,7 @@ final class Lease implements AutoCloseable {
     static StartFailure unfit() {
         return new StartFailure(
                 StartFailure.UNAVAILABLE,
-                "the database has no service yet, or one of another version: start the service first, and install its version here");
+                "the database has no service yet, or one of another version or with another DOZO_DB_USER: start the service first, and install its version here");
     }
 
     /** Returns the failure of a start that could not be decided in time. */
@@ -181,7 +181,7 @@ final class Lease implements AutoCloseable {
     }
 
     private boolean standsBy(Connection fresh) throws SQLException {
-        Optional<Kept> kept = schema.isCurrent() ? kept(fresh) : Optional.empty();
+        Optional<Kept> kept = kept(fresh).filter(_ -> schema.isCurrent());
         if (kept.isEmpty()) {
             return false;
         }
@@ -396,9 +396,11 @@ final class Lease implements AutoCloseable {
         }
     }
 
+    /** Returns the lease. Empty: there is no schema with it, or its owner has not admitted this service's role to it yet. */
     private Optional<Kept> kept(Connection open) throws SQLException {
         try (Statement statement = open.createStatement();
-                ResultSet found = statement.executeQuery("select to_regclass('service_lease') is not null")) {
+                ResultSet found =
+                        statement.executeQuery("select has_table_privilege(to_regclass('service_lease'), 'update')")) {
             found.next();
             if (!found.getBoolean(1)) {
                 return Optional.empty();

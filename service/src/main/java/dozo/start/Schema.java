@@ -1,6 +1,7 @@
 package dozo.start;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -13,16 +14,29 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationInfo;
 import org.flywaydb.core.api.MigrationState;
 import org.flywaydb.core.api.MigrationVersion;
 import org.flywaydb.core.internal.exception.FlywaySqlException;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 
 /** The schema of the database. Only the active service migrates it; a service that stands by needs the same one. */
 public final class Schema {
 
+    /** SQLSTATE: the role lacks a right. */
+    private static final String INSUFFICIENT_PRIVILEGE = "42501";
+
     private final Flyway flyway;
+    private final @Nullable Owner owner;
+
+    /**
+     * Who owns the tables, if the service does not.
+     *
+     * @param admitted the role of the service, which gets the rights that it needs at run time
+     */
+    record Owner(DataSource login, String admitted) {}
 
     /** How the schema of a database compares with that of this program. */
     public enum Standing {
@@ -38,24 +52,62 @@ public final class Schema {
     }
 
     public Schema(DataSource database) {
-        flyway = Flyway.configure().dataSource(database).load();
+        this(database, null);
+    }
+
+    /** @param owner null: the login of the database owns the tables */
+    Schema(DataSource database, @Nullable Owner owner) {
+        this.flyway = Flyway.configure().dataSource(database).load();
+        this.owner = owner;
     }
 
     /**
-     * Creates or upgrades the schema.
+     * Creates or upgrades the schema as the owner of its tables, and admits the service's role (ADR 0098).
      *
-     * @throws StartFailure if it is one that this program cannot upgrade; it is not changed then
+     * @throws StartFailure if it is one that this program cannot upgrade, or the owner may not; it is not changed then
      */
-    void migrate() {
-        if (standing() == Standing.OTHER) {
-            throw refused();
+    void migrate() throws SQLException {
+        Flyway migrating = owner == null
+                ? flyway
+                : Flyway.configure().dataSource(owner.login).load();
+        try {
+            List<MigrationInfo> all = List.of(migrating.info().all());
+            if (standing(all) == Standing.OTHER) {
+                throw refused(all);
+            }
+            var _ = migrating.migrate();
+            if (owner != null) {
+                admit(owner);
+            }
+        } catch (FlywayException | SQLException e) {
+            if (NestedExceptionUtils.getMostSpecificCause(e) instanceof SQLException refused
+                    && INSUFFICIENT_PRIVILEGE.equals(refused.getSQLState())) {
+                throw new StartFailure(
+                        StartFailure.CONFIGURATION,
+                        "%s may not create or upgrade the schema: %s. Set DOZO_DB_OWNER_USER to the owner of the tables"
+                                .formatted(
+                                        owner == null ? "DOZO_DB_USER" : "DOZO_DB_OWNER_USER",
+                                        String.valueOf(refused.getMessage()).replaceAll("\\s+", " ")),
+                        e);
+            }
+            throw e;
         }
-        var _ = flyway.migrate();
+    }
+
+    private static void admit(Owner owner) throws SQLException {
+        try (Connection connection = owner.login.getConnection();
+                PreparedStatement admit = connection.prepareStatement("call admit_service(?)")) {
+            admit.setString(1, owner.admitted);
+            admit.execute();
+        }
     }
 
     /** Returns the refusal of a schema that this program does not have. */
     StartFailure refused() {
-        List<MigrationInfo> all = List.of(flyway.info().all());
+        return refused(List.of(flyway.info().all()));
+    }
+
+    private static StartFailure refused(List<MigrationInfo> all) {
         String there = latest(all.stream().filter(each -> each.getInstalledOn() != null));
         String here = latest(all.stream().filter(each -> each.getState().isResolved()));
         return new StartFailure(

@@ -114,6 +114,30 @@ public record Settings(
             @DefaultValue("")
             String passwordFile,
 
+            @Setting(
+                    value =
+                            "the owner of the tables: the service creates and upgrades them as the owner, and logs in for everything else as the user, who then cannot change the ledger. Workers and commands do not need it",
+                    allowed = "a name",
+                    empty = "the user owns the tables")
+            @DefaultValue("")
+            String ownerUser,
+
+            @Setting(
+                    value = "the owner's password; prefer the file; do not set both",
+                    allowed = "a password",
+                    empty = "not set",
+                    secret = Secret.ITSELF)
+            @DefaultValue("")
+            String ownerPassword,
+
+            @Setting(
+                    value = "the owner's password",
+                    allowed = SecretFile.ALLOWED,
+                    empty = "not set",
+                    secret = Secret.IN_FILE)
+            @DefaultValue("")
+            String ownerPasswordFile,
+
             @Setting(value = "how long a start waits for a database that does not answer yet", min = "0s", max = "1h")
             @DefaultValue("2m")
             Duration startWait,
@@ -130,7 +154,8 @@ public record Settings(
             if (!url.isEmpty() && (!url.startsWith("jdbc:postgresql:") || !isUnderstood(url))) {
                 throw new WrongSetting("url");
             }
-            if (url.isEmpty() && !(user + password + passwordFile).isEmpty()) {
+            String ofOwner = ownerUser + ownerPassword + ownerPasswordFile;
+            if (url.isEmpty() && !(user + password + passwordFile + ofOwner).isEmpty()) {
                 throw new WrongSetting(
                         "url",
                         "is missing, but a user or password is set: set all of them, or none to use the embedded"
@@ -138,6 +163,20 @@ public record Settings(
             }
             if (!password.isEmpty() && !passwordFile.isEmpty()) {
                 throw new WrongSetting("password", "and the password file are both set: set only one");
+            }
+            if (!ownerPassword.isEmpty() && !ownerPasswordFile.isEmpty()) {
+                throw new WrongSetting("ownerPassword", "and the password file are both set: set only one");
+            }
+            if (ownerUser.isEmpty() && !ofOwner.isEmpty()) {
+                throw new WrongSetting("ownerUser", "is missing, but its password is set: set both, or none");
+            }
+            if (!ownerUser.isEmpty() && user.isEmpty()) {
+                throw new WrongSetting("user", "is missing, but an owner is set: set both, or only the user");
+            }
+            if (!ownerUser.isEmpty() && ownerUser.equals(user)) {
+                throw new WrongSetting(
+                        "ownerUser",
+                        "is the user as well: expected another role, or no owner if the user owns the tables");
             }
         }
 
@@ -152,6 +191,10 @@ public record Settings(
 
         String secret() {
             return passwordFile.isEmpty() ? password : SecretFile.read(passwordFile);
+        }
+
+        String ownerSecret() {
+            return ownerPasswordFile.isEmpty() ? ownerPassword : SecretFile.read(ownerPasswordFile);
         }
 
         /** Returns the address without anything that may be secret. */

@@ -120,9 +120,9 @@ class PoolerIT {
                     "jdbc:postgresql://127.0.0.1:%d,127.0.0.1:%d/postgres?targetServerType=primary"
                             .formatted(one.port(), other.port()),
                     "dozo.db.user",
-                    first.user(),
+                    first.owner().user(),
                     "dozo.db.password",
-                    first.password());
+                    first.owner().password());
             try (RunningService service = start(TestDatabase.empty(), settings);
                     CapturedLog log = new CapturedLog()) {
                 Run night = nightUnderWay(service, site);

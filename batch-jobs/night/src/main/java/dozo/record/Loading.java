@@ -163,7 +163,7 @@ public class Loading {
             endWhatIsOpen(base.header.writtenAt());
             return base;
         });
-        jdbc.sql("analyze").update();
+        jdbc.sql("select analyze_catalogue()").query((row, n) -> 0).list();
         return new Loaded(
                 base.header.site(),
                 base.header.writtenAt(),

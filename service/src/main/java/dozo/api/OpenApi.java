@@ -6,7 +6,7 @@ import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The description of REST (OpenAPI 3.1). A test makes it from the handlers, see CONTRIBUTING.md (ADR 0098). */
+/** The description of REST (OpenAPI 3.1). A test makes it from the handlers, see CONTRIBUTING.md (ADR 0032). */
 @RestController
 class OpenApi {
 

@@ -113,7 +113,8 @@ class WorkerIT extends NightOfProcesses {
         settings.putAll(Map.of(
                 "DOZO_DB_URL", url, "DOZO_DB_USER", user, "DOZO_DB_PASSWORD", password, "DOZO_DB_START_WAIT", "1s"));
         assertThat(worker("misfit").waitFor()).isEqualTo(StartFailure.UNAVAILABLE);
-        assertThat(said("misfit")).contains("one of another version: start the service first");
+        assertThat(said("misfit"))
+                .contains("one of another version or with another DOZO_DB_USER: start the service first");
     }
 
     private void serve() throws IOException {

@@ -38,7 +38,7 @@ final class ListReads {
             Counts counts = new Counts();
             long started = System.nanoTime();
             long bytes;
-            try (Spool list = reader.content(bag.resolve("manifest-sha256.txt"));
+            try (Spool list = reader.content(bag.resolve("manifest-sha256.txt"), Long.MAX_VALUE);
                     InputStream in = list.read()) {
                 bytes = in.transferTo(java.io.OutputStream.nullOutputStream());
             }

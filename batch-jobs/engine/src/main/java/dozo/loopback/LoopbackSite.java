@@ -103,8 +103,9 @@ public final class LoopbackSite implements AutoCloseable {
     }
 
     /**
-     * Starts OpenSSH's server, with these lines in its configuration before ours. Unless they say otherwise, keys are exchanged
-     * without the protection against quantum computers, which costs a client tens of milliseconds for each connection.
+     * Starts OpenSSH's server, with these additional lines in its configuration. Unless one of them says otherwise, keys are
+     * exchanged by {@code curve25519-sha256}: an exchange that a quantum computer cannot break costs the client tens of
+     * milliseconds for each connection.
      */
     public static LoopbackSite openSsh(Path state, Path root, int port, String... configLines) throws IOException {
         return openSsh(

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import tools.jackson.databind.JsonNode;
@@ -95,6 +96,8 @@ public final class RunningService implements AutoCloseable {
         if (!settings.getOrDefault(CLOCK, "off").equals("on")) {
             application.addInitializers(RunningService::stopClock);
         }
+        application.addInitializers(context -> ((GenericApplicationContext) context)
+                .registerBean(ShiftedClock.class, definition -> definition.setPrimary(true)));
         return new RunningService(Application.start(application, settings), work).opened();
     }
 
@@ -106,6 +109,7 @@ public final class RunningService implements AutoCloseable {
 
     private RunningService opened() {
         isOpen = true;
+        bean(ShiftedClock.class).right();
         return this;
     }
 

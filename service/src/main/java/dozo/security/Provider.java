@@ -63,7 +63,7 @@ class Provider implements ClientRegistrationRepository {
     /** The path after which the provider's answer comes back. */
     static final String CALLBACK = "/login/oauth2/code/dozo";
 
-    private static final String ID = "dozo";
+    static final String ID = "dozo";
     private static final String DESCRIPTION = "/.well-known/openid-configuration";
 
     /** Addresses in the description, to which browsers or this service are sent. */

@@ -25,6 +25,7 @@ final class ProviderFilter extends OAuth2LoginAuthenticationFilter {
 
     private ProviderFilter(Provider provider, ProviderLogins logins) {
         super(provider, new Forgetting(), Provider.CALLBACK);
+        setAuthorizationRequestRepository(logins.begun());
         this.logins = logins;
     }
 
@@ -58,6 +59,7 @@ final class ProviderFilter extends OAuth2LoginAuthenticationFilter {
         @Override
         public void configure(HttpSecurity http) {
             OAuth2AuthorizationRequestRedirectFilter start = new OAuth2AuthorizationRequestRedirectFilter(provider);
+            start.setAuthorizationRequestRepository(logins.begun());
             start.setAuthenticationFailureHandler(logins::failed);
             http.addFilter(start);
             super.configure(http);

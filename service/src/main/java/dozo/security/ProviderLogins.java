@@ -36,6 +36,7 @@ class ProviderLogins {
     private final Provider provider;
     private final OidcSettings settings;
     private final Users users;
+    private final BegunLogins begun;
 
     /**
      * How a caller logged in: what names the session at the provider. Stays on the server until the logout.
@@ -65,10 +66,16 @@ class ProviderLogins {
         }
     }
 
-    ProviderLogins(Provider provider, OidcSettings settings, Users users) {
+    ProviderLogins(Provider provider, OidcSettings settings, Users users, TlsProxy tls) {
         this.provider = provider;
         this.settings = settings;
         this.users = users;
+        this.begun = new BegunLogins(settings, tls.isTls());
+    }
+
+    /** Returns where a login is remembered until the provider's answer comes. */
+    BegunLogins begun() {
+        return begun;
     }
 
     /**

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
+import dozo.ShiftedClock;
 import dozo.db.ActiveService;
 import dozo.ledger.Ledger;
 import dozo.ledger.Verification;
@@ -26,12 +27,9 @@ import dozo.run.Timetable;
 import dozo.verify.LedgerVerification;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.time.LocalDate;
-import java.time.ZoneOffset;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -182,29 +180,27 @@ class NightlyScheduleTest {
 
     @Test
     void aSiteHasItsOwnNightsAndNotThoseOfTheSetting() throws Exception {
+        reads("2036-01-05T12:00:00Z");
         register();
         schedule("0 0 20 * * *");
-        setSince("2036-01-05T12:00:00Z");
 
         lookAt("2036-01-05T19:59:59Z");
         assertThat(runs().latest()).as("not before eight").isEmpty();
         lookAt("2036-01-05T20:00:00Z");
         assertThat(ended().part()).isEqualTo(Part.WHOLE);
 
-        startedAt("2036-01-05T20:00:00Z");
         lookAt("2036-01-06T01:00:00Z");
         assertThat(count()).as("one o'clock is the setting's").isEqualTo(1);
     }
 
     @Test
     void missedNightsAreCaughtUpOnceHoweverManyTheyWere() throws Exception {
+        reads("2036-01-05T12:00:00Z");
         register();
         schedule("0 0 20 * * *", "0 0 8 * * *");
-        setSince("2036-01-05T12:00:00Z");
 
         lookAt("2036-01-09T03:00:00Z");
         ended();
-        startedAt("2036-01-09T03:00:00Z");
         lookAt("2036-01-09T03:00:15Z");
         assertThat(count()).isEqualTo(1);
 
@@ -215,10 +211,11 @@ class NightlyScheduleTest {
 
     @Test
     void whatWasDueBeforeAScheduleWasSetWasNotMissed() throws Exception {
+        reads("2036-01-05T12:00:00Z");
         register();
         nightAt("2036-01-05T20:00:00Z", RunState.COMPLETE);
+        reads("2036-01-06T12:00:00Z");
         schedule("0 0 9 * * *");
-        setSince("2036-01-06T12:00:00Z");
 
         lookAt("2036-01-06T12:00:15Z");
         assertThat(count()).isEqualTo(1);
@@ -229,17 +226,16 @@ class NightlyScheduleTest {
 
     @Test
     void aProjectsRunSendsOnlyItsExperimentsAndStandsForNoNight() throws Exception {
+        reads("2036-01-05T09:00:00Z");
         register();
         registerOther();
         schedule("project P2: 0 0 12 * * *", "0 0 20 * * *");
-        setSince("2036-01-05T09:00:00Z");
 
         lookAt("2036-01-05T12:00:00Z");
         assertThat(ended().part()).isEqualTo(Part.ofProject("P2"));
         assertThat(folder.resolve("dr/P2/S2/data/a.txt")).exists();
         assertThat(folder.resolve("dr/P1")).doesNotExist();
 
-        startedAt("2036-01-05T12:00:00Z");
         lookAt("2036-01-05T20:00:00Z");
         assertThat(ended().part()).isEqualTo(Part.WHOLE);
         assertThat(folder.resolve("dr/P1/S1/data/a.txt")).exists();
@@ -247,46 +243,42 @@ class NightlyScheduleTest {
 
     @Test
     void twoThatAreDueAtOnceRunOneAfterTheOther() throws Exception {
+        reads("2036-01-05T09:00:00Z");
         register();
         registerOther();
         schedule("project P1: 0 0 12 * * *", "project P2: 0 0 11 * * *");
-        setSince("2036-01-05T09:00:00Z");
 
         Instant noon = Instant.parse("2036-01-05T12:00:00Z");
         lookAt(noon);
         assertThat(ended().part()).as("due for longer").isEqualTo(Part.ofProject("P2"));
-        startedAt("2036-01-05T12:00:00Z");
         lookAt(noon);
         assertThat(ended().part()).isEqualTo(Part.ofProject("P1"));
-        startedAt("2036-01-05T12:00:00Z");
         lookAt(noon.plusSeconds(15));
         assertThat(count()).isEqualTo(2);
     }
 
     @Test
     void aNightOfAllHasThePartsToo() throws Exception {
+        reads("2036-01-05T09:00:00Z");
         register();
         schedule("project P1: 0 0 12 * * *", "0 0 20 * * *");
-        setSince("2036-01-05T09:00:00Z");
 
         lookAt("2036-01-05T21:00:00Z");
         assertThat(ended().part()).isEqualTo(Part.WHOLE);
-        startedAt("2036-01-05T21:00:00Z");
         lookAt("2036-01-05T21:10:00Z");
         assertThat(count()).isEqualTo(1);
     }
 
     @Test
     void aClockThatIsSetBackStartsNothingTwice() throws Exception {
+        reads("2036-01-05T09:00:00Z");
         register();
         schedule("0 0 20 * * *", "project P1: 0 0 12 * * *");
-        setSince("2036-01-05T09:00:00Z");
         lookAt("2036-01-05T20:00:00Z");
         ended();
-        startedAt("2036-01-05T20:00:00Z");
 
         for (String earlier : List.of(
-                "2036-01-05T19:00:00Z", "2036-01-05T19:59:59Z", "2036-01-05T20:00:00Z", "2036-01-05T18:00:00Z")) {
+                "2036-01-05T19:00:00Z", "2036-01-05T19:59:59Z", "2036-01-05T20:00:00Z", "2036-01-05T18:00:15Z")) {
             lookAt(earlier);
         }
 
@@ -295,9 +287,9 @@ class NightlyScheduleTest {
 
     @Test
     void aNightOfAClockThatWasAYearAheadDelaysNoNight() throws Exception {
+        reads("2036-01-05T09:00:00Z");
         register();
         schedule("0 0 20 * * *");
-        setSince("2036-01-05T09:00:00Z");
         nightAt("2036-01-05T20:00:00Z", RunState.COMPLETE);
         nightAt("2037-01-06T20:00:00Z", RunState.COMPLETE);
 
@@ -305,7 +297,6 @@ class NightlyScheduleTest {
         assertThat(count()).as("tonight is not over").isEqualTo(2);
         lookAt("2036-01-06T20:00:00Z");
         ended();
-        startedAt("2036-01-06T20:00:00Z");
         lookAt("2036-01-06T20:00:15Z");
         assertThat(count()).isEqualTo(3);
         lookAt("2036-01-07T20:00:00Z");
@@ -315,9 +306,9 @@ class NightlyScheduleTest {
 
     @Test
     void aNightOfAClockThatWasSixHoursAheadSkipsNoNight() throws Exception {
+        reads("2036-01-05T09:00:00Z");
         register();
         schedule("0 0 20 * * *");
-        setSince("2036-01-05T09:00:00Z");
         nightAt("2036-01-05T20:00:00Z", RunState.COMPLETE);
         nightAt("2036-01-06T20:00:00Z", RunState.COMPLETE);
 
@@ -332,7 +323,6 @@ class NightlyScheduleTest {
                 .isEqualTo(1);
         lookAt("2036-01-06T20:00:15Z");
         ended();
-        startedAt("2036-01-06T20:00:15Z");
         assertThat(count()).isEqualTo(3);
         lookAt("2036-01-06T20:00:30Z");
         assertThat(count()).isEqualTo(3);
@@ -341,9 +331,9 @@ class NightlyScheduleTest {
 
     @Test
     void whatWasSetWhileTheClockWasAYearAheadDelaysNoNight() throws Exception {
+        reads("2037-01-05T09:00:00Z");
         register();
         schedule("0 0 20 * * *");
-        setSince("2037-01-05T09:00:00Z");
 
         lookAt("2036-01-05T09:00:00Z");
         ended();
@@ -353,12 +343,13 @@ class NightlyScheduleTest {
     @Test
     void aRunThatEndsAfterTheClockWasSetBackEndsAtItsStart() throws Exception {
         register();
+        reads("2037-01-05T20:00:00Z");
         Run run = openNight();
-        startedAt("2037-01-05T20:00:00Z");
 
+        reads("2036-01-05T20:00:00Z");
         runs().close(run.id(), RunState.COMPLETE, "");
 
-        assertThat(runs().latest().orElseThrow().endedAt()).isEqualTo("2037-01-05T20:00:00Z");
+        assertThat(runs().latest().orElseThrow().endedAt()).isEqualTo(run.startedAt());
     }
 
     @Test
@@ -380,24 +371,24 @@ class NightlyScheduleTest {
 
     @Test
     void theChangeToDaylightSavingTimeLosesNoNightAndRepeatsNone() throws Exception {
+        reads("2036-01-01T00:00:00Z");
         register();
         schedule("0 30 2 * * *");
         // Half past two does not exist on 30 March, and is there twice on 26 October.
         nightAt("2036-03-29T01:30:00Z", RunState.COMPLETE);
-        setSince("2036-01-01T00:00:00Z");
         assertThat(startsIn("Europe/Zurich", "2036-03-30T00:59:59Z")).isFalse();
         assertThat(startsIn("Europe/Zurich", "2036-03-31T00:30:00Z")).isTrue();
 
-        startedAt("2036-10-26T00:30:00Z");
+        nightAt("2036-10-26T00:30:00Z", RunState.COMPLETE);
         assertThat(startsIn("Europe/Zurich", "2036-10-26T01:30:15Z")).isFalse();
         assertThat(startsIn("Europe/Zurich", "2036-10-27T01:30:00Z")).isTrue();
     }
 
     @Test
     void aSiteThatIsAwayForThreeNightsGetsOneRunWhenItIsBack() throws Exception {
+        reads("2036-01-05T09:00:00Z");
         register();
         schedule("0 0 20 * * *");
-        setSince("2036-01-05T09:00:00Z");
         for (String night : List.of("2036-01-05", "2036-01-06", "2036-01-07")) {
             nightAt(night + "T20:00:00Z", RunState.FAILED);
             lookAt(night + "T23:00:00Z");
@@ -408,23 +399,16 @@ class NightlyScheduleTest {
 
         lookAt("2036-01-08T20:00:00Z");
         assertThat(ended().state()).isEqualTo(RunState.COMPLETE);
-        startedAt("2036-01-08T20:00:00Z");
         lookAt("2036-01-08T20:30:00Z");
         assertThat(count()).isEqualTo(4);
     }
 
     @Test
     void aSiteThatIsClosedGetsItsNightWhenItOpens() throws Exception {
+        reads("2036-01-05T09:00:00Z");
         register();
-        String today = LocalDate.now(ZoneOffset.UTC).getDayOfWeek().name().substring(0, 3);
-        String yesterday =
-                LocalDate.now(ZoneOffset.UTC).minusDays(1).getDayOfWeek().name().substring(0, 3);
-        String tomorrow =
-                LocalDate.now(ZoneOffset.UTC).plusDays(1).getDayOfWeek().name().substring(0, 3);
-        service.bean(SiteTimetables.class)
-                .set("dr", List.of("%s,%s,%s 00:00-24:00 closed".formatted(yesterday, today, tomorrow)), "test");
+        service.bean(SiteTimetables.class).set("dr", List.of("MON,TUE,WED 00:00-24:00 closed"), "test");
         schedule("0 0 20 * * *");
-        setSince("2036-01-05T09:00:00Z");
 
         lookAt("2036-01-08T20:00:00Z");
         assertThat(runs().latest()).isEmpty();
@@ -437,13 +421,13 @@ class NightlyScheduleTest {
 
     @Test
     void aNightThatNeverEndsDelaysTheOthersWhichThenComeOnce() throws Exception {
+        reads("2036-01-05T09:00:00Z");
         register();
         registerOther();
         schedule("project P1: 0 0 11 * * *", "project P2: 0 0 12 * * *");
-        setSince("2036-01-05T09:00:00Z");
+        reads("2036-01-05T10:00:00Z");
         Run endless = openNight();
         service.bean(Operations.class).pause(endless.id(), "test");
-        startedAt("2036-01-05T10:00:00Z");
         jdbc("update run set part_project_id = (select project_id from project where code = 'P1')");
 
         for (String later : List.of("2036-01-05T12:00:00Z", "2036-01-06T12:00:00Z", "2036-01-07T13:00:00Z")) {
@@ -454,20 +438,18 @@ class NightlyScheduleTest {
         runs().close(endless.id(), RunState.STOPPED, "");
         lookAt("2036-01-07T13:00:00Z");
         assertThat(ended().part()).isEqualTo(Part.ofProject("P1"));
-        startedAt("2036-01-07T13:00:00Z");
         lookAt("2036-01-07T13:00:15Z");
         assertThat(ended().part()).isEqualTo(Part.ofProject("P2"));
-        startedAt("2036-01-07T13:00:15Z");
         lookAt("2036-01-07T13:00:30Z");
         assertThat(count()).isEqualTo(3);
     }
 
     @Test
     void aSiteWithManyRunsStarvesNoOther() throws Exception {
+        reads("2036-01-05T09:00:00Z");
         register();
         service.bean(Sites.class).save("other", site.address(), "test");
         schedule("0 0 20 * * *");
-        setSince("2036-01-05T09:00:00Z");
         jdbc("update site_schedule set cron = '* * * * * *'");
         jdbc("update site set updated_at = '2036-01-04T09:00:00Z'");
         jdbc("update experiment set registered_at = '2036-01-04T09:00:00Z'");
@@ -482,32 +464,15 @@ class NightlyScheduleTest {
                 .isPresent();
     }
 
-    /**
-     * Moves the beginning: the site, its schedules and the experiments are there since then. It is in the future, because the
-     * service has a schedule of its own, for which nothing is due now.
-     */
-    private void setSince(String moment) {
-        for (String column :
-                List.of("site_schedule set since", "experiment set registered_at", "site set updated_at")) {
-            service.bean(JdbcClient.class)
-                    .sql("update %s = :at".formatted(column))
-                    .param("at", Timestamp.from(Instant.parse(moment)))
-                    .update();
-        }
+    /** Sets the service's clock. */
+    private void reads(String moment) {
+        service.bean(ShiftedClock.class).reads(Instant.parse(moment));
     }
 
     /** A night of the past. */
     private void nightAt(String moment, RunState state) {
+        reads(moment);
         runs().close(openNight().id(), state, "");
-        startedAt(moment);
-    }
-
-    /** Moves the start of the last run, which the service's own clock has dated. */
-    private void startedAt(String moment) {
-        service.bean(JdbcClient.class)
-                .sql("update run set started_at = :at where run_id = (select max(run_id) from run)")
-                .param("at", Timestamp.from(Instant.parse(moment)))
-                .update();
     }
 
     private boolean startsIn(String zone, String moment) {
@@ -558,6 +523,7 @@ class NightlyScheduleTest {
     }
 
     private void lookAt(Instant now, String zone) {
+        service.bean(ShiftedClock.class).reads(now);
         new NightlySchedule(
                         new NightTimes(Timetable.of("0 0 1 * * *", zone), service.bean(SiteSchedules.class)),
                         service.bean(Operations.class),
@@ -568,7 +534,7 @@ class NightlyScheduleTest {
                         service.bean(SiteHours.class),
                         service.bean(Forecasts.class),
                         service.bean(ActiveService.class),
-                        InstantSource.fixed(now))
+                        service.bean(InstantSource.class))
                 .look();
     }
 

@@ -16,6 +16,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -247,6 +248,33 @@ class LoginTest {
                 }
             }
         }
+    }
+
+    @Test
+    void oneAddressCannotTakeAllConnectionsUnlessItIsTheProxy() throws Exception {
+        InetAddress client = InetAddress.getByName("127.0.0.3");
+        URI uri = URI.create(service.url());
+        List<Socket> silent = new ArrayList<>();
+        try {
+            for (int i = 0; i < Connections.OF_ADDRESS_MAX; i++) {
+                silent.add(new Socket(uri.getHost(), uri.getPort(), client, 0));
+            }
+            try (Socket oneMore = new Socket(uri.getHost(), uri.getPort(), client, 0)) {
+                assertThat(statusLine(oneMore)).isEmpty();
+            }
+            // NB: tests reach the service from the proxy's address.
+            assertThat(service.get("/actuator/health").status()).isEqualTo(200);
+        } finally {
+            for (Socket each : silent) {
+                each.close();
+            }
+        }
+        await().atMost(Duration.ofMinutes(1)).until(() -> {
+            try (Socket again = new Socket(uri.getHost(), uri.getPort(), client, 0)) {
+                again.getOutputStream().write("GET /login HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+                return statusLine(again).startsWith("HTTP/1.1");
+            }
+        });
     }
 
     @Test

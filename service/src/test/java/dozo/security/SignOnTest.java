@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -126,6 +127,22 @@ class SignOnTest {
                 .contains("state=", "nonce=", "code_challenge_method=S256", "code_challenge=")
                 .contains("redirect_uri=" + service.url() + Provider.CALLBACK)
                 .doesNotContain("client_secret");
+    }
+
+    @Test
+    void whoOnlyBeginsALoginTakesNoMemoryHere() {
+        HttpResponse<String> begun = get(bare(), service.url() + ProviderLogins.START);
+
+        assertThat(begun.headers().allValues("Set-Cookie"))
+                .hasSize(1)
+                .allMatch(
+                        cookie -> cookie.matches("dozo-begun=[\\w-]+; Path=/; Max-Age=600; .*HttpOnly; SameSite=Lax"));
+        for (String cookie : List.of("", "!", "bm90aGluZw")) {
+            HttpResponse<String> answer =
+                    get(bare(), Provider.CALLBACK + "?state=s&code=c", "Cookie", "dozo-begun=" + cookie);
+            assertThat(location(answer)).endsWith("/login?failed");
+            assertThat(answer.headers().allValues("Set-Cookie")).isEmpty();
+        }
     }
 
     @Test
@@ -458,12 +475,14 @@ class SignOnTest {
         return HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
     }
 
-    private HttpResponse<String> get(HttpClient browser, String address) {
+    private HttpResponse<String> get(HttpClient browser, String address, String... headers) {
         try {
             return browser.send(
                     HttpRequest.newBuilder(URI.create(address.startsWith("/") ? service.url() + address : address))
-                            .header("Accept", "text/html")
-                            .header("Accept-Language", "en")
+                            .headers(Stream.concat(
+                                            Stream.of("Accept", "text/html", "Accept-Language", "en"),
+                                            Stream.of(headers))
+                                    .toArray(String[]::new))
                             .build(),
                     BodyHandlers.ofString());
         } catch (java.io.IOException e) {

@@ -20,6 +20,8 @@ import dozo.registry.RestorePlaces;
 import dozo.registry.SiteLanes;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
 import dozo.restore.Restores.KeptRestore;
 import dozo.restore.Restores.RestoreState;
 import dozo.restore.Restores.SoFar;
@@ -62,6 +64,9 @@ public class RestoreQueue implements SmartLifecycle {
     /** Also the pause after the database did not respond. */
     private static final long LOOK_SECONDS = 15;
 
+    /** How long a restore is tried again when its site is lost. Drills are not: a drill says what a restore would have met. */
+    private static final long AWAY_SECONDS_MAX = 300;
+
     /** How long a running restore may take to stop when the process ends. */
     private static final long LEAVING_SECONDS = 25;
 
@@ -86,6 +91,12 @@ public class RestoreQueue implements SmartLifecycle {
     private volatile @Nullable Begun latest;
 
     private volatile boolean leaving;
+
+    /** The restore whose site was lost. Only the thread that restores uses it. */
+    private @Nullable Away away;
+
+    /** A restore whose site was lost, and when, by {@link System#nanoTime}. */
+    private record Away(long id, long sinceNanos) {}
 
     /** A restore that this process began. */
     private static final class Begun {
@@ -288,6 +299,9 @@ public class RestoreQueue implements SmartLifecycle {
             while (next.isPresent()) {
                 work(next.get());
                 next = mayBegin() ? restores.next() : Optional.empty();
+                if (next.filter(kept -> isAway(kept.id())).isPresent()) {
+                    return;
+                }
             }
         } catch (DataAccessException | TransactionException e) {
             LOG.warn("restores wait for the database: {}", e.getMessage());
@@ -295,6 +309,10 @@ public class RestoreQueue implements SmartLifecycle {
             // NB: the executor would never call again.
             LOG.error("restores wait: {}", Failure.reason(e, "tried again in %d s".formatted(LOOK_SECONDS)), e);
         }
+    }
+
+    private boolean isAway(long id) {
+        return away != null && away.id == id;
     }
 
     private boolean mayBegin() {
@@ -364,8 +382,33 @@ public class RestoreQueue implements SmartLifecycle {
                 // It may be back soon; the files in the folder are kept.
                 throw lost;
             }
+            if (isTriedAgain(kept, now, e)) {
+                return Optional.empty();
+            }
             return Optional.of(new End(RestoreState.FAILED, reason(kept, e), now.restore.progress()));
         }
+    }
+
+    /**
+     * Returns whether a restore waits for its site, which has answered before and is lost now. Its message says so; the
+     * next look goes on with it.
+     */
+    private boolean isTriedAgain(KeptRestore kept, Begun now, Exception e) {
+        RemoteException lost = Failure.cause(e, RemoteException.class);
+        boolean answered = kept.state() == RestoreState.RUNNING || now.restore.firstByteAt() != null;
+        if (kept.drill()
+                || lost == null
+                || !(lost.reason() == Reason.LOST || (answered && lost.reason() == Reason.UNREACHABLE))) {
+            return false;
+        }
+        Away since = away;
+        if (since == null || since.id != kept.id()) {
+            since = new Away(kept.id(), System.nanoTime());
+            away = since;
+            LOG.warn("restore {} waits for its site: {}", kept.id(), lost.getMessage());
+            restores.waits(kept.id(), String.valueOf(lost.getMessage()));
+        }
+        return System.nanoTime() - since.sinceNanos < TimeUnit.SECONDS.toNanos(AWAY_SECONDS_MAX);
     }
 
     private Progress bring(KeptRestore kept, Begun now) throws IOException, InterruptedException {

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -339,6 +340,17 @@ public class Restores {
 
     static Refusal hasEnded(long id) {
         return Refusal.conflict("restore", "restore %d has ended", id);
+    }
+
+    /** Says that a restore was interrupted because its site is away, and is tried again. */
+    void waits(long id, String why) {
+        jdbc.sql("update restore set message = :message where restore_id = :id and ended_at is null")
+                .param(
+                        "message",
+                        "the site was lost at %s, and is tried again: %s"
+                                .formatted(clock.instant().truncatedTo(ChronoUnit.SECONDS), why))
+                .param("id", id)
+                .update();
     }
 
     /**

@@ -17,6 +17,7 @@ import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
 import dozo.registry.Sites;
 import dozo.remote.ChildProcess;
+import dozo.remote.SilentRelay;
 import dozo.remote.Tmpfs;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
@@ -372,6 +373,49 @@ class RestoreQueueIT extends NightAtSite {
 
         assertThat(failed.state()).isEqualTo(RestoreState.FAILED);
         assertThat(failed.message()).isNotEmpty();
+    }
+
+    @Test
+    void oneWhoseSiteIsLostWaitsForItAndGoesOn() throws Exception {
+        try (SilentRelay relay = new SilentRelay(site.address())) {
+            long id = requestAndLoseSite(relay);
+
+            relay.resetAfter(() -> 0);
+
+            KeptRestore ended = ended(id);
+            assertThat(ended.state()).as(ended.message()).isEqualTo(RestoreState.COMPLETE);
+            assertThat(ended.message()).isEmpty();
+            NightlyBackupIT.assertSame(source, allowed.resolve("new"));
+        }
+    }
+
+    @Test
+    void oneThatWaitsForItsSiteCanBeStopped() throws Exception {
+        try (SilentRelay relay = new SilentRelay(site.address())) {
+            long id = requestAndLoseSite(relay);
+
+            night.get(RestoreQueue.class).stop(id, "lab");
+
+            assertThat(ended(id).state()).isEqualTo(RestoreState.STOPPED);
+        }
+    }
+
+    /** Requests a restore over the relay, on which no login succeeds any more from the middle on. */
+    private long requestAndLoseSite(SilentRelay relay) throws Exception {
+        byte[] content = new byte[32 << 20];
+        Arrays.fill(content, (byte) 1);
+        Files.write(source.resolve("large"), content);
+        night.complete();
+        night.get(Sites.class).save("dr", relay.address(), "test");
+        relay.resetAfter(() -> relay.resets() == 0 ? 200 : 2);
+        long id = request(allowed.resolve("new"));
+        Awaitility.await()
+                .atMost(LIMIT)
+                .until(
+                        () -> now(id),
+                        now -> !now.state().goesOn() || now.message().startsWith("the site was lost at 20"));
+        assertThat(now(id).state()).as(now(id).message()).isEqualTo(RestoreState.RUNNING);
+        return id;
     }
 
     @Test

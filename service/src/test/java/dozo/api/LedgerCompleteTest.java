@@ -18,6 +18,7 @@ import dozo.remote.SiteAddress;
 import dozo.restore.RestoreQueue;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
+import dozo.run.SiteMeasuring;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -378,7 +379,10 @@ class LedgerCompleteTest {
                         row("site.capabilities", "dr", "before", "", "after", ANY)),
                 change(
                         "POST /api/v1/sites/{name}/tuning",
-                        () -> post("/sites/dr/tuning", null),
+                        () -> {
+                            service.bean(SiteMeasuring.class).requireProcessorShare(0);
+                            return post("/sites/dr/tuning", null);
+                        },
                         row("site.tuned", "dr", "lanes", ANY, "channels", ANY, "bytesPerSecond", ANY)),
                 change(
                         "PUT /api/v1/origins/{name}",

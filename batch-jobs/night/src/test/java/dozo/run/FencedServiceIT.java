@@ -69,6 +69,7 @@ class FencedServiceIT extends NightAtSite {
     @Test
     void aMeasurementEndsInTheMiddle() throws Exception {
         try (Night service = Night.service(database, active)) {
+            service.get(SiteMeasuring.class).requireProcessorShare(0);
             CompletableFuture<Void> measuring = CompletableFuture.runAsync(() -> {
                 try {
                     var _ = service.get(SiteMeasuring.class).measure(dr(), "test");

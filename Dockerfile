@@ -42,7 +42,7 @@ ENV DOZO_WORK=/var/lib/dozo \
 EXPOSE 8080
 
 # The image has no curl. Anything but 200, and no answer, counts as ill.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=90s CMD ["bash", "-c", \
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10m CMD ["bash", "-c", \
     "exec 3<> /dev/tcp/127.0.0.1/$DOZO_HTTP_PORT && printf 'GET /actuator/health HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [[ $status == 200 ]]"]
 
 ENTRYPOINT ["dozo"]

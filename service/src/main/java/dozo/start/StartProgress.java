@@ -1,9 +1,11 @@
 package dozo.start;
 
 import java.time.Duration;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.event.ApplicationContextInitializedEvent;
 import org.springframework.boot.context.event.ApplicationFailedEvent;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
@@ -38,11 +40,13 @@ public final class StartProgress implements ApplicationListener<SpringApplicatio
         try {
             while (true) {
                 Thread.sleep(QUIET_MAX);
+                ConfigurableListableBeanFactory components = starting.getBeanFactory();
+                String[] names = components.getBeanDefinitionNames();
                 LOG.info(
                         "starting for {} s: {} of {} components are ready",
                         Duration.ofNanos(System.nanoTime() - begun).toSeconds(),
-                        starting.getBeanFactory().getSingletonCount(),
-                        starting.getBeanFactory().getBeanDefinitionCount());
+                        Stream.of(names).filter(components::containsSingleton).count(),
+                        names.length);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.db.LostDatabase;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.boot.batch.autoconfigure.BatchTaskExecutor;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -23,6 +24,12 @@ class JobThreads extends SimpleAsyncTaskExecutor {
             return LogFields.inherited(() -> {
                 try {
                     job.run();
+                } catch (RuntimeException e) {
+                    // Without its database a job cannot record its own end, either. Its run is continued when the
+                    // database answers.
+                    if (!LostDatabase.isBehind(e)) {
+                        throw e;
+                    }
                 } finally {
                     going.decrementAndGet();
                 }

@@ -25,7 +25,7 @@ import org.springframework.stereotype.Component;
 public class SiteMeasuring {
 
     /** A thread that gets less of a processor measures this machine, and not the site. */
-    static final double PROCESSOR_SHARE_MIN = 0.05;
+    private static final double PROCESSOR_SHARE_MIN = 0.05;
 
     private static final Duration PROBE = Duration.ofMillis(200);
 
@@ -43,7 +43,10 @@ public class SiteMeasuring {
         this.lanes = lanes;
     }
 
-    /** Changes the share of a processor with which a measurement is trusted: 0 for tests, which run beside others. */
+    /**
+     * Changes the share of a processor, 0 to 1, below which a measurement is not trusted. For tests, which run beside others:
+     * 0 trusts every measurement.
+     */
     public void requireProcessorShare(double min) {
         processorShareMin = min;
     }

@@ -114,6 +114,8 @@ class OwnDocker(Docker):
             succeed(['apt-get', 'install', '-y', '--no-install-recommends', 'mmdebstrap'], {'DEBIAN_FRONTEND': 'noninteractive'})
         say('unpacks Docker')
         self.programs = self.unpacked('programs', ENGINE_PACKAGES, codename())
+        # Made at an installation. The engine needs it in the network of each container, for the names of the others.
+        (self.programs / 'usr/sbin/iptables').symlink_to('iptables-nft')
         clients = self.unpacked('clients', CLIENT_PACKAGES, SUITE)
         plugins = self.folder / 'client' / 'cli-plugins'
         plugins.mkdir(parents=True)
@@ -132,14 +134,14 @@ class OwnDocker(Docker):
         return self.folder / name
 
     def __enter__(self):
-        libraries = ':'.join(map(str, (self.programs / 'usr/lib').glob('*-linux-gnu')))
+        libraries = next((self.programs / 'usr/lib').glob('*-linux-gnu'))
         path = f'{self.programs}/usr/sbin:{self.programs}/usr/bin:/usr/sbin:/usr/bin:/sbin:/bin'
         self.links_before = links()
         command = ['dockerd', '--data-root', self.folder / 'data', '--exec-root', self.folder / 'exec']
         command += ['--host', self.environment['DOCKER_HOST'], '--pidfile', self.folder / 'pid']
         # The machine's packet filter and settings stay as they are. Builds use the machine's own network.
         command += ['--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false']
-        self.daemon = begin(command, self.folder / 'log', env={'PATH': path, 'LD_LIBRARY_PATH': libraries})
+        self.daemon = begin(command, self.folder / 'log', env={'PATH': path, 'LD_LIBRARY_PATH': str(libraries), 'XTABLES_LIBDIR': str(libraries / 'xtables')})
         try:
             wait_for(self.answers, START_SECONDS, 'the Docker engine')
         except BaseException:

@@ -561,6 +561,9 @@ public final class Lane implements AutoCloseable {
         RemoteException closed = new RemoteException(Reason.LOST, "the lane to " + site + " was closed");
         channels.forEach(sftp -> sftp.pipeline().die(closed));
         leaving.forEach(sftp -> sftp.pipeline().die(closed));
+        // NB: the session alone would wait for a lock that a stuck write holds, perhaps until TCP gives the connection
+        // up.
+        session.getIoSession().close(true);
         session.close(true);
     }
 

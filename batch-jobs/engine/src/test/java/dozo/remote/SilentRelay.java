@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.ConnectException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
@@ -35,7 +36,10 @@ public final class SilentRelay implements AutoCloseable {
 
     public SilentRelay(SiteAddress site) throws IOException {
         this.site = site;
-        listening = new ServerSocket(0, 10, InetAddress.ofLiteral("127.0.0.1"));
+        listening = new ServerSocket();
+        // Small, so that writes are stuck soon after the relay has stopped to read.
+        listening.setReceiveBufferSize(64 << 10);
+        listening.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0), 10);
         Thread.ofVirtual().start(() -> {
             try {
                 while (true) {

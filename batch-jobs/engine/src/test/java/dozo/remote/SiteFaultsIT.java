@@ -14,9 +14,12 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyPair;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -330,6 +333,49 @@ class SiteFaultsIT {
     @Test
     void aLinkThatTakesNothingAnyMoreIsNoticedWithinHalfAMinute() throws Exception {
         noticedWithinHalfAMinute(SilentRelay::freeze, sftp -> put(sftp, FilePath.of("large"), 64 << 20));
+    }
+
+    /** To close one must not wait for what is stuck in it: nobody would look at the others meanwhile. */
+    @Test
+    void severalLinksThatTakeNothingAnyMoreAreNoticedWithinAMinute() throws Exception {
+        try (LoopbackSite site = site();
+                SilentRelay relay = new SilentRelay(site.address());
+                Lanes lanes = Lanes.to(relay.address(), 3)) {
+            // What eight channels have on its way does not fit into the buffers of a connection.
+            lanes.want(3, 8);
+            Set<Lane> all = new HashSet<>();
+            await().atMost(Duration.ofMinutes(1)).until(() -> {
+                all.add(lanes.next());
+                return all.size() == 3 && all.stream().allMatch(lane -> lane.channels() == 8);
+            });
+            List<CompletableFuture<RemoteException>> failures = new ArrayList<>();
+            CountDownLatch under = new CountDownLatch(24);
+            for (Lane lane : all) {
+                for (int number = 0; number < 8; number++) {
+                    RemoteFile file = lane.sftp().create(FilePath.of("file" + failures.size()));
+                    CompletableFuture<RemoteException> failure = new CompletableFuture<>();
+                    failures.add(failure);
+                    Thread.ofVirtual()
+                            .start(() -> failure.complete(failureOf(() -> {
+                                byte[] piece = new byte[32 << 10];
+                                for (long at = 0; ; at++) {
+                                    file.write(at % 100 * piece.length, piece, 0, piece.length);
+                                    if (at == 100) {
+                                        under.countDown();
+                                    }
+                                }
+                            })));
+                }
+            }
+            under.await();
+
+            relay.freeze();
+
+            for (CompletableFuture<RemoteException> failure : failures) {
+                assertThat(failure.get(60, TimeUnit.SECONDS).reason()).isEqualTo(Reason.LOST);
+            }
+            await().atMost(Duration.ofMinutes(1)).until(() -> all.stream().noneMatch(Lane::isOpen));
+        }
     }
 
     @Test

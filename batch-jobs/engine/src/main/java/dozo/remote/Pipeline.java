@@ -322,9 +322,12 @@ final class Pipeline {
         blocks.release(BLOCKS_MAX * 1024);
     }
 
-    /** Closes an idle channel, so that the site has room for another. */
+    /**
+     * Closes an idle channel, so that the site has room for another. Does not wait until the connection takes the packet: it may
+     * be stuck, and callers hold the lock of a lane.
+     */
     void giveUp() {
-        channel.close(false);
+        Thread.ofVirtual().name("close a channel").start(() -> channel.close(false));
     }
 
     private void failUnanswered(RemoteException reason) {

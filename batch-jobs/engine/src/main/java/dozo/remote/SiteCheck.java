@@ -100,7 +100,7 @@ public record SiteCheck(
         }
 
         /** Reports to waiting threads that the check has failed. */
-        public void fail(Exception e) {
+        public void fail(Throwable e) {
             foldsNames.completeExceptionally(e);
             syncsAtOnce.completeExceptionally(e);
             unpacksTar.completeExceptionally(e);

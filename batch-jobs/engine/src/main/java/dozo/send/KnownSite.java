@@ -92,7 +92,7 @@ public final class KnownSite {
         FutureTask<SiteCheck> check = new FutureTask<>(() -> {
             try {
                 return look.look(early);
-            } catch (RemoteException | InterruptedException | RuntimeException e) {
+            } catch (Throwable e) {
                 early.fail(e);
                 throw e;
             }

@@ -94,8 +94,9 @@ final class SiteListing {
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                     return;
-                } catch (IOException | RuntimeException e) {
-                    failure.compareAndSet(null, e);
+                } catch (Throwable e) {
+                    // Also an Error: the caller waits for every folder.
+                    failure.compareAndSet(null, e instanceof Exception failed ? failed : new IllegalStateException(e));
                 }
                 foldersLeft.decrementAndGet();
             }

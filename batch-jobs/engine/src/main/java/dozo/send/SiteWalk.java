@@ -97,8 +97,9 @@ final class SiteWalk {
                 } catch (InterruptedException e) {
                     failure.compareAndSet(null, e);
                     Thread.currentThread().interrupt();
-                } catch (IOException | RuntimeException e) {
-                    failure.compareAndSet(null, e);
+                } catch (Throwable e) {
+                    // Also an Error: the caller waits for every folder.
+                    failure.compareAndSet(null, e instanceof Exception failed ? failed : new IllegalStateException(e));
                 }
                 if (foldersLeft.decrementAndGet() == 0 || failure.get() != null) {
                     listed.countDown();

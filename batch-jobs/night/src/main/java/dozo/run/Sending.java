@@ -169,8 +169,9 @@ class Sending {
             try {
                 Result result = site.of(flow, sender -> send(sender, claim));
                 return new Sent(claim, result, null);
-            } catch (Exception e) {
-                return new Sent(claim, null, e);
+            } catch (Throwable e) {
+                // Also an Error: the run waits for every unit.
+                return new Sent(claim, null, e instanceof Exception failed ? failed : new IllegalStateException(e));
             } finally {
                 watch.ended(flow.run());
             }

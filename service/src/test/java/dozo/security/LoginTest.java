@@ -305,10 +305,17 @@ class LoginTest {
         log.start();
         Logger logger = (Logger) LoggerFactory.getLogger("dozo.security.Refusals");
         logger.addAppender(log);
+        List<String> said = new ArrayList<>();
         try {
-            from("192.0.2.20", RunningService.basic("ta\nnaka\"", "guess"), "/api/v1/me");
-            from("192.0.2.21", "Bearer dozo_nothing", "/api/v1/me");
-            from("192.0.2.22", RunningService.basic("tanaka", PASSWORD), "/api/v1/users");
+            var _ = from("192.0.2.20", RunningService.basic("ta\nnaka\"", "guess"), "/api/v1/me");
+            var _ = from("192.0.2.21", "Bearer dozo_nothing", "/api/v1/me");
+            var _ = from("192.0.2.22", RunningService.basic("tanaka", PASSWORD), "/api/v1/users");
+            while (from("192.0.2.23", RunningService.basic("suzuki", "guess"), "/api/v1/me")
+                            .status()
+                    != 429) {
+                // The wait grows with each guess.
+            }
+            said.add(log.list.getLast().getFormattedMessage());
             for (int i = 0; i < 40; i++) {
                 var _ = send(
                         HttpClient.newHttpClient(),
@@ -318,9 +325,11 @@ class LoginTest {
             logger.detachAppender(log);
         }
 
+        assertThat(said).as("too many requests").containsExactly("refused login from 192.0.2.23 user \"suzuki\"");
         List<String> lines =
                 log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
         assertThat(lines)
+                .filteredOn(line -> !line.contains("192.0.2.23"))
                 .contains(
                         "refused login from 192.0.2.20 user \"ta?naka?\"",
                         "refused token from 192.0.2.21 user \"\"",
@@ -334,8 +343,8 @@ class LoginTest {
         assertThat(lines).allMatch(line -> ("INFO  Refusals               " + line).matches(filter));
     }
 
-    private void from(String address, String authorization, String path) {
-        service.askAsWith(authorization, "GET", path, null, "X-Forwarded-For", address);
+    private Answer from(String address, String authorization, String path) {
+        return service.askAsWith(authorization, "GET", path, null, "X-Forwarded-For", address);
     }
 
     /** Begins to post a form. */
@@ -413,6 +422,10 @@ class LoginTest {
                         .asString())
                 .isEqualTo("password");
         assertThat(put(change.formatted(PASSWORD, "tanaka's new password"))
+                        .at("/errors/0/field")
+                        .asString())
+                .isEqualTo("password");
+        assertThat(put(change.formatted(PASSWORD, "Password1234"))
                         .at("/errors/0/field")
                         .asString())
                 .isEqualTo("password");

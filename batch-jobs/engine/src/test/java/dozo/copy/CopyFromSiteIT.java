@@ -28,6 +28,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import org.apache.sshd.sftp.server.SftpFileSystemAccessor;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 import org.apache.sshd.sftp.server.SftpSubsystemProxy;
@@ -222,11 +223,28 @@ class CopyFromSiteIT extends CopyTest {
         }
     }
 
+    /** In ranges, by several channels. */
     @ParameterizedTest
-    @ValueSource(longs = {-1, Long.MIN_VALUE, Long.MAX_VALUE, (16L << 40) + 1})
-    void aSizeThatNoFileHasIsAFinding(long bytes) throws Exception {
-        Files.writeString(source.resolve("huge"), "small");
-        Files.writeString(source.resolve("other"), "other");
+    @ValueSource(longs = {1, 65 << 20, 70 << 20})
+    void aLargeFileIsWhatReadingItGivesWhateverItsSizeIs(long bytes) throws Exception {
+        byte[] content = new byte[66 << 20];
+        new SplittableRandom(bytes).nextBytes(content);
+        Files.write(source.resolve("large"), content);
+        try (LoopbackSite site = LoopbackSite.embedded(folder.resolve("sshd"), root, 0, sayingOf("large", bytes))) {
+            Progress end = copy(site, TWO_LANES);
+
+            if (end.complete()) {
+                assertThat(findings).isEmpty();
+                assertThat(back.resolve("large")).hasBinaryContent(content);
+            } else {
+                assertThat(findings).extracting(Finding::path).containsExactly(FilePath.of("large"));
+                assertThat(back.resolve("large")).doesNotExist();
+            }
+        }
+    }
+
+    /** Returns an SFTP server that says a wrong size of files with this name. */
+    private static SftpSubsystemFactory sayingOf(String name, long bytes) {
         SftpSubsystemFactory lying = new SftpSubsystemFactory();
         lying.setFileSystemAccessor(new SftpFileSystemAccessor() {
             @Override
@@ -234,11 +252,19 @@ class CopyFromSiteIT extends CopyTest {
                     SftpSubsystemProxy subsystem, Path file, String view, LinkOption... options) throws IOException {
                 Map<String, Object> facts =
                         new HashMap<>(SftpFileSystemAccessor.super.readFileAttributes(subsystem, file, view, options));
-                facts.computeIfPresent("size", (_, real) -> file.endsWith("huge") ? bytes : real);
+                facts.computeIfPresent("size", (_, real) -> file.endsWith(name) ? bytes : real);
                 return facts;
             }
         });
-        try (LoopbackSite site = LoopbackSite.embedded(folder.resolve("sshd"), root, 0, lying)) {
+        return lying;
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-1, Long.MIN_VALUE, Long.MAX_VALUE, (16L << 40) + 1})
+    void aSizeThatNoFileHasIsAFinding(long bytes) throws Exception {
+        Files.writeString(source.resolve("huge"), "small");
+        Files.writeString(source.resolve("other"), "other");
+        try (LoopbackSite site = LoopbackSite.embedded(folder.resolve("sshd"), root, 0, sayingOf("huge", bytes))) {
             assertThat(copy(site, TWO_LANES).complete()).isFalse();
         }
         assertThat(findings).singleElement().satisfies(finding -> {

@@ -10,7 +10,6 @@ import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -28,9 +27,8 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
  * Runs test classes until their queue is empty. {@code ./dozo test} starts a few workers. Maven
  * would run one module after the other, and wait at the end of each for its longest class.
  *
- * <p>The queue is a folder with an empty file for each class, named {@code NUMBER-KIND-CLASS}: the worker that deletes it
- * runs the class. A worker takes classes of its own kind first, so that few workers load and compile what only one kind
- * needs. The result of a class is a file of its name with a line {@code SECONDS TESTS FAILED SKIPPED CPU} and what
+ * <p>The queue is a folder with an empty file for each class, named {@code NUMBER-CLASS}: the worker that deletes it
+ * runs the class. The result of a class is a file of its name with a line {@code SECONDS TESTS FAILED SKIPPED CPU} and what
  * it started, and one with the failures. CPU is in seconds, of this process and of all that it started if the kernel
  * accounts for them in a group.
  */
@@ -46,16 +44,16 @@ public final class TestWorker {
 
     private TestWorker() {}
 
-    /** Arguments: the queue, the folder for results, the folder for failures, the pipe for progress lines, the kind. */
+    /** Arguments: the queue, the folder for results, the folder for failures, the pipe for progress lines. */
     public static void main(String[] arguments) throws IOException {
         Path queue = Path.of(arguments[0]);
         Path results = Path.of(arguments[1]);
         Path failures = Path.of(arguments[2]);
         try (LauncherSession session = LauncherFactory.openSession();
                 PrintWriter progress = new PrintWriter(arguments[3])) {
-            for (String name : names(queue, arguments[4])) {
+            for (String name : names(queue)) {
                 if (claim(queue.resolve(name))) {
-                    run(session.getLauncher(), name.substring(name.lastIndexOf('-') + 1), results, failures, progress);
+                    run(session.getLauncher(), name.substring(name.indexOf('-') + 1), results, failures, progress);
                 }
             }
         }
@@ -63,12 +61,9 @@ public final class TestWorker {
         System.exit(0);
     }
 
-    private static List<String> names(Path queue, String kind) throws IOException {
+    private static List<String> names(Path queue) throws IOException {
         try (Stream<Path> files = Files.list(queue)) {
-            return files.map(file -> file.getFileName().toString())
-                    .sorted(Comparator.comparing((String name) -> !name.contains("-" + kind + "-"))
-                            .thenComparing(name -> name))
-                    .toList();
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
         }
     }
 

@@ -395,14 +395,16 @@ public class RestoreQueue implements SmartLifecycle {
      */
     private boolean isTriedAgain(KeptRestore kept, Begun now, Exception e) {
         RemoteException lost = Failure.cause(e, RemoteException.class);
-        boolean answered = kept.state() == RestoreState.RUNNING || now.restore.firstByteAt() != null;
+        boolean brought = now.restore.firstByteAt() != null;
+        boolean answered = brought || kept.state() == RestoreState.RUNNING;
         if (kept.drill()
                 || lost == null
                 || !(lost.reason() == Reason.LOST || (answered && lost.reason() == Reason.UNREACHABLE))) {
             return false;
         }
         Away since = away;
-        if (since == null || since.id != kept.id()) {
+        // What has brought content was back, and is lost anew.
+        if (since == null || since.id != kept.id() || brought) {
             since = new Away(kept.id(), System.nanoTime());
             away = since;
             LOG.warn("restore {} waits for its site: {}", kept.id(), lost.getMessage());

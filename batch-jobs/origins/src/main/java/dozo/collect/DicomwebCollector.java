@@ -185,7 +185,7 @@ class DicomwebCollector implements Collector {
 
     /** Returns the failed delivery of an item. Throws if the trouble affects all items. */
     private static Delivery failed(Offer offer, DeliveryException e) throws OriginException {
-        if (Orthanc.endsAll(e.trouble())) {
+        if (Orthanc.ENDS_ALL.contains(e.trouble())) {
             throw unusable(e);
         }
         List<Remark> missing = Remark.of(List.of(Item.of("study " + offer.item(), offer.item(), e)));

@@ -1,9 +1,8 @@
 package dozo.source.delivery;
 
-import dozo.source.http.Answer;
-import dozo.source.http.Connections;
-import dozo.source.http.HttpFailure;
 import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.time.ZonedDateTime;
@@ -72,22 +71,11 @@ public final class Asking implements AutoCloseable {
     /**
      * Sends one request, without a retry.
      *
-     * @param what names the request in messages
      * @throws DeliveryException if there is no answer, or only part of one
      */
-    public <T> T once(String what, Connections.Request asked, Connections.Reading<T> reading)
+    public <T> T once(Connections.Request asked, Connections.Reading<T> reading)
             throws IOException, InterruptedException {
-        try {
-            return http.exchange(asked, reading);
-        } catch (HttpFailure e) {
-            Trouble trouble = switch (e.kind()) {
-                case UNREACHABLE -> Trouble.UNREACHABLE;
-                case STALLED -> Trouble.STALLED;
-                case DROPPED -> Trouble.DROPPED;
-                case TOO_LARGE -> Trouble.TOO_LARGE;
-            };
-            throw new DeliveryException(trouble, what + ": " + e.getMessage(), e);
-        }
+        return http.exchange(asked, reading);
     }
 
     /** Returns the exception for an error answer. */
@@ -107,6 +95,11 @@ public final class Asking implements AutoCloseable {
             }
         };
         return new DeliveryException(trouble, message, null, retryAfter(answer));
+    }
+
+    /** Encodes any text as a segment of a request's path, or as a value in its query. */
+    public static String segment(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
     private @Nullable Duration retryAfter(Answer answer) {

@@ -68,7 +68,7 @@ public final class Changes {
             try {
                 patience.ask(attempt);
             } catch (DeliveryException e) {
-                if (Orthanc.endsAll(e.trouble()) || patience.isOver()) {
+                if (Orthanc.ENDS_ALL.contains(e.trouble()) || patience.isOver()) {
                     throw e;
                 }
                 if (e.trouble() != Trouble.GONE) {

@@ -1,6 +1,5 @@
-package dozo.source.http;
+package dozo.source.delivery;
 
-import dozo.source.http.HttpFailure.Kind;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
@@ -49,10 +48,11 @@ public final class Connections implements AutoCloseable {
     /**
      * A request.
      *
+     * @param what names it in messages; nothing secret, nothing about a patient
      * @param posted the body of a POST; null for a GET
      */
     public record Request(
-            URI uri, Map<String, String> headers, @Nullable String posted) {}
+            String what, URI uri, Map<String, String> headers, @Nullable String posted) {}
 
     /** Reads an answer. */
     @FunctionalInterface
@@ -100,7 +100,7 @@ public final class Connections implements AutoCloseable {
     /**
      * Sends one request, without a retry. Nothing reads from the connection after this method returns.
      *
-     * @throws HttpFailure if there is no answer, or only part of one
+     * @throws DeliveryException if there is no answer, or only part of one
      * @throws IOException if {@code reading} throws one
      * @throws InterruptedException if interrupted; the connection is closed
      */
@@ -108,7 +108,7 @@ public final class Connections implements AutoCloseable {
         HttpUriRequestBase request = request(asked);
         CompletableFuture<T> read = new CompletableFuture<>();
         // NB: on a separate thread, because a blocking socket read ignores interruption and the caller must not.
-        threads.execute(() -> read(request, reading, read));
+        threads.execute(() -> read(asked.what(), request, reading, read));
         try {
             return read.get();
         } catch (ExecutionException e) {
@@ -134,9 +134,10 @@ public final class Connections implements AutoCloseable {
 
     // Everything thrown, including an Error, must reach the waiting caller.
     @SuppressWarnings("CatchingUnchecked")
-    private <T> void read(HttpUriRequestBase request, Reading<T> reading, CompletableFuture<T> read) {
-        try (ClassicHttpResponse response = open(request)) {
-            Answer answer = new Answer(request, response, stall, watch);
+    private <T> void read(
+            String what, HttpUriRequestBase request, Reading<T> reading, CompletableFuture<T> read) {
+        try (ClassicHttpResponse response = open(what, request)) {
+            Answer answer = new Answer(what, request, response, stall, watch);
             T value = reading.of(answer);
             answer.finish();
             read.complete(value);
@@ -145,23 +146,25 @@ public final class Connections implements AutoCloseable {
         }
     }
 
-    private ClassicHttpResponse open(HttpUriRequestBase request) throws HttpFailure {
+    private ClassicHttpResponse open(String what, HttpUriRequestBase request) throws DeliveryException {
         try {
             return http.executeOpen(null, request, null);
         } catch (IOException e) {
-            throw failure(e);
+            throw failure(what, e);
         }
     }
 
     /** NB: names only the cause's class, because its text may contain the request's path. */
-    private static HttpFailure failure(IOException cause) {
+    private static DeliveryException failure(String what, IOException cause) {
         String kind = cause.getClass().getSimpleName();
         return switch (cause) {
             case ConnectTimeoutException _, ConnectException _, UnknownHostException _, NoRouteToHostException _ ->
-                new HttpFailure(Kind.UNREACHABLE, "no connection: " + kind);
-            case SSLException _ -> new HttpFailure(Kind.UNREACHABLE, "no connection: " + kind);
-            case InterruptedIOException _ -> new HttpFailure(Kind.STALLED, "no answer within the time limit");
-            default -> new HttpFailure(Kind.DROPPED, "connection closed: " + kind);
+                new DeliveryException(Trouble.UNREACHABLE, "%s: no connection: %s".formatted(what, kind));
+            case SSLException _ ->
+                new DeliveryException(Trouble.UNREACHABLE, "%s: no connection: %s".formatted(what, kind));
+            case InterruptedIOException _ ->
+                new DeliveryException(Trouble.STALLED, what + ": no answer within the time limit");
+            default -> new DeliveryException(Trouble.DROPPED, "%s: connection closed: %s".formatted(what, kind));
         };
     }
 

@@ -1,12 +1,12 @@
 package dozo.source.flywheel;
 
+import dozo.source.delivery.Answer;
 import dozo.source.delivery.Asking;
+import dozo.source.delivery.Connections;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
 import dozo.source.delivery.Trouble;
-import dozo.source.delivery.Answer;
-import dozo.source.delivery.Connections;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

@@ -5,15 +5,15 @@ import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
-import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Experiments;
 import dozo.registry.Guess;
-import dozo.registry.Hint;
 import dozo.registry.Hint.Kind;
+import dozo.registry.Hint;
 import dozo.registry.Refusal;
 import dozo.registry.Scanners;
-import dozo.registry.SourcePlaces;
 import dozo.registry.SourcePlaces.SourceFolder;
+import dozo.registry.SourcePlaces;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicomweb.Spool;
 import dozo.source.dicomweb.Uid;
@@ -298,7 +298,7 @@ public class Suggestions {
         if (scanner == null) {
             return null;
         }
-        if (!isCode(scanner)) {
+        if (!Code.isCode(scanner)) {
             hints.add(new Hint(Kind.STATION_NOT_A_CODE, scanner));
             return null;
         }
@@ -328,21 +328,12 @@ public class Suggestions {
     /** Returns {@code Galan-3T} for {@code Galan 3T}; the unchanged name if no code can be made of it. */
     private static String asCode(String station) {
         String plain = Normalizer.normalize(station, Normalizer.Form.NFKC);
-        if (isCode(station) || plain.chars().anyMatch(c -> c < ' ' || c > '~')) {
+        if (Code.isCode(station) || plain.chars().anyMatch(c -> c < ' ' || c > '~')) {
             return station;
         }
         String code = NOT_IN_CODES.matcher(plain).replaceAll("-");
         code = EDGES.matcher(code).replaceAll("");
-        return isCode(code) ? code : station;
-    }
-
-    private static boolean isCode(String text) {
-        try {
-            Code.checked("scanner", text);
-            return true;
-        } catch (Refusal none) {
-            return false;
-        }
+        return Code.isCode(code) ? code : station;
     }
 
     /** Leaves out days in the future. */

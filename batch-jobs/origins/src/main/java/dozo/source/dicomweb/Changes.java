@@ -1,6 +1,6 @@
 package dozo.source.dicomweb;
 
-import dozo.source.delivery.Asking;
+import dozo.source.delivery.Connections;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.Patience;
@@ -64,7 +64,7 @@ public final class Changes {
         /**
          * NB: a failure for one study does not stop the delivery of others; a deleted study has nothing to deliver.
          */
-        private void ask(Asking.Attempt<Boolean> attempt) throws IOException, InterruptedException {
+        private void ask(Connections.Attempt<Boolean> attempt) throws IOException, InterruptedException {
             try {
                 patience.ask(attempt);
             } catch (DeliveryException e) {

@@ -1,7 +1,6 @@
 package dozo.source.dicomweb;
 
 import dozo.source.delivery.Answer;
-import dozo.source.delivery.Asking;
 import dozo.source.delivery.Connections;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
@@ -70,13 +69,18 @@ public final class Orthanc implements AutoCloseable {
     private static final int SEARCHES_MAX = 3;
 
     private static final int CHANGES = 1_000;
+
+    /** All others are changes of patients, deletions, or consequences of these. */
+    private static final Map<String, Kind> CHANGED = Map.of(
+            "NewStudy", Kind.STUDY, "StableStudy", Kind.STUDY, "NewSeries", Kind.SERIES, "NewInstance", Kind.INSTANCE);
+
     private static final int MD5_LENGTH = 32;
     private static final int NOTE_BYTES_MAX = 1_024;
     private static final Pattern ID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{8}){4}");
     private static final JsonMapper JSON = new JsonMapper();
 
     private final Server server;
-    private final Asking asking;
+    private final Connections http;
 
     /**
      * What a search returns about a study.
@@ -121,12 +125,12 @@ public final class Orthanc implements AutoCloseable {
 
     public Orthanc(Server server, Limits limits, Pause pause, InstantSource clock) {
         this.server = server;
-        this.asking = new Asking(limits, pause, clock);
+        this.http = new Connections(limits, pause, clock);
     }
 
     @Override
     public void close() {
-        asking.close();
+        http.close();
     }
 
     /**
@@ -216,7 +220,7 @@ public final class Orthanc implements AutoCloseable {
         List<Integer> counts = list(
                 "the count of instances",
                 "%s/studies?StudyInstanceUID=%s&includefield=%s"
-                        .formatted(DICOMWEB, Asking.segment(studyUid), NUMBER_OF_INSTANCES),
+                        .formatted(DICOMWEB, Connections.segment(studyUid), NUMBER_OF_INSTANCES),
                 DICOM_JSON,
                 // NB: a UID with a wildcard also finds other studies.
                 study -> value(study, STUDY_INSTANCE_UID).asString("").equals(studyUid)
@@ -304,18 +308,10 @@ public final class Orthanc implements AutoCloseable {
         JsonNode feed = tree("the changes", "/changes?since=%d&limit=%d".formatted(since, CHANGES));
         List<Change> changes = new ArrayList<>();
         for (JsonNode told : feed.path("Changes")) {
-            String id = told.path("ID").asString("");
-            switch (told.path("ChangeType").asString("")) {
-                case "NewStudy", "StableStudy" -> changes.add(new Change(Kind.STUDY, id));
-                case "NewSeries" -> changes.add(new Change(Kind.SERIES, id));
-                case "NewInstance" -> changes.add(new Change(Kind.INSTANCE, id));
-                default -> {
-                    // Changes of patients, deletions, and consequences of the other changes.
-                }
+            Kind kind = CHANGED.get(told.path("ChangeType").asString(""));
+            if (kind != null) {
+                changes.add(new Change(kind, id(told.path("ID"))));
             }
-        }
-        for (Change change : changes) {
-            checkId(change.id());
         }
         return feed(changes, feed);
     }
@@ -434,7 +430,7 @@ public final class Orthanc implements AutoCloseable {
         }
         Connections.Request request =
                 new Connections.Request(what, URI.create(server.base() + path), headers, posted);
-        return asking.persist(() -> asking.once(request, answer -> {
+        return http.persist(() -> http.exchange(request, answer -> {
             checkStatus(what, answer);
             try (InputStream body = answer.body(bytesMax)) {
                 return reading.of(answer, body);
@@ -449,7 +445,7 @@ public final class Orthanc implements AutoCloseable {
             throw new DeliveryException(Trouble.REFUSED, message);
         }
         if (answer.status() != 200) {
-            throw asking.refusal(message, answer);
+            throw http.refusal(message, answer);
         }
     }
 
@@ -474,13 +470,9 @@ public final class Orthanc implements AutoCloseable {
 
     private static String id(JsonNode node) throws DeliveryException {
         String id = node.asString("");
-        checkId(id);
-        return id;
-    }
-
-    private static void checkId(String id) throws DeliveryException {
         if (!ID.matcher(id).matches()) {
             throw new DeliveryException(Trouble.UNPARSED, "an entry without a valid id");
         }
+        return id;
     }
 }

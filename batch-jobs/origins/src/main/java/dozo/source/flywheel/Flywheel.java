@@ -1,7 +1,6 @@
 package dozo.source.flywheel;
 
 import dozo.source.delivery.Answer;
-import dozo.source.delivery.Asking;
 import dozo.source.delivery.Connections;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
@@ -17,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -47,8 +45,7 @@ public final class Flywheel implements AutoCloseable {
     private final ApiKey key;
     private final Set<String> storageHosts;
     private final InstantSource clock;
-    private final Asking asking;
-    private final AtomicLong requests = new AtomicLong();
+    private final Connections http;
 
     /** Receives an entry of a list. */
     @FunctionalInterface
@@ -70,17 +67,12 @@ public final class Flywheel implements AutoCloseable {
         this.key = key;
         this.storageHosts = Set.copyOf(storageHosts);
         this.clock = clock;
-        this.asking = new Asking(limits, pause, clock);
-    }
-
-    /** Returns how many requests were sent. */
-    public long requests() {
-        return requests.get();
+        this.http = new Connections(limits, pause, clock);
     }
 
     @Override
     public void close() {
-        asking.close();
+        http.close();
     }
 
     /** Returns whether Flywheel answers at all. Sends one request, without a retry. */
@@ -136,11 +128,11 @@ public final class Flywheel implements AutoCloseable {
      * @param filter in Flywheel's syntax, or null
      */
     void all(String path, @Nullable String filter, Taker taker) throws IOException, InterruptedException {
-        String query = "?limit=" + PAGE + (filter == null ? "" : "&filter=" + Asking.segment(filter));
+        String query = "?limit=" + PAGE + (filter == null ? "" : "&filter=" + Connections.segment(filter));
         String idField = path.equals("/files") ? "file_id" : "_id";
         String last = null;
         for (int page = 0; page < PAGES_MAX; page++) {
-            String asked = path + query + (last == null ? "" : "&after_id=" + Asking.segment(last));
+            String asked = path + query + (last == null ? "" : "&after_id=" + Connections.segment(last));
             List<JsonNode> entries = Answers.entries(path, get(asked));
             if (entries.isEmpty()) {
                 return;
@@ -158,11 +150,11 @@ public final class Flywheel implements AutoCloseable {
     }
 
     /**
-     * Retries as {@link Asking} does. If the key is refused, it is checked and the attempt is made once more: the key
+     * Retries as {@link Connections} does. If the key is refused, it is checked and the attempt is made once more: the key
      * may be valid for everything else.
      */
-    <T> T persist(Asking.Attempt<T> attempt) throws IOException, InterruptedException {
-        return asking.persist(() -> {
+    <T> T persist(Connections.Attempt<T> attempt) throws IOException, InterruptedException {
+        return http.persist(() -> {
             try {
                 return attempt.once();
             } catch (DeliveryException e) {
@@ -170,7 +162,7 @@ public final class Flywheel implements AutoCloseable {
                     throw e;
                 }
                 checkKey();
-                asking.await(1, null);
+                http.await(1, null);
                 return attempt.once();
             }
         });
@@ -219,8 +211,7 @@ public final class Flywheel implements AutoCloseable {
         if (range != null) {
             headers.put("Range", range);
         }
-        requests.incrementAndGet();
-        return asking.once(new Connections.Request(path, uri, headers, null), answer -> {
+        return http.exchange(new Connections.Request(path, uri, headers, null), answer -> {
             if (answer.status() / 100 != 2) {
                 String error = new String(whole(answer, ERROR_BYTES_MAX), StandardCharsets.UTF_8);
                 return new Reply<>(answer, null, error);
@@ -251,7 +242,7 @@ public final class Flywheel implements AutoCloseable {
 
     private DeliveryException refusal(String path, Reply<?> told) {
         String message = "%s: %d %s".formatted(path, told.answer().status(), message(told.error()));
-        return asking.refusal(message.strip(), told.answer());
+        return http.refusal(message.strip(), told.answer());
     }
 
     /** Returns the server's message; HTML from a proxy before it is left out. */

@@ -1,7 +1,7 @@
 package dozo.source.flywheel;
 
 import dozo.file.Digest;
-import dozo.source.delivery.Asking;
+import dozo.source.delivery.Connections;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.ListedFile;
 import dozo.source.delivery.Trouble;
@@ -53,6 +53,6 @@ public record HeldFile(
 
     /** Returns the path of its bytes below {@code /api}. */
     String path() {
-        return "/%s/%s/files/%s".formatted(container.level().plural(), container.id(), Asking.segment(name));
+        return "/%s/%s/files/%s".formatted(container.level().plural(), container.id(), Connections.segment(name));
     }
 }

@@ -261,7 +261,7 @@ class DicomwebCollector implements Collector {
         List<String> legal = modalities.stream()
                 .filter(each -> each.matches("[A-Z0-9_]{1,16}"))
                 .toList();
-        return legal.contains("MR") || legal.isEmpty() ? (legal.isEmpty() ? null : "MR") : legal.getFirst();
+        return legal.contains("MR") ? "MR" : legal.stream().findFirst().orElse(null);
     }
 
     private static @Nullable LocalDate day(String text) {

@@ -116,12 +116,12 @@ class FlywheelCollector implements Collector {
         } catch (IOException e) {
             throw new Refusal("secretFile", "the key file %s cannot be read", Terms.shown(file));
         } catch (IllegalArgumentException e) {
-            throw new Refusal(
-                    "secretFile", "the key in %s cannot be used: %s", Terms.shown(file), String.valueOf(e.getMessage()));
+            String why = String.valueOf(e.getMessage());
+            throw new Refusal("secretFile", "the key in %s cannot be used: %s", Terms.shown(file), why);
         }
         // An http:// address requests plain HTTP as clearly as __force_insecure in the key.
         ApiKey sent = key.overPlainHttp(terms.address()).orElse(key);
-        if (!isOf(sent.base(), terms.address())) {
+        if (!sent.isFor(terms.address()) || !isPlain(terms.address())) {
             throw new Refusal(
                     "address",
                     "the key in %s is for another address; expected its https://HOST or https://HOST:PORT",
@@ -130,14 +130,8 @@ class FlywheelCollector implements Collector {
         return sent;
     }
 
-    private static boolean isOf(URI base, URI address) {
-        int usual = "https".equals(address.getScheme()) ? 443 : 80;
-        return base.getScheme().equals(address.getScheme())
-                && base.getHost().equalsIgnoreCase(address.getHost())
-                && base.getPort() == (address.getPort() < 0 ? usual : address.getPort())
-                && PATHS.contains(address.getPath())
-                && address.getRawQuery() == null
-                && address.getRawUserInfo() == null;
+    private static boolean isPlain(URI address) {
+        return PATHS.contains(address.getPath()) && address.getRawQuery() == null && address.getRawUserInfo() == null;
     }
 
     /** Throws if Flywheel no longer answers: the failure then affects all items, not only this one. */

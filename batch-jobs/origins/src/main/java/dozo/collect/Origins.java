@@ -239,6 +239,7 @@ public class Origins {
     }
 
     private int write(String name, Terms terms) {
+        Path secret = terms.secretFile();
         return jdbc.sql("""
                         insert into origin (name, kind, address, secret_file, storage_hosts, spool, project_id, automatic, active,
                                             patterns, ready, updated_at)
@@ -253,7 +254,7 @@ public class Origins {
                 .param("name", name)
                 .param("kind", terms.kind().word())
                 .param("address", terms.address().toString())
-                .param("secret", terms.secretFile() == null ? null : FilePath.rawBytes(terms.secretFile()), Types.BINARY)
+                .param("secret", secret == null ? null : FilePath.rawBytes(secret), Types.BINARY)
                 .param("hosts", terms.storageHosts().toArray(String[]::new))
                 .param("spool", FilePath.rawBytes(terms.spool()))
                 .param("project", terms.project() == null ? null : project("project", terms.project()), Types.INTEGER)

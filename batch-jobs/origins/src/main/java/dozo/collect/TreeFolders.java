@@ -193,7 +193,8 @@ class TreeFolders {
                     Ledger.SYSTEM,
                     "arrival.bound",
                     experiments.find(each.experiment()).orElseThrow().name(),
-                    Arrivals.details(origin.name(), each.item(), "proposal", "experiment, registered with this folder"));
+                    Arrivals.details(
+                            origin.name(), each.item(), "proposal", "experiment, registered with this folder"));
         }
     }
 

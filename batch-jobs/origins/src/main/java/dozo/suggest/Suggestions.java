@@ -32,7 +32,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -70,9 +70,6 @@ public class Suggestions {
     private final InstantSource clock;
     private final ZoneId zone;
     private final Looks looks = new Looks();
-
-    /** The project of a booking; null if it is not in sight. */
-    private record Booked(@Nullable String project) {}
 
     public Suggestions(
             JdbcClient jdbc,
@@ -254,15 +251,12 @@ public class Suggestions {
 
     /** Returns the project given by the booking or by the folder's place; none if the two differ. */
     private @Nullable String project(Sight sight, SourceFolder place, FolderFacts evidence, List<Hint> hints) {
-        List<Booked> booked = booked(sight, evidence);
-        if (booked.stream().anyMatch(each -> each.project == null)) {
+        List<Optional<String>> booked = booked(sight, evidence);
+        if (booked.stream().anyMatch(Optional::isEmpty)) {
             hints.add(Hint.of(Kind.BOOKED_ELSEWHERE));
             return null;
         }
-        Set<String> said = booked.stream()
-                .map(Booked::project)
-                .filter(Objects::nonNull)
-                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> said = booked.stream().flatMap(Optional::stream).collect(Collectors.toCollection(TreeSet::new));
         if (said.isEmpty()) {
             return one(place.projects(), Kind.SEVERAL_PROJECTS, hints);
         }
@@ -273,7 +267,8 @@ public class Suggestions {
         return one(said, Kind.SEVERAL_PROJECTS, hints);
     }
 
-    private List<Booked> booked(Sight sight, FolderFacts evidence) {
+    /** Returns the projects of the folder's bookings; empty for those that are not in sight. */
+    private List<Optional<String>> booked(Sight sight, FolderFacts evidence) {
         return jdbc.sql("""
                         select distinct case when in_sight(:seen, p.code) then p.code end as project
                         from booking b join project p using (project_id)
@@ -282,7 +277,7 @@ public class Suggestions {
                 .param("seen", sight.seen())
                 .param("studies", evidence.studies().toArray(String[]::new))
                 .param("accessions", evidence.accessions().toArray(String[]::new))
-                .query((row, n) -> new Booked(row.getString("project")))
+                .query((row, n) -> Optional.ofNullable(row.getString("project")))
                 .list();
     }
 

@@ -43,8 +43,8 @@ public final class Answer {
     }
 
     /**
-     * Returns the body; to be called once. Its reads throw a {@link DeliveryException} if it stalls, ends too early, or is
-     * longer than the limit.
+     * Returns the body; to be called once. Its reads throw a {@link DeliveryException} if it stalls, ends too early, or
+     * is longer than the limit.
      *
      * @param bytesMax the longest body that is read
      */

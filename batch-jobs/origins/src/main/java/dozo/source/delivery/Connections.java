@@ -38,8 +38,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Connections to servers for reading (ADR 0044): HTTP/1.1, without redirects, cookies or decoding. The reading thread
- * copies an answer's bytes from the socket into the caller's array. Every answer has a time limit; a failure that may be
- * temporary is retried a few times by {@link #persist} only. Safe for use by several threads.
+ * copies an answer's bytes from the socket into the caller's array. Every answer has a time limit; only
+ * {@link #persist} retries. Safe for use by several threads.
  */
 public final class Connections implements AutoCloseable {
 

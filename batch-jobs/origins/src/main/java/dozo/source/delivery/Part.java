@@ -16,7 +16,7 @@ public final class Part {
 
     private static final int COPY_BYTES = 1 << 17;
 
-    /** Data is synced in steps of this size, so that syncing overlaps with other downloads. A multiple of the copies. */
+    /** Data is synced in steps of this size, so that syncing overlaps with other downloads; a multiple of the copies. */
     private static final int SYNC_BYTES = 1 << 24;
 
     private final Path path;

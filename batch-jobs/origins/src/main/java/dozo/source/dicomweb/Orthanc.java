@@ -335,8 +335,8 @@ public final class Orthanc implements AutoCloseable {
     }
 
     private String text(String what, String path, long bytesMax) throws IOException, InterruptedException {
-        return ask(what, path, "*/*", null, bytesMax, (answer, body) -> new String(body.readAllBytes(), StandardCharsets.US_ASCII))
-                .strip();
+        byte[] text = ask(what, path, "*/*", null, bytesMax, (answer, body) -> body.readAllBytes());
+        return new String(text, StandardCharsets.US_ASCII).strip();
     }
 
     /**
@@ -414,7 +414,8 @@ public final class Orthanc implements AutoCloseable {
     }
 
     /**
-     * Sends a request, follows no redirects, and retries until it succeeds, fails permanently, or has used up its tries.
+     * Sends a request, follows no redirects, and retries until it succeeds, fails permanently, or has used up its
+     * tries.
      *
      * @param what names the request in messages: nothing about a patient, so not the path, which may contain any text
      * @param posted the body of a POST; null for a GET

@@ -93,21 +93,15 @@ public final class Spool {
                 .collect(Collectors.toSet());
         int patients = Math.max(named.size(), told.parts());
         if (patients > 1) {
-            remarks.add(new Item(
-                    "study " + study,
-                    study,
-                    Trouble.TWO_PATIENTS,
-                    "contains instances of %d patients; all are kept".formatted(patients)));
+            String message = "contains instances of %d patients; all are kept".formatted(patients);
+            remarks.add(new Item("study " + study, study, Trouble.TWO_PATIENTS, message));
         }
         for (Delivered.Entry place : delivered.places()) {
-            Note.of(place)
-                    .conflict()
-                    .ifPresent(conflict -> remarks.add(new Item(
-                            place.path().toString(),
-                            study,
-                            conflict,
-                            "same UID as another instance with different %s; both are kept"
-                                    .formatted(conflict == Trouble.OTHER_PIXELS ? "pixels" : "values in its header"))));
+            Note.of(place).conflict().ifPresent(conflict -> {
+                String other = conflict == Trouble.OTHER_PIXELS ? "pixels" : "values in its header";
+                String message = "same UID as another instance with different %s; both are kept".formatted(other);
+                remarks.add(new Item(place.path().toString(), study, conflict, message));
+            });
         }
         for (Instance instance : told.instances()) {
             if (!instance.hasPlainUids()) {
@@ -115,11 +109,8 @@ public final class Spool {
             }
         }
         for (Delivered.Entry place : delivered.besides(told.instances())) {
-            remarks.add(new Item(
-                    place.path().toString(),
-                    study,
-                    Trouble.NOT_TOLD,
-                    "Orthanc no longer lists this instance; the local file is kept"));
+            String message = "Orthanc no longer lists this instance; the local file is kept";
+            remarks.add(new Item(place.path().toString(), study, Trouble.NOT_TOLD, message));
         }
         return remarks;
     }

@@ -121,9 +121,9 @@ public final class Flywheel implements AutoCloseable {
     }
 
     /**
-     * Passes on every entry of a list, which is read page by page. Each page starts after the last id of the page before,
-     * so additions and deletions meanwhile shift nothing. The list ends with an empty page: a short one may be due to
-     * the server's own limit.
+     * Passes on every entry of a list, which is read page by page. Each page starts after the last id of the page
+     * before, so additions and deletions meanwhile shift nothing. The list ends with an empty page: a short one may be
+     * due to the server's own limit.
      *
      * @param filter in Flywheel's syntax, or null
      */
@@ -150,8 +150,8 @@ public final class Flywheel implements AutoCloseable {
     }
 
     /**
-     * Retries as {@link Connections} does. If the key is refused, it is checked and the attempt is made once more: the key
-     * may be valid for everything else.
+     * Retries as {@link Connections} does. If the key is refused, it is checked and the attempt is made once more: the
+     * key may be valid for everything else.
      */
     <T> T persist(Connections.Attempt<T> attempt) throws IOException, InterruptedException {
         return http.persist(() -> {
@@ -205,7 +205,7 @@ public final class Flywheel implements AutoCloseable {
     private <T> Reply<T> send(URI uri, String path, @Nullable String range, Connections.Reading<T> reading)
             throws IOException, InterruptedException {
         Map<String, String> headers = new HashMap<>();
-        if (isOurs(uri)) {
+        if (key.isFor(uri)) {
             headers.put("Authorization", key.authorization());
         }
         if (range != null) {
@@ -224,20 +224,6 @@ public final class Flywheel implements AutoCloseable {
         try (InputStream body = answer.body(bytesMax)) {
             return body.readAllBytes();
         }
-    }
-
-    private boolean isOurs(URI uri) {
-        URI base = key.base();
-        return base.getScheme().equals(uri.getScheme())
-                && base.getHost().equalsIgnoreCase(uri.getHost())
-                && base.getPort() == port(uri);
-    }
-
-    private static int port(URI uri) {
-        if (uri.getPort() >= 0) {
-            return uri.getPort();
-        }
-        return "https".equals(uri.getScheme()) ? 443 : 80;
     }
 
     private DeliveryException refusal(String path, Reply<?> told) {
@@ -268,7 +254,7 @@ public final class Flywheel implements AutoCloseable {
             throw new DeliveryException(Trouble.REDIRECTED, path + ": redirect without a valid address");
         }
         boolean known = to.getHost() != null && storageHosts.contains(to.getHost());
-        if (!isOurs(to) && !(known && "https".equals(to.getScheme()))) {
+        if (!key.isFor(to) && !(known && "https".equals(to.getScheme()))) {
             throw new DeliveryException(
                     Trouble.REDIRECTED,
                     "%s: redirect to host %s, which is not an allowed storage host"

@@ -100,10 +100,7 @@ public final class Spool {
     }
 
     private static Item notTold(Delivered.Entry place) {
-        return new Item(
-                place.path().toString(),
-                place.id(),
-                Trouble.NOT_TOLD,
-                "Flywheel no longer lists this file; the local file is kept");
+        String message = "Flywheel no longer lists this file; the local file is kept";
+        return new Item(place.path().toString(), place.id(), Trouble.NOT_TOLD, message);
     }
 }

@@ -53,7 +53,7 @@ public final class ItemFolder implements Closeable {
         /**
          * Returns the reconciliation of the item.
          *
-         * @param unread what the origin does not let us list
+         * @param unread what else is missing, for example because it cannot be listed
          */
         public Reconciliation reconciled(String item, String label, Collection<Item> unread, List<Item> remarks) {
             return new Reconciliation(

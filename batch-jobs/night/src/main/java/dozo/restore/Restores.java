@@ -9,11 +9,14 @@ import dozo.file.Problem;
 import dozo.file.Selection;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
+import dozo.ledger.Sight;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -40,18 +43,19 @@ public class Restores {
     /** The maximum number of restores that wait or run. */
     static final int OPEN_MAX = 100;
 
-    private static final RowMapper<KeptRestore> RESTORE = Rows.of(KeptRestore.class);
-
     private static final String SELECT = """
-            select r.*, r.restore_id as id, r.manifest_no as manifest, p.code as project, p.code || '/' || e.code as experiment,
-                   s.name as site, d.restore_id is not null as drill
-            from restore r join experiment e using (experiment_id) join project p using (project_id) join site s using (site_id)
-            left join drill d on d.restore_id = r.restore_id
+            select r.*, p.code as project, p.code || '/' || e.code as experiment, m.sealed_at, s.name as site,
+                   d.restore_id is not null as drill, d.seconds, d.first_byte_seconds
+            from restore r join experiment e using (experiment_id) join project p using (project_id)
+            join manifest m using (experiment_id, manifest_no) join site s using (site_id) left join drill d using (restore_id)
             """;
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
     private final InstantSource clock;
+
+    /** The latest restore that this process began. It stays when it is over, for readers who saw it run just before. */
+    private volatile @Nullable BegunRestore latest;
 
     /** The state of a restore. */
     public enum RestoreState {
@@ -73,81 +77,11 @@ public class Restores {
         }
     }
 
-    /**
-     * A restore. Its counts are zero until it has ended; {@link RestoreQueue#find} knows its progress.
-     *
-     * @param paths with {@code patterns}: what is restored, see {@link #selection}
-     * @param folder without links
-     * @param entries files, folders and links that were found in the manifest
-     * @param bytes the size of its files
-     * @param message why it failed
-     * @param drill whether nobody needs the result: the folder is removed at the end
-     */
-    public record KeptRestore(
-            long id,
-            int experimentId,
-            String project,
-            String experiment,
-            int manifest,
-            List<byte[]> paths,
-            List<byte[]> patterns,
-            int siteId,
-            String site,
-            Path folder,
-            RestoreState state,
-            String requestedBy,
-            Instant requestedAt,
-            @Nullable Instant startedAt,
-            @Nullable Instant endedAt,
-            long entries,
-            long bytes,
-            long entriesVerified,
-            long bytesVerified,
-            long findings,
-            String message,
-            boolean drill) {
+    /** How far a restore is, or was at its end. */
+    record SoFar(Progress progress, long found) {
 
-        /** Returns what of the manifest is restored. */
-        public Selection selection() {
-            return new Selection(
-                    paths.stream().map(FilePath::of).toList(),
-                    patterns.stream().map(PathPattern::of).toList());
-        }
-
-        KeptRestore at(SoFar now) {
-            Progress progress = now.progress();
-            return new KeptRestore(
-                    id,
-                    experimentId,
-                    project,
-                    experiment,
-                    manifest,
-                    paths,
-                    patterns,
-                    siteId,
-                    site,
-                    folder,
-                    state,
-                    requestedBy,
-                    requestedAt,
-                    startedAt,
-                    endedAt,
-                    progress.entries(),
-                    progress.bytes(),
-                    progress.entriesVerified(),
-                    progress.bytesVerified(),
-                    now.found(),
-                    message,
-                    drill);
-        }
+        static final SoFar NOTHING = new SoFar(new Progress(0, 0, false, 0, 0, 0, 0), 0);
     }
-
-    /**
-     * How far a restore is, or was at its end.
-     *
-     * @param found the number of findings
-     */
-    public record SoFar(Progress progress, long found) {}
 
     /**
      * How long a drill took, by a clock that nobody sets.
@@ -156,8 +90,9 @@ public class Restores {
      */
     record Took(double seconds, @Nullable Double firstByteSeconds) {}
 
-    /** An entry that was not brought back. */
-    public record KeptFinding(int number, FilePath path, Problem reason, String message) {}
+    /** Something that could not be restored; the path is relative to the folder. {@code pathBytes} is the exact name. */
+    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
+    public record RestoreFinding(int number, Problem reason, String path, byte[] pathBytes, String message) {}
 
     public Restores(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
@@ -168,35 +103,12 @@ public class Restores {
     /**
      * Adds a restore to the queue.
      *
-     * @param folder without links
-     * @throws Refusal if too many wait, or an open restore fills this folder, one inside it or one above it
+     * @param folder without links; of a drill a scratch folder that does not exist yet
+     * @throws Refusal if too many wait, an open restore fills this folder, one inside it or one above it, or it is a
+     *     drill, and another one of the project has not ended
      */
     @Transactional
     KeptRestore add(
-            Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
-        return add(experiment, manifest, selection, site, folder, false, actor);
-    }
-
-    /**
-     * Adds a drill to the queue.
-     *
-     * @param folder a scratch folder that does not exist yet
-     * @throws Refusal if too many wait, or a drill of the project has not ended
-     */
-    @Transactional
-    KeptRestore addDrill(
-            Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
-        jdbc.sql(SELECT + "where r.ended_at is null and d.restore_id is not null and p.code = :project limit 1")
-                .param("project", experiment.project())
-                .query(RESTORE)
-                .optional()
-                .ifPresent(open -> {
-                    throw drillOpen(open.id(), experiment.project());
-                });
-        return add(experiment, manifest, selection, site, folder, true, actor);
-    }
-
-    private KeptRestore add(
             Experiment experiment,
             Manifest manifest,
             Selection selection,
@@ -204,14 +116,18 @@ public class Restores {
             Path folder,
             boolean drill,
             String actor) {
+        if (drill) {
+            refuseOpenDrill(experiment.project());
+        }
         List<KeptRestore> open = jdbc.sql(SELECT + "where r.ended_at is null order by r.restore_id")
-                .query(RESTORE)
+                .query(mapper())
                 .list();
         if (open.size() >= OPEN_MAX) {
             throw Refusal.conflict("restore", "%d restores are waiting already; try again later", OPEN_MAX);
         }
         open.stream()
-                .filter(other -> other.folder().startsWith(folder) || folder.startsWith(other.folder()))
+                .filter(other ->
+                        other.target().startsWith(folder) || folder.startsWith(other.target()))
                 .findFirst()
                 .ifPresent(other -> {
                     throw Refusal.conflict(
@@ -249,11 +165,37 @@ public class Restores {
         return added;
     }
 
-    Optional<KeptRestore> find(long id) {
+    /** Refuses a drill while another one of the project waits or runs. */
+    public void refuseOpenDrill(String project) {
+        openDrill(project).ifPresent(id -> {
+            throw Refusal.conflict("project", "drill %d of project %s has not ended yet", id, project);
+        });
+    }
+
+    /** Returns the number of the drill of a project that waits or runs. */
+    public Optional<Long> openDrill(String project) {
+        return jdbc.sql(SELECT + "where r.ended_at is null and d.restore_id is not null and p.code = :project limit 1")
+                .param("project", project)
+                .query(mapper())
+                .optional()
+                .map(KeptRestore::id);
+    }
+
+    private Optional<KeptRestore> find(long id) {
         return jdbc.sql(SELECT + "where r.restore_id = :id")
                 .param("id", id)
-                .query(RESTORE)
+                .query(mapper())
                 .optional();
+    }
+
+    /** Returns a restore of an experiment. Drills are not among them. */
+    public Optional<KeptRestore> find(Experiment experiment, long id) {
+        return find(id).filter(kept -> !kept.drill() && kept.experiment().equals(experiment.name()));
+    }
+
+    /** Returns a visible drill. */
+    public Optional<KeptRestore> drill(Sight sight, long id) {
+        return find(id).filter(kept -> kept.drill() && sight.sees(kept.project()));
     }
 
     /**
@@ -266,18 +208,49 @@ public class Restores {
                           and (d.restore_id is null or r.state = 'RUNNING'
                                or not exists (select from run where kind <> 'scrub' and state = 'RUNNING'))
                         order by r.state = 'WAITING', d.restore_id is not null, r.restore_id limit 1
-                        """).query(RESTORE).optional();
+                        """).query(mapper()).optional();
     }
 
     /** Returns at most {@code limit} restores of an experiment before one, the latest first. Drills are not among them. */
-    List<KeptRestore> page(int experimentId, long before, int limit) {
-        return jdbc.sql(
-                        SELECT
-                                + "where r.experiment_id = :experiment and d.restore_id is null and r.restore_id < :before order by r.restore_id desc limit :limit")
-                .param("experiment", experimentId)
+    public List<KeptRestore> page(Experiment experiment, long before, int limit) {
+        return jdbc.sql(SELECT + """
+                        where r.experiment_id = :experiment and d.restore_id is null and r.restore_id < :before
+                        order by r.restore_id desc limit :limit
+                        """)
+                .param("experiment", experiment.id())
                 .param("before", before)
                 .param("limit", limit)
-                .query(RESTORE)
+                .query(mapper())
+                .list();
+    }
+
+    /**
+     * Returns at most {@code limit} visible drills before one, the latest first.
+     *
+     * @param project null: of all projects
+     */
+    public List<KeptRestore> drills(Sight sight, @Nullable String project, long before, int limit) {
+        return jdbc.sql(SELECT + """
+                        where d.restore_id < :before and in_sight(:seen, p.code) and (:project::text is null or p.code = :project)
+                        order by d.restore_id desc limit :limit
+                        """)
+                .param("before", before)
+                .param("seen", sight.seen())
+                .param("project", project)
+                .param("limit", limit)
+                .query(mapper())
+                .list();
+    }
+
+    /** Returns at most {@code limit} drills that restored everything from a site, the latest first. */
+    public List<KeptRestore> measured(int siteId, int limit) {
+        return jdbc.sql(SELECT + """
+                        where r.site_id = :site and r.state = 'COMPLETE' and d.first_byte_seconds is not null
+                        order by d.restore_id desc limit :limit
+                        """)
+                .param("site", siteId)
+                .param("limit", limit)
+                .query(mapper())
                 .list();
     }
 
@@ -285,16 +258,77 @@ public class Restores {
      * Returns at most {@code limit} findings, after a number, of a restore that has ended, in the order they were
      * found.
      */
-    public List<KeptFinding> findings(long id, int after, int limit) {
+    public List<RestoreFinding> findings(long id, int after, int limit) {
         return jdbc.sql("""
-                        select *, finding_no as number from restore_finding where restore_id = :id and finding_no > :after
+                        select * from restore_finding where restore_id = :id and finding_no > :after
                         order by finding_no limit :limit
                         """)
                 .param("id", id)
                 .param("after", after)
                 .param("limit", limit)
-                .query(Rows.of(KeptFinding.class))
+                .query((row, n) -> new RestoreFinding(
+                        row.getInt("finding_no"),
+                        Problem.valueOf(row.getString("reason")),
+                        FilePath.render(row.getBytes("path")),
+                        row.getBytes("path"),
+                        row.getString("message")))
                 .list();
+    }
+
+    Optional<BegunRestore> latest() {
+        return Optional.ofNullable(latest);
+    }
+
+    void began(BegunRestore now) {
+        latest = now;
+    }
+
+    /** NB: progress is asked for before the query, so that no connection waits for it. */
+    private RowMapper<KeptRestore> mapper() {
+        BegunRestore begun = latest;
+        SoFar now = begun == null || (begun.over && !begun.ended) ? null : begun.soFar();
+        return (row, n) -> {
+            boolean goesOn = row.getTimestamp("ended_at") == null;
+            return restore(row, goesOn && begun != null && begun.id == row.getLong("restore_id") ? now : null);
+        };
+    }
+
+    /** @param now null: what was recorded */
+    private static KeptRestore restore(ResultSet row, @Nullable SoFar now) throws SQLException {
+        List<byte[]> paths = List.of((byte[][]) row.getArray("paths").getArray());
+        List<byte[]> patterns = List.of((byte[][]) row.getArray("patterns").getArray());
+        byte[] only = !patterns.isEmpty() || paths.size() > 1 ? null : paths.isEmpty() ? new byte[0] : paths.getFirst();
+        byte[] folder = row.getBytes("folder");
+        Progress counts = now == null ? null : now.progress;
+        return new KeptRestore(
+                row.getLong("restore_id"),
+                row.getString("experiment"),
+                row.getString("project"),
+                row.getInt("manifest_no"),
+                row.getTimestamp("sealed_at").toInstant(),
+                only == null ? null : FilePath.render(only),
+                only,
+                paths.stream().map(FilePath::render).toList(),
+                paths,
+                patterns.stream().map(FilePath::render).toList(),
+                patterns,
+                row.getString("site"),
+                FilePath.render(folder),
+                folder,
+                row.getBoolean("drill"),
+                RestoreState.valueOf(row.getString("state")),
+                row.getString("requested_by"),
+                row.getTimestamp("requested_at").toInstant(),
+                Rows.instant(row, "started_at"),
+                Rows.instant(row, "ended_at"),
+                counts == null ? row.getLong("entries") : counts.entries(),
+                counts == null ? row.getLong("bytes") : counts.bytes(),
+                counts == null ? row.getLong("entries_verified") : counts.entriesVerified(),
+                counts == null ? row.getLong("bytes_verified") : counts.bytesVerified(),
+                now == null ? row.getLong("findings") : now.found,
+                row.getString("message"),
+                (Double) row.getObject("seconds"),
+                (Double) row.getObject("first_byte_seconds"));
     }
 
     /** Marks a restore as running; returns false if it has ended in the meantime. */
@@ -333,11 +367,6 @@ public class Restores {
                 Map.of(going.drill() ? "drill" : "restore", id));
     }
 
-    /** Returns the refusal of a drill while another one of the project waits or runs. */
-    public static Refusal drillOpen(long id, String project) {
-        return Refusal.conflict("project", "drill %d of project %s has not ended yet", id, project);
-    }
-
     static Refusal hasEnded(long id) {
         return Refusal.conflict("restore", "restore %d has ended", id);
     }
@@ -357,17 +386,17 @@ public class Restores {
      * Records the result of a restore. If it has ended already, nothing is changed.
      *
      * @param took null: not a drill, or not run to its end
-     * @param findings at most {@link #FINDINGS_MAX} of the {@code found} ones
+     * @param findings at most the first {@link #FINDINGS_MAX}
      */
     @Transactional
     void end(
             long id,
             RestoreState state,
             String message,
-            Progress progress,
+            SoFar at,
             @Nullable Took took,
-            long found,
             List<Finding> findings) {
+        Progress progress = at.progress;
         int ended = jdbc.sql("""
                         update restore set state = :state, message = :message, entries = :entries, bytes = :bytes,
                             entries_verified = :entriesVerified, bytes_verified = :bytesVerified, findings = :found,
@@ -380,7 +409,7 @@ public class Restores {
                 .param("bytes", progress.bytes())
                 .param("entriesVerified", progress.entriesVerified())
                 .param("bytesVerified", progress.bytesVerified())
-                .param("found", found)
+                .param("found", at.found)
                 .param("now", Timestamp.from(clock.instant()))
                 .param("id", id)
                 .update();
@@ -410,7 +439,7 @@ public class Restores {
         detail.put("state", state);
         detail.put("entries_verified", progress.entriesVerified());
         detail.put("bytes_verified", progress.bytesVerified());
-        detail.put("findings", found);
+        detail.put("findings", at.found);
         if (took != null) {
             detail.put("seconds", took.seconds);
         }
@@ -430,7 +459,7 @@ public class Restores {
                 "site",
                 restore.site()));
         if (!restore.drill()) {
-            told.put("folder", Digest.ofContent(FilePath.rawBytes(restore.folder())));
+            told.put("folder", Digest.ofContent(restore.folderBytes()));
         }
         Selection selection = restore.selection();
         if (!selection.isAll()) {

@@ -2,7 +2,6 @@ package dozo.restore;
 
 import dozo.copy.Copy.Finding;
 import dozo.copy.Restore;
-import dozo.restore.Restores.SoFar;
 import dozo.restore.Restores.Took;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,9 +43,5 @@ final class BegunRestore {
             }
             found++;
         }
-    }
-
-    SoFar soFar() {
-        return new SoFar(restore.progress(), found);
     }
 }

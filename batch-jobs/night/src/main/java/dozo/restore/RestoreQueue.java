@@ -23,13 +23,11 @@ import dozo.registry.Sites.Site;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.restore.Restores.RestoreState;
-import dozo.restore.Restores.SoFar;
 import dozo.restore.Restores.Took;
 import dozo.source.OpenFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Executors;
@@ -64,6 +62,8 @@ public class RestoreQueue implements SmartLifecycle {
 
     /** How long a running restore may take to stop when the process ends. */
     private static final long LEAVING_SECONDS = 25;
+
+    private static final Progress NONE = new Progress(0, 0, false, 0, 0, 0, 0);
 
     private static final Logger LOG = LoggerFactory.getLogger(RestoreQueue.class);
 
@@ -127,7 +127,8 @@ public class RestoreQueue implements SmartLifecycle {
                 throw unfit.get();
             }
         } catch (IOException e) {
-            throw new Refusal("folder", "%s cannot be read: %s", TargetFolder.shown(target), String.valueOf(e.getMessage()));
+            throw new Refusal(
+                    "folder", "%s cannot be read: %s", TargetFolder.shown(target), String.valueOf(e.getMessage()));
         }
         KeptRestore added = restores.add(experiment, manifest, selection, site, target, false, actor);
         underWay().filter(now -> now.drill).ifPresent(now -> {
@@ -175,7 +176,7 @@ public class RestoreQueue implements SmartLifecycle {
                             now.stopped = true;
                             now.thread.interrupt();
                         },
-                        () -> restores.end(id, RestoreState.STOPPED, "", SoFar.NOTHING, null, List.of()));
+                        () -> restores.end(id, RestoreState.STOPPED, "", NONE, null));
     }
 
     @Override
@@ -220,13 +221,10 @@ public class RestoreQueue implements SmartLifecycle {
 
     private void work() {
         try {
-            Optional<KeptRestore> next = mayBegin() ? restores.next() : Optional.empty();
+            Optional<KeptRestore> next = next();
             while (next.isPresent()) {
                 work(next.get());
-                next = mayBegin() ? restores.next() : Optional.empty();
-                if (next.filter(kept -> isAway(kept.id())).isPresent()) {
-                    return;
-                }
+                next = next().filter(kept -> away == null || away.id != kept.id());
             }
         } catch (DataAccessException | TransactionException e) {
             LOG.warn("restores wait for the database: {}", e.getMessage());
@@ -236,12 +234,8 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    private boolean isAway(long id) {
-        return away != null && away.id == id;
-    }
-
-    private boolean mayBegin() {
-        return active.isHere() && !leaving;
+    private Optional<KeptRestore> next() {
+        return active.isHere() && !leaving ? restores.next() : Optional.empty();
     }
 
     private void work(KeptRestore kept) {
@@ -274,8 +268,7 @@ public class RestoreQueue implements SmartLifecycle {
             }
             if (end.isPresent()) {
                 End how = end.get();
-                SoFar at = new SoFar(how.progress, now.found);
-                restores.end(kept.id(), how.state, how.message, at, now.took, now.findings);
+                restores.end(kept.id(), how.state, how.message, how.progress, now);
                 LOG.info("restore {} ended: {} {}", kept.id(), how.state, how.message);
             } else if (now.putBack) {
                 restores.putBack(kept.id());
@@ -287,14 +280,14 @@ public class RestoreQueue implements SmartLifecycle {
     /** Ends a drill that no process works on: its process ended. A time with a gap in it would be no evidence. */
     private void breakOff(KeptRestore drill) {
         removed(drill);
-        restores.end(drill.id(), RestoreState.BROKEN_OFF, "", SoFar.NOTHING, null, List.of());
+        restores.end(drill.id(), RestoreState.BROKEN_OFF, "", NONE, null);
         LOG.info("drill {} of {} was broken off by the end of its process", drill.id(), drill.experiment());
     }
 
     /** Runs a restore. Empty: it has not ended, and a later process continues it. */
     private Optional<End> brought(KeptRestore kept, BegunRestore now) {
         try {
-            Progress progress = bring(kept, now);
+            Progress progress = kept.drill() ? rehearse(kept, now) : bring(kept.target(), kept, now);
             RestoreState state = progress.complete() && now.found == 0 ? RestoreState.COMPLETE : RestoreState.FINDINGS;
             return Optional.of(new End(state, "", progress));
         } catch (InterruptedException | IOException | RuntimeException e) {
@@ -340,10 +333,6 @@ public class RestoreQueue implements SmartLifecycle {
         return System.nanoTime() - since.sinceNanos < TimeUnit.SECONDS.toNanos(AWAY_SECONDS_MAX);
     }
 
-    private Progress bring(KeptRestore kept, BegunRestore now) throws IOException, InterruptedException {
-        return kept.drill() ? rehearse(kept, now) : bringTo(kept.target(), kept, now);
-    }
-
     private Progress rehearse(KeptRestore drill, BegunRestore now) throws IOException, InterruptedException {
         Path made = TargetFolder.makeScratch(drill.target());
         try (OpenFolder folder = OpenFolder.open(made)) {
@@ -375,7 +364,7 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    private Progress bringTo(Path target, KeptRestore kept, BegunRestore now) throws IOException, InterruptedException {
+    private Progress bring(Path target, KeptRestore kept, BegunRestore now) throws IOException, InterruptedException {
         if (!places.find(kept.project(), target).equals(target)) {
             throw new Refusal("folder", "%s now leads through a link to another folder", TargetFolder.shown(target));
         }

@@ -77,11 +77,7 @@ public class Restores {
         }
     }
 
-    /** How far a restore is, or was at its end. */
-    record SoFar(Progress progress, long found) {
-
-        static final SoFar NOTHING = new SoFar(new Progress(0, 0, false, 0, 0, 0, 0), 0);
-    }
+    private record Open(long restoreId, Path folder) {}
 
     /**
      * How long a drill took, by a clock that nobody sets.
@@ -119,21 +115,20 @@ public class Restores {
         if (drill) {
             refuseOpenDrill(experiment.project());
         }
-        List<KeptRestore> open = jdbc.sql(SELECT + "where r.ended_at is null order by r.restore_id")
-                .query(mapper())
+        List<Open> open = jdbc.sql("select restore_id, folder from restore where ended_at is null order by restore_id")
+                .query(Rows.of(Open.class))
                 .list();
         if (open.size() >= OPEN_MAX) {
             throw Refusal.conflict("restore", "%d restores are waiting already; try again later", OPEN_MAX);
         }
         open.stream()
-                .filter(other ->
-                        other.target().startsWith(folder) || folder.startsWith(other.target()))
+                .filter(other -> other.folder.startsWith(folder) || folder.startsWith(other.folder))
                 .findFirst()
                 .ifPresent(other -> {
                     throw Refusal.conflict(
                             "folder",
                             "restore %d writes to this folder, or to one inside or above it: wait until it has ended",
-                            other.id());
+                            other.restoreId);
                 });
         long id = jdbc.sql("""
                         insert into restore (experiment_id, manifest_no, paths, patterns, site_id, folder, requested_by, requested_at)
@@ -174,18 +169,20 @@ public class Restores {
 
     /** Returns the number of the drill of a project that waits or runs. */
     public Optional<Long> openDrill(String project) {
-        return jdbc.sql(SELECT + "where r.ended_at is null and d.restore_id is not null and p.code = :project limit 1")
-                .param("project", project)
-                .query(mapper())
-                .optional()
-                .map(KeptRestore::id);
+        return all(
+                        "where r.ended_at is null and d.restore_id is not null and p.code = :project",
+                        Map.of("project", project))
+                .stream()
+                .map(KeptRestore::id)
+                .findFirst();
+    }
+
+    private List<KeptRestore> all(String where, Map<String, ?> values) {
+        return jdbc.sql(SELECT + where).params(values).query(mapper()).list();
     }
 
     private Optional<KeptRestore> find(long id) {
-        return jdbc.sql(SELECT + "where r.restore_id = :id")
-                .param("id", id)
-                .query(mapper())
-                .optional();
+        return all("where r.restore_id = :id", Map.of("id", id)).stream().findFirst();
     }
 
     /** Returns a restore of an experiment. Drills are not among them. */
@@ -203,25 +200,20 @@ public class Restores {
      * begins during a backup, which it would slow down.
      */
     Optional<KeptRestore> next() {
-        return jdbc.sql(SELECT + """
+        return all("""
                         where r.ended_at is null
                           and (d.restore_id is null or r.state = 'RUNNING'
                                or not exists (select from run where kind <> 'scrub' and state = 'RUNNING'))
                         order by r.state = 'WAITING', d.restore_id is not null, r.restore_id limit 1
-                        """).query(mapper()).optional();
+                        """, Map.of()).stream().findFirst();
     }
 
     /** Returns at most {@code limit} restores of an experiment before one, the latest first. Drills are not among them. */
     public List<KeptRestore> page(Experiment experiment, long before, int limit) {
-        return jdbc.sql(SELECT + """
+        return all("""
                         where r.experiment_id = :experiment and d.restore_id is null and r.restore_id < :before
                         order by r.restore_id desc limit :limit
-                        """)
-                .param("experiment", experiment.id())
-                .param("before", before)
-                .param("limit", limit)
-                .query(mapper())
-                .list();
+                        """, Map.of("experiment", experiment.id(), "before", before, "limit", limit));
     }
 
     /**
@@ -244,14 +236,10 @@ public class Restores {
 
     /** Returns at most {@code limit} drills that restored everything from a site, the latest first. */
     public List<KeptRestore> measured(int siteId, int limit) {
-        return jdbc.sql(SELECT + """
+        return all("""
                         where r.site_id = :site and r.state = 'COMPLETE' and d.first_byte_seconds is not null
                         order by d.restore_id desc limit :limit
-                        """)
-                .param("site", siteId)
-                .param("limit", limit)
-                .query(mapper())
-                .list();
+                        """, Map.of("site", siteId, "limit", limit));
     }
 
     /**
@@ -286,20 +274,31 @@ public class Restores {
     /** NB: progress is asked for before the query, so that no connection waits for it. */
     private RowMapper<KeptRestore> mapper() {
         BegunRestore begun = latest;
-        SoFar now = begun == null || (begun.over && !begun.ended) ? null : begun.soFar();
-        return (row, n) -> {
-            boolean goesOn = row.getTimestamp("ended_at") == null;
-            return restore(row, goesOn && begun != null && begun.id == row.getLong("restore_id") ? now : null);
-        };
+        Progress now = begun == null || (begun.over && !begun.ended) ? null : begun.restore.progress();
+        return (row, n) -> begun != null
+                        && now != null
+                        && begun.id == row.getLong("restore_id")
+                        && row.getTimestamp("ended_at") == null
+                ? restore(row, now, begun.found)
+                : restore(row, recorded(row), row.getLong("findings"));
     }
 
-    /** @param now null: what was recorded */
-    private static KeptRestore restore(ResultSet row, @Nullable SoFar now) throws SQLException {
+    private static Progress recorded(ResultSet row) throws SQLException {
+        return new Progress(
+                row.getLong("entries"),
+                row.getLong("bytes"),
+                true,
+                row.getLong("entries_verified"),
+                row.getLong("bytes_verified"),
+                0,
+                0);
+    }
+
+    private static KeptRestore restore(ResultSet row, Progress progress, long findings) throws SQLException {
         List<byte[]> paths = List.of((byte[][]) row.getArray("paths").getArray());
         List<byte[]> patterns = List.of((byte[][]) row.getArray("patterns").getArray());
         byte[] only = !patterns.isEmpty() || paths.size() > 1 ? null : paths.isEmpty() ? new byte[0] : paths.getFirst();
         byte[] folder = row.getBytes("folder");
-        Progress counts = now == null ? null : now.progress;
         return new KeptRestore(
                 row.getLong("restore_id"),
                 row.getString("experiment"),
@@ -321,11 +320,11 @@ public class Restores {
                 row.getTimestamp("requested_at").toInstant(),
                 Rows.instant(row, "started_at"),
                 Rows.instant(row, "ended_at"),
-                counts == null ? row.getLong("entries") : counts.entries(),
-                counts == null ? row.getLong("bytes") : counts.bytes(),
-                counts == null ? row.getLong("entries_verified") : counts.entriesVerified(),
-                counts == null ? row.getLong("bytes_verified") : counts.bytesVerified(),
-                now == null ? row.getLong("findings") : now.found,
+                progress.entries(),
+                progress.bytes(),
+                progress.entriesVerified(),
+                progress.bytesVerified(),
+                findings,
                 row.getString("message"),
                 (Double) row.getObject("seconds"),
                 (Double) row.getObject("first_byte_seconds"));
@@ -385,18 +384,13 @@ public class Restores {
     /**
      * Records the result of a restore. If it has ended already, nothing is changed.
      *
-     * @param took null: not a drill, or not run to its end
-     * @param findings at most the first {@link #FINDINGS_MAX}
+     * @param now null: this process did not begin it
      */
     @Transactional
-    void end(
-            long id,
-            RestoreState state,
-            String message,
-            SoFar at,
-            @Nullable Took took,
-            List<Finding> findings) {
-        Progress progress = at.progress;
+    void end(long id, RestoreState state, String message, Progress progress, @Nullable BegunRestore now) {
+        long found = now == null ? 0 : now.found;
+        Took took = now == null ? null : now.took;
+        List<Finding> findings = now == null ? List.of() : now.findings;
         int ended = jdbc.sql("""
                         update restore set state = :state, message = :message, entries = :entries, bytes = :bytes,
                             entries_verified = :entriesVerified, bytes_verified = :bytesVerified, findings = :found,
@@ -409,7 +403,7 @@ public class Restores {
                 .param("bytes", progress.bytes())
                 .param("entriesVerified", progress.entriesVerified())
                 .param("bytesVerified", progress.bytesVerified())
-                .param("found", at.found)
+                .param("found", found)
                 .param("now", Timestamp.from(clock.instant()))
                 .param("id", id)
                 .update();
@@ -439,7 +433,7 @@ public class Restores {
         detail.put("state", state);
         detail.put("entries_verified", progress.entriesVerified());
         detail.put("bytes_verified", progress.bytesVerified());
-        detail.put("findings", at.found);
+        detail.put("findings", found);
         if (took != null) {
             detail.put("seconds", took.seconds);
         }

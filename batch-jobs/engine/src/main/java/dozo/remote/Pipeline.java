@@ -52,7 +52,8 @@ final class Pipeline {
     /** The longest answer that is accepted: OpenSSH itself never sends more than 256 KiB. */
     private static final int ANSWER_BYTES_MAX = (256 << 10) + 1024;
 
-    private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+    /** How long a site may take to open a channel, and for each of its first two answers there. */
+    static final Duration START_TIMEOUT = Duration.ofSeconds(30);
 
     /** How long a site may accept no data. {@link Lanes} closes a stuck lane earlier. */
     static final Duration WINDOW_TIMEOUT = Duration.ofMinutes(10);
@@ -236,6 +237,11 @@ final class Pipeline {
 
     Reply ask(Packet request) throws RemoteException, InterruptedException {
         return await(send(request));
+    }
+
+    /** Does the same with a limit, for a channel that {@link Lanes} cannot watch yet. */
+    Reply ask(Packet request, Duration timeout) throws RemoteException, InterruptedException {
+        return await(send(request), timeout);
     }
 
     Reply await(CompletableFuture<Reply> answer) throws RemoteException, InterruptedException {

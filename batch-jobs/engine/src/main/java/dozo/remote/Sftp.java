@@ -112,6 +112,12 @@ public final class Sftp {
     }
 
     static Sftp open(SiteAddress site, ClientSession session) throws RemoteException, InterruptedException {
+        return open(site, session, Pipeline.START_TIMEOUT);
+    }
+
+    /** Does the same with another limit for the answer to its first request. */
+    static Sftp open(SiteAddress site, ClientSession session, Duration answerMax)
+            throws RemoteException, InterruptedException {
         Pipeline pipeline = Pipeline.open(site.toString(), session);
         try {
             Reply hello = pipeline.hello();
@@ -127,7 +133,7 @@ public final class Sftp {
                         Reason.NO_SFTP, site + " offers SFTP version " + version + "; expected version 3 or later");
             }
             long before = System.nanoTime();
-            Limits limits = limits(pipeline, extensions);
+            Limits limits = limits(pipeline, extensions, answerMax);
             long roundTripNanos = System.nanoTime() - before;
             pipeline.roundTrip(roundTripNanos);
             return new Sftp(pipeline, site.rootPrefix(), extensions, limits, roundTripNanos);
@@ -142,12 +148,12 @@ public final class Sftp {
         pipeline.giveUp();
     }
 
-    private static Limits limits(Pipeline pipeline, Set<String> extensions)
+    private static Limits limits(Pipeline pipeline, Set<String> extensions, Duration answerMax)
             throws RemoteException, InterruptedException {
         if (!extensions.contains("limits@openssh.com")) {
             return new Limits(0, 0, 0);
         }
-        Reply reply = pipeline.ask(Packet.extended("limits@openssh.com"));
+        Reply reply = pipeline.ask(Packet.extended("limits@openssh.com"), answerMax);
         reply.expect(Packet.EXTENDED_REPLY);
         reply.uint64();
         return new Limits(reply.uint64(), reply.uint64(), reply.uint64());

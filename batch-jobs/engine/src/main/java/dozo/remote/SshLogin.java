@@ -214,7 +214,8 @@ final class SshLogin implements AutoCloseable {
         jump.ifPresent(SshLogin::close);
     }
 
-    private ClientSession session() throws RemoteException, InterruptedException {
+    /** Returns a new connection, logged in. */
+    ClientSession session() throws RemoteException, InterruptedException {
         AtomicBoolean otherHostKey = new AtomicBoolean();
         ClientSession session = connect(otherHostKey);
         try {

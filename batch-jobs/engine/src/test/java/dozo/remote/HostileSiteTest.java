@@ -32,6 +32,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarConstants;
+import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.signature.BuiltinSignatures;
@@ -384,6 +385,20 @@ class HostileSiteTest {
             assertThat(lane.sftp().lstat(FILE)).isEmpty();
 
             assertThat(TarFeed.pays(lane)).isTrue();
+        }
+    }
+
+    /** No lane is there yet that could be closed as silent. */
+    @Test
+    void aServerThatDoesNotAnswerTheFirstRequestIsGivenUp() throws Exception {
+        try (EvilSite mute = EvilSite.answering(temp, (type, id, bytes, out) -> {}, "limits@openssh.com");
+                SshLogin login = SshLogin.at(mute.address())) {
+            ClientSession session = login.session();
+
+            assertThatThrownBy(() -> Sftp.open(mute.address(), session, Duration.ofSeconds(1)))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.LOST))
+                    .hasMessageEndingWith("did not answer within 1 s");
         }
     }
 

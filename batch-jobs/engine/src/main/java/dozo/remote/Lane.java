@@ -153,7 +153,7 @@ public final class Lane implements AutoCloseable {
             for (Sftp sftp : List.copyOf(leaving)) {
                 if (!sftp.pipeline().isOpen() || (longAgo && sftp.idleNanos() >= idleNanos)) {
                     leaving.remove(sftp);
-                    sftp.giveUp();
+                    sftp.pipeline().giveUp();
                     bytesElsewhere.add(sftp.pipeline().bytesMoved());
                 }
             }
@@ -209,7 +209,10 @@ public final class Lane implements AutoCloseable {
     private void endWidening(Optional<Sftp> last, boolean allOpened) {
         lock.lock();
         try {
-            last.ifPresent(allOpened && (shells > 0 || noShell != null) ? channels::add : Sftp::giveUp);
+            last.ifPresent(
+                    allOpened && (shells > 0 || noShell != null)
+                            ? channels::add
+                            : sftp -> sftp.pipeline().giveUp());
             widening--;
             roomComesBefore = System.nanoTime() + ROOM_TIMEOUT.toNanos();
             changed.signalAll();
@@ -243,7 +246,7 @@ public final class Lane implements AutoCloseable {
 
     /** Returns the least time, in nanoseconds, that an answer has taken so far. */
     long roundTripNanos() {
-        return channels.stream().mapToLong(Sftp::roundTripNanos).min().orElseThrow();
+        return channels.stream().mapToLong(sftp -> sftp.channel().roundTripNanos()).min().orElseThrow();
     }
 
     /** Returns how long, in nanoseconds, the site has accepted none of the data being sent. */

@@ -328,6 +328,13 @@ final class Pipeline {
         blocks.release(BLOCKS_MAX * 1024);
     }
 
+    /** Ends the channel because of an answer that no honest site gives, and returns the failure. */
+    RemoteException protocol(String what) {
+        RemoteException odd = new RemoteException(Reason.PROTOCOL, what);
+        die(odd);
+        return odd;
+    }
+
     /**
      * Closes an idle channel, so that the site has room for another. Does not wait until the connection takes the packet: it may
      * be stuck, and callers hold the lock of a lane.

@@ -35,7 +35,7 @@ public final class RootMark {
     /** Returns the marks in the folders above the lane's root by their paths, the nearest first, as far as they can be read. */
     public static Map<String, UUID> above(Lane lane) throws RemoteException, InterruptedException {
         Map<String, UUID> marks = new LinkedHashMap<>();
-        FilePath folder = real(lane, lane.sftp().raw(FilePath.ROOT)).orElse(FilePath.ROOT);
+        FilePath folder = real(lane, lane.sftp().channel().raw(FilePath.ROOT)).orElse(FilePath.ROOT);
         while (!folder.isRoot()) {
             folder = folder.parent();
             String path = "/" + folder;
@@ -46,7 +46,7 @@ public final class RootMark {
 
     /** Returns the mark in another root of the same host, if that is a folder below the lane's root. */
     public static Optional<UUID> below(Lane lane, String root) throws RemoteException, InterruptedException {
-        Optional<FilePath> own = real(lane, lane.sftp().raw(FilePath.ROOT));
+        Optional<FilePath> own = real(lane, lane.sftp().channel().raw(FilePath.ROOT));
         Optional<FilePath> other = real(lane, root.getBytes(StandardCharsets.UTF_8));
         return own.isPresent()
                         && other.isPresent()

@@ -47,8 +47,8 @@ public final class SiteSync {
     }
 
     private static void run(Lane lane) throws RemoteException, InterruptedException {
-        if (lane.sftp().syncsAtOnce()) {
-            lane.sftp().syncAll(TIMEOUT);
+        if (lane.sftp().channel().syncsAtOnce()) {
+            lane.sftp().channel().syncAll(TIMEOUT);
             return;
         }
         CommandResult result = AtRoot.run(lane, "exec sync -f .", new byte[0], TIMEOUT);

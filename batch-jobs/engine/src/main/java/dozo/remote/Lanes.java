@@ -4,12 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
+import dozo.remote.Tuning.Shape;
 import java.time.Duration;
-import java.time.InstantSource;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +16,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -51,9 +49,6 @@ public final class Lanes implements AutoCloseable {
     /** Files open at once on a channel. This keeps enough requests in flight to hide a long round trip. */
     private static final int FILES_PER_CHANNEL = 64;
 
-    /** Feeds at once on a lane with several channels. */
-    private static final int FEEDS_FAR = 3;
-
     /** How long an answer may take if no other lane receives any: a site may sync gigabytes before it answers. */
     private static final long SILENCE_MAX_NANOS = TimeUnit.MINUTES.toNanos(10);
 
@@ -63,46 +58,32 @@ public final class Lanes implements AutoCloseable {
     /** A server takes at once what its windows allow. If it takes nothing for this long, the link is dead. */
     private static final long STUCK_MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-    /** The latest decisions that are kept. */
-    static final int DECISIONS_MAX = 200;
-
     /** The folders of one walk that may wait to be listed: their paths are in memory. */
     private static final int FOLDERS_WAITING_MAX = 200_000;
 
     /** After this time without use, nobody who was given a lane can be about to use it. */
     private static final Duration IDLE_MIN = Duration.ofMinutes(1);
 
-    /** In a measured second, at most this share of looks at lanes may find one without work. */
-    private static final double IDLE_LOOKS_SHARE = 0.25;
-
     private static final Duration WATCH_EVERY = Duration.ofMillis(200);
-    private static final long MEASURE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long PAUSE_FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long PAUSE_LONGEST_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final SiteAddress site;
-    private final int lanesMax;
-    private final @Nullable TuningStart start;
+    private final boolean tuned;
     private final long silenceAloneMaxNanos;
     private final long idleMinNanos;
-    private final InstantSource clock = InstantSource.system();
+    private final Tuner tuner;
+    private final Archives archives = new Archives(this);
     private final Semaphore files = new Semaphore(0, true);
-    private final Semaphore feeds = new Semaphore(0, true);
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
+    /** The lanes, and the channels on each, that are to be open. Written with the lock held. */
+    private volatile Shape wanted;
+
     // All guarded by the lock.
-    private int lanesWanted;
-    private int channels;
-    private @Nullable Tuning tuning;
     private int filesAllowed;
-    private int feedsAllowed;
-    private long bytesBefore;
-    private long nanosBefore;
     private long bytesOfClosed;
-    private int looks;
-    private int idleLooks;
-    private final Deque<TuningDecision> decisions = new ArrayDeque<>();
 
     /** Lanes that get no new work, and since when. */
     private final Map<Lane, Long> leaving = new LinkedHashMap<>();
@@ -160,10 +141,9 @@ public final class Lanes implements AutoCloseable {
             throw new IllegalArgumentException(lanesMax + " lanes with " + channels + " channels each");
         }
         this.site = site;
-        this.lanesMax = lanesMax;
-        this.lanesWanted = start != null ? LANES_FIRST : lanesMax;
-        this.channels = channels;
-        this.start = start;
+        this.tuned = start != null;
+        this.wanted = new Shape(tuned ? LANES_FIRST : lanesMax, channels);
+        this.tuner = new Tuner(start, lanesMax);
         this.silenceAloneMaxNanos = silenceAloneMax.toNanos();
         this.idleMinNanos = idleMin.toNanos();
         Thread.ofVirtual().name("watch lanes to " + site.host()).start(this::watch);
@@ -197,43 +177,25 @@ public final class Lanes implements AutoCloseable {
      * numbers are fixed.
      */
     public List<TuningDecision> decisions() {
-        lock.lock();
-        try {
-            return List.copyOf(decisions);
-        } finally {
-            lock.unlock();
-        }
+        return tuner.decisions();
     }
 
     /** Has each packet of these lanes checked. Call it before the first lane is used. */
     public Lanes checked(WriteCheck asked) {
-        lock.lock();
-        try {
+        return locked(() -> {
             check = asked;
             return this;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Returns the number of open lanes. */
     public int open() {
-        lock.lock();
-        try {
-            return open.size();
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> open.size());
     }
 
     /** Returns all lanes that are open now. */
     public List<Lane> all() {
-        lock.lock();
-        try {
-            return List.copyOf(open);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> List.copyOf(open));
     }
 
     /** Returns what each open lane has moved, sorted by lane number. */
@@ -265,46 +227,16 @@ public final class Lanes implements AutoCloseable {
      * archives do not {@linkplain TarFeed#pays pay}.
      */
     public Optional<TarFeed> tar(FilePath folder, Patience patience) throws RemoteException, InterruptedException {
-        return archive(lane -> TarFeed.into(lane, folder, patience, this::feedEnded));
+        return archives.begin(lane -> TarFeed.into(lane, folder, patience, archives::ended));
     }
 
     /** Prepares a tar at the site that packs what it is asked for, under the same conditions. */
     public Optional<TarRead> untar(Patience patience) throws RemoteException, InterruptedException {
-        return archive(lane -> new TarRead(lane, patience, this::feedEnded));
+        return archives.begin(lane -> new TarRead(lane, patience, archives::ended));
     }
 
-    private <T> Optional<T> archive(Function<Lane, T> on) throws RemoteException, InterruptedException {
-        Lane next = next();
-        if (!TarFeed.pays(next) && all().stream().noneMatch(TarFeed::pays)) {
-            return Optional.empty();
-        }
-        // A shell that has never answered would cost each archive a time-out.
-        if (all().stream().anyMatch(lane -> lane.muteShell().isPresent())) {
-            return Optional.empty();
-        }
-        if (!isFar()) {
-            feeds.acquire();
-        } else if (!feeds.tryAcquire()) {
-            return Optional.empty();
-        }
-        try {
-            return Optional.of(on.apply(all().stream()
-                    .filter(Lane::isOpen)
-                    .min(Comparator.comparingInt(Lane::feeds).thenComparingInt(Lane::busy))
-                    .orElse(next)));
-        } catch (RuntimeException e) {
-            feeds.release();
-            throw e;
-        }
-    }
-
-    private boolean isFar() {
-        lock.lock();
-        try {
-            return channels > 1;
-        } finally {
-            lock.unlock();
-        }
+    Shape wanted() {
+        return wanted;
     }
 
     /** Returns the least busy open lane. Waits while there is none; throws if none can be opened, LOST after {@link #close}. */
@@ -320,8 +252,8 @@ public final class Lanes implements AutoCloseable {
                 Lane best = leastBusy();
                 long pause = noAttemptBefore - System.nanoTime();
                 // Two at once if at least two will be wanted: over a long distance a login takes seconds.
-                int more = best == null && opening == 0 && start != null ? LANES_FIRST : 1;
-                for (int i = 0; i < more && open.size() + opening < lanesWanted; i++) {
+                int more = best == null && opening == 0 && tuned ? LANES_FIRST : 1;
+                for (int i = 0; i < more && open.size() + opening < wanted.lanes(); i++) {
                     if (pause <= 0 && (best == null || handedOut > 0)) {
                         openOne();
                     }
@@ -361,9 +293,13 @@ public final class Lanes implements AutoCloseable {
 
     /** Returns why there are fewer lanes than wanted, if the last attempt to open one failed. */
     public Optional<RemoteException> trouble() {
+        return locked(() -> Optional.ofNullable(trouble));
+    }
+
+    private <T> T locked(Supplier<T> work) {
         lock.lock();
         try {
-            return Optional.ofNullable(trouble);
+            return work.get();
         } finally {
             lock.unlock();
         }
@@ -377,7 +313,7 @@ public final class Lanes implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            last = Stream.concat(open.stream(), leaving.keySet().stream()).toList();
+            last = withLeaving().toList();
             open.clear();
             leaving.clear();
             lastLogin = login;
@@ -410,11 +346,11 @@ public final class Lanes implements AutoCloseable {
 
     /** Gives new work to lanes again that were too many. Requires the lock. */
     private void takeBack() {
-        while (open.size() < lanesWanted && !leaving.isEmpty()) {
+        while (open.size() < wanted.lanes() && !leaving.isEmpty()) {
             Lane back = leaving.keySet().iterator().next();
             leaving.remove(back);
-            back.narrow(channels);
-            back.widen(channels);
+            back.narrow(wanted.channels());
+            back.widen(wanted.channels());
             open.add(back);
         }
     }
@@ -439,7 +375,7 @@ public final class Lanes implements AutoCloseable {
             Lane lane = null;
             RemoteException failed = null;
             try {
-                lane = login().lane(number, channels);
+                lane = login().lane(number, wanted.channels());
             } catch (RemoteException e) {
                 failed = e;
             } catch (InterruptedException | RuntimeException e) {
@@ -481,7 +417,7 @@ public final class Lanes implements AutoCloseable {
                 open.add(lane);
                 firstChoice(lane);
                 giveUpTooMany();
-                open.forEach(each -> each.widen(channels));
+                open.forEach(each -> each.widen(wanted.channels()));
                 allowFiles();
             }
             changed.signalAll();
@@ -492,56 +428,31 @@ public final class Lanes implements AutoCloseable {
 
     /** Chooses lanes and channels by the first lane's round trip. Requires the lock. */
     private void firstChoice(Lane lane) {
-        TuningStart known = start;
-        if (known == null || tuning != null) {
-            return;
-        }
-        Tuning first =
-                new Tuning(lane.roundTripNanos(), lanesMax, Runtime.getRuntime().availableProcessors(), known);
-        tuning = first;
-        double rate = switch (known) {
-            case TuningStart.Unknown() -> 0;
-            case TuningStart.Carried(double carried) -> carried;
-            case TuningStart.Chosen(TuningGrid.Cell best) -> best.bytesPerSecond();
-        };
-        note(first, first.first(), rate);
-        channels = first.channels();
-        lanesWanted = first.lanes();
-        while (open.size() + opening < lanesWanted && opening < OPENING_MAX) {
-            openOne();
-        }
-    }
-
-    /** Keeps a decision. Requires the lock. */
-    private void note(Tuning decided, TuningReason reason, double bytesPerSecond) {
-        decisions.addLast(new TuningDecision(
-                clock.instant(),
-                decided.lanes(),
-                decided.channels(),
-                bytesPerSecond > 0 ? bytesPerSecond : null,
-                reason));
-        if (decisions.size() > DECISIONS_MAX) {
-            decisions.removeFirst();
-        }
+        tuner.firstChoice(lane.roundTripNanos()).ifPresent(first -> {
+            wanted = first;
+            while (open.size() + opening < first.lanes() && opening < OPENING_MAX) {
+                openOne();
+            }
+        });
     }
 
     private void allowFiles() {
-        int allowed = open.stream().mapToInt(Lane::channels).sum() * FILES_PER_CHANNEL;
+        int allowed = channelsOpen() * FILES_PER_CHANNEL;
         if (allowed > filesAllowed) {
             files.release(allowed - filesAllowed);
             filesAllowed = allowed;
         }
         // NB: not fewer than wanted: lanes that were lost are replaced only if somebody has a permit.
-        int tooMany = filesAllowed - Math.max(allowed, lanesWanted * channels * FILES_PER_CHANNEL);
+        int tooMany = filesAllowed - Math.max(allowed, wanted.all() * FILES_PER_CHANNEL);
         int less = Math.min(tooMany, files.availablePermits());
         if (less > 0 && files.tryAcquire(less)) {
             filesAllowed -= less;
         }
-        int feedsNow = open.size() * Math.min(channels, FEEDS_FAR);
-        if (feedsNow > feedsAllowed) {
-            feeds.release(feedsNow - feedsAllowed);
-            feedsAllowed = feedsNow;
-        }
+        archives.allowFor(open.size());
+    }
+
+    private int channelsOpen() {
+        return open.stream().mapToInt(Lane::channels).sum();
     }
 
     /** Throws PROTOCOL if more folders wait to be listed than memory is meant for. */
@@ -553,23 +464,9 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    /** Lets the next archive begin, unless there are too many for the lanes. */
-    private void feedEnded() {
-        lock.lock();
-        try {
-            if (feedsAllowed > lanesWanted * Math.min(channels, FEEDS_FAR)) {
-                feedsAllowed--;
-            } else {
-                feeds.release();
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
     private void watch() {
         try {
-            while (!isClosed()) {
+            while (!locked(() -> closed)) {
                 Thread.sleep(WATCH_EVERY);
                 closeSilent();
                 tune();
@@ -579,17 +476,8 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    private boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     private void closeSilent() {
-        List<Lane> lanes = withLeaving();
+        List<Lane> lanes = locked(() -> withLeaving().toList());
         boolean othersAnswer = lanes.stream().anyMatch(lane -> lane.silentNanos() < silenceAloneMaxNanos / 4);
         long most = othersAnswer ? silenceAloneMaxNanos : SILENCE_MAX_NANOS;
         lanes.stream()
@@ -597,13 +485,8 @@ public final class Lanes implements AutoCloseable {
                 .forEach(Lane::close);
     }
 
-    private List<Lane> withLeaving() {
-        lock.lock();
-        try {
-            return Stream.concat(open.stream(), leaving.keySet().stream()).toList();
-        } finally {
-            lock.unlock();
-        }
+    private Stream<Lane> withLeaving() {
+        return Stream.concat(open.stream(), leaving.keySet().stream());
     }
 
     private void tune() {
@@ -611,54 +494,35 @@ public final class Lanes implements AutoCloseable {
         try {
             allowFiles();
             closeLeaving();
-            looks += open.size();
-            idleLooks += (int) open.stream()
-                    .filter(lane -> lane.busy() == 0 && lane.feeds() == 0)
-                    .count();
-            long now = System.nanoTime();
-            if (now - nanosBefore < MEASURE_EVERY_NANOS) {
-                return;
-            }
-            measure(now);
+            long bytes =
+                    bytesOfClosed + withLeaving().mapToLong(Lane::bytesMoved).sum();
+            tuner.look(open, bytes).ifPresent(this::follow);
         } finally {
             lock.unlock();
         }
     }
 
     /** Requires the lock. */
-    private void measure(long now) {
-        long bytes = bytesOfClosed
-                + Stream.concat(open.stream(), leaving.keySet().stream())
-                        .mapToLong(Lane::bytesMoved)
-                        .sum();
-        double rate = (bytes - bytesBefore) * 1e9 / (now - nanosBefore);
-        boolean busy = nanosBefore != 0 && bytes > bytesBefore && idleLooks <= looks * IDLE_LOOKS_SHARE;
-        if (bytes > bytesBefore && !open.isEmpty()) {
+    private void follow(Tuner.Second last) {
+        if (last.moved() && !open.isEmpty()) {
             open.getFirst().askServer();
         }
-        bytesBefore = bytes;
-        nanosBefore = now;
-        looks = 0;
-        idleLooks = 0;
-        Tuning measuring = tuning;
-        if (measuring == null || opening > 0 || open.isEmpty()) {
+        if (opening > 0 || open.isEmpty()) {
             return;
         }
-        Optional<Tuning.Step> step = Optional.empty();
-        if (open.size() < lanesWanted && trouble != null && failuresInARow >= ATTEMPTS_MAX) {
-            step = measuring.refused(open.size());
-        } else if (busy && open.size() == lanesWanted && open.stream().noneMatch(Lane::isWidening)) {
-            step = measuring.measured(
-                    rate, open.stream().mapToInt(Lane::channels).sum());
+        Optional<Shape> other = Optional.empty();
+        if (open.size() < wanted.lanes() && trouble != null && failuresInARow >= ATTEMPTS_MAX) {
+            other = tuner.refused(open.size());
+        } else if (last.busy() && open.size() == wanted.lanes() && open.stream().noneMatch(Lane::isWidening)) {
+            other = tuner.measured(last.bytesPerSecond(), channelsOpen());
         }
-        step.ifPresent(each -> {
-            note(measuring, each.reason(), each.bytesPerSecond());
-            if (measuring.lanes() > open.size()) {
+        other.ifPresent(each -> {
+            if (each.lanes() > open.size()) {
                 // Earlier refusals say nothing about this attempt.
                 failuresInARow = 0;
-                noAttemptBefore = now;
+                noAttemptBefore = System.nanoTime();
             }
-            want(measuring.lanes(), measuring.channels());
+            want(each.lanes(), each.channels());
         });
     }
 
@@ -666,13 +530,12 @@ public final class Lanes implements AutoCloseable {
     void want(int lanes, int channelsEach) {
         lock.lock();
         try {
-            lanesWanted = lanes;
-            channels = channelsEach;
+            wanted = new Shape(lanes, channelsEach);
             giveUpTooMany();
             takeBack();
             for (Lane lane : open) {
-                lane.narrow(channels);
-                lane.widen(channels);
+                lane.narrow(channelsEach);
+                lane.widen(channelsEach);
             }
             changed.signalAll();
         } finally {
@@ -682,7 +545,7 @@ public final class Lanes implements AutoCloseable {
 
     /** Requires the lock. */
     private void giveUpTooMany() {
-        while (open.size() > lanesWanted) {
+        while (open.size() > wanted.lanes()) {
             leaving.put(open.removeLast(), System.nanoTime());
         }
     }

@@ -79,6 +79,17 @@ public final class RemoteException extends IOException {
         return reason == Reason.LOST || reason == Reason.UNREACHABLE || reason == Reason.STUCK;
     }
 
+    /** Returns whether it is no answer of the site to the request: a lost lane, a command without an end, or nonsense. */
+    boolean isNoAnswer() {
+        return retryable() || reason == Reason.PROTOCOL;
+    }
+
+    void throwIfNoAnswer() throws RemoteException {
+        if (isNoAnswer()) {
+            throw this;
+        }
+    }
+
     /** Returns whether to try it on another lane after this many tries. */
     public boolean worthAnotherTry(int tries) {
         return retryable() && tries < (reason == Reason.STUCK ? STUCK_TRIES : TRIES);

@@ -93,9 +93,7 @@ public final class RootMark {
             byte[] real = lane.sftp().realPath(path);
             return Optional.of(FilePath.of(Arrays.copyOfRange(real, 1, Math.max(real.length, 1))));
         } catch (RemoteException e) {
-            if (e.retryable() || e.reason() == Reason.PROTOCOL) {
-                throw e;
-            }
+            e.throwIfNoAnswer();
             return Optional.empty();
         }
     }
@@ -109,7 +107,7 @@ public final class RootMark {
         } catch (IllegalArgumentException e) {
             return Optional.of(UNREADABLE);
         } catch (RemoteException e) {
-            if (e.retryable() || e.reason() == Reason.PROTOCOL || !(ofOthers || e.reason() == Reason.NO_SUCH_FILE)) {
+            if (e.isNoAnswer() || !(ofOthers || e.reason() == Reason.NO_SUCH_FILE)) {
                 throw e;
             }
             return Optional.empty();

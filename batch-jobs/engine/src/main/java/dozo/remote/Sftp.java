@@ -362,9 +362,7 @@ public final class Sftp {
             channel.handles().release(channel.handles().openFolder(folder));
             return true;
         } catch (RemoteException e) {
-            if (e.retryable() || e.reason() == Reason.PROTOCOL) {
-                throw e;
-            }
+            e.throwIfNoAnswer();
             return false;
         }
     }

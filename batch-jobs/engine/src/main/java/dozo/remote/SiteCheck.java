@@ -144,8 +144,8 @@ public record SiteCheck(
         }
         Optional<Space> space = rootThere ? sftp.space() : Optional.empty();
         space.filter(Space::full).ifPresent(full -> findings.add("the file system is full; free some space there"));
-        if (probe.writable()) {
-            early.digest.complete(probe.digest());
+        if (probe.writable) {
+            early.digest.complete(probe.digest);
         }
         boolean syncsAtOnce = RemoteException.join(sync);
         lane.muteShell()
@@ -155,20 +155,20 @@ public record SiteCheck(
                 lane.serverVersion(),
                 lane.keyExchange(),
                 rootThere,
-                probe.writable(),
-                probe.renameKeeps(),
-                probe.namesAreBytes(),
-                probe.foldsNames(),
+                probe.writable,
+                probe.renameKeeps,
+                probe.namesAreBytes,
+                probe.foldsNames,
                 sftp.extensions(),
-                probe.digest(),
-                probe.digestBytesPerSecond(),
+                probe.digest,
+                probe.digestBytesPerSecond,
                 syncsAtOnce,
-                probe.unpacksTar(),
-                probe.linksFiles(),
-                probe.cache(),
+                probe.unpacksTar,
+                probe.linksFiles,
+                probe.cache,
                 space,
-                probe.clockAhead(),
-                probe.keyPowers(),
+                probe.clockAhead,
+                probe.keyPowers,
                 List.copyOf(findings));
     }
 

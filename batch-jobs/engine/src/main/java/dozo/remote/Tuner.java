@@ -1,0 +1,123 @@
+package dozo.remote;
+
+import dozo.remote.Tuning.Shape;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Measures the rate of a set of lanes, lets a {@link Tuning} decide how many it should have, and keeps the latest
+ * decisions. Its lock is its own, and nothing waits with it.
+ */
+final class Tuner {
+
+    /** The latest decisions that are kept. */
+    static final int DECISIONS_MAX = 200;
+
+    /** In a measured second, at most this share of looks at lanes may find one without work. */
+    private static final double IDLE_LOOKS_SHARE = 0.25;
+
+    private static final long MEASURE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final InstantSource clock = InstantSource.system();
+    private final @Nullable TuningStart start;
+    private final int lanesMax;
+    private final Deque<TuningDecision> decisions = new ArrayDeque<>();
+    private @Nullable Tuning tuning;
+    private long bytesBefore;
+    private long nanosBefore;
+    private int looks;
+    private int idleLooks;
+
+    /**
+     * What was measured in about a second.
+     *
+     * @param moved whether anything was
+     * @param busy whether nearly all lanes had work all the time
+     */
+    record Second(double bytesPerSecond, boolean moved, boolean busy) {}
+
+    /** @param start what is known about the link; null: the numbers are fixed */
+    Tuner(@Nullable TuningStart start, int lanesMax) {
+        this.start = start;
+        this.lanesMax = lanesMax;
+    }
+
+    /** Returns the decisions, the oldest first. */
+    synchronized List<TuningDecision> decisions() {
+        return List.copyOf(decisions);
+    }
+
+    /** Chooses lanes and channels by the first lane's round trip; empty if the numbers are fixed, or chosen already. */
+    synchronized Optional<Shape> firstChoice(long roundTripNanos) {
+        TuningStart known = start;
+        if (known == null || tuning != null) {
+            return Optional.empty();
+        }
+        Tuning first = new Tuning(roundTripNanos, lanesMax, Runtime.getRuntime().availableProcessors(), known);
+        tuning = first;
+        double rate = switch (known) {
+            case TuningStart.Unknown() -> 0;
+            case TuningStart.Carried(double carried) -> carried;
+            case TuningStart.Chosen(TuningGrid.Cell best) -> best.bytesPerSecond();
+        };
+        return Optional.of(note(first, first.first(), rate));
+    }
+
+    /** Looks at the lanes that get work. Returns what was measured when a second is over. */
+    synchronized Optional<Second> look(List<Lane> open, long bytesMoved) {
+        looks += open.size();
+        idleLooks += (int) open.stream()
+                .filter(lane -> lane.busy() == 0 && lane.feeds() == 0)
+                .count();
+        long now = System.nanoTime();
+        if (now - nanosBefore < MEASURE_EVERY_NANOS) {
+            return Optional.empty();
+        }
+        boolean moved = bytesMoved > bytesBefore;
+        Second over = new Second(
+                (bytesMoved - bytesBefore) * 1e9 / (now - nanosBefore),
+                moved,
+                nanosBefore != 0 && moved && idleLooks <= looks * IDLE_LOOKS_SHARE);
+        bytesBefore = bytesMoved;
+        nanosBefore = now;
+        looks = 0;
+        idleLooks = 0;
+        return Optional.of(over);
+    }
+
+    /** Takes a rate as {@link Tuning#measured} does, and returns what is wanted if that has changed. */
+    synchronized Optional<Shape> measured(double bytesPerSecond, int channelsOpen) {
+        Tuning deciding = tuning;
+        return deciding == null
+                ? Optional.empty()
+                : deciding.measured(bytesPerSecond, channelsOpen)
+                        .map(step -> note(deciding, step.reason(), step.bytesPerSecond()));
+    }
+
+    /** Takes a refusal as {@link Tuning#refused} does, and returns what is wanted if that has changed. */
+    synchronized Optional<Shape> refused(int lanesOpen) {
+        Tuning deciding = tuning;
+        return deciding == null
+                ? Optional.empty()
+                : deciding.refused(lanesOpen).map(step -> note(deciding, step.reason(), step.bytesPerSecond()));
+    }
+
+    private Shape note(Tuning decided, TuningReason reason, double bytesPerSecond) {
+        Shape wanted = new Shape(decided.lanes(), decided.channels());
+        decisions.addLast(new TuningDecision(
+                clock.instant(),
+                wanted.lanes(),
+                wanted.channels(),
+                bytesPerSecond > 0 ? bytesPerSecond : null,
+                reason));
+        if (decisions.size() > DECISIONS_MAX) {
+            decisions.removeFirst();
+        }
+        return wanted;
+    }
+}

@@ -54,7 +54,7 @@ final class BlockingIo implements IoServiceFactoryFactory {
 
     @Override
     public IoServiceFactory create(FactoryManager manager) {
-        return new Sockets(manager, dscp, check);
+        return new Sockets(manager);
     }
 
     @Override
@@ -63,21 +63,17 @@ final class BlockingIo implements IoServiceFactoryFactory {
     }
 
     /** Creates connectors; a client needs nothing else. */
-    private static final class Sockets extends AbstractCloseable implements IoServiceFactory {
+    private final class Sockets extends AbstractCloseable implements IoServiceFactory {
 
         private final FactoryManager manager;
-        private final int dscp;
-        private final WriteCheck check;
 
-        Sockets(FactoryManager manager, int dscp, WriteCheck check) {
+        Sockets(FactoryManager manager) {
             this.manager = manager;
-            this.dscp = dscp;
-            this.check = check;
         }
 
         @Override
         public IoConnector createConnector(IoHandler handler) {
-            return new Connector(manager, handler, dscp, check);
+            return new Connector(manager, handler);
         }
 
         @Override
@@ -97,19 +93,15 @@ final class BlockingIo implements IoServiceFactoryFactory {
     }
 
     /** Opens connections. */
-    static final class Connector extends AbstractCloseable implements IoConnector {
+    final class Connector extends AbstractCloseable implements IoConnector {
 
         private final FactoryManager manager;
         private final IoHandler handler;
-        private final int dscp;
-        private final WriteCheck check;
         private final Map<Long, IoSession> connections = new ConcurrentHashMap<>();
 
-        Connector(FactoryManager manager, IoHandler handler, int dscp, WriteCheck check) {
+        Connector(FactoryManager manager, IoHandler handler) {
             this.manager = manager;
             this.handler = handler;
-            this.dscp = dscp;
-            this.check = check;
         }
 
         @Override

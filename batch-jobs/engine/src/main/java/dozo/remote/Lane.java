@@ -15,6 +15,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -29,6 +30,9 @@ import org.apache.sshd.common.kex.KexProposalOption;
  * travel together.
  */
 public final class Lane implements AutoCloseable {
+
+    /** A server takes at once what its windows allow. If it takes nothing for this long, the link is dead. */
+    private static final long STUCK_MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private final SiteAddress site;
     private final int number;
@@ -204,6 +208,11 @@ public final class Lane implements AutoCloseable {
     /** Returns how long, in nanoseconds, the site has accepted none of the data being sent. */
     long stuckNanos() {
         return session.getIoSession() instanceof BlockingConnection connection ? connection.stuckNanos() : 0;
+    }
+
+    /** Returns whether an answer has been due for longer than this, or the link is dead. */
+    boolean hangs(long silentMaxNanos) {
+        return silentNanos() > silentMaxNanos || stuckNanos() > STUCK_MAX_NANOS;
     }
 
     /** Returns what it does at the moment. */

@@ -39,24 +39,11 @@ public final class Lanes implements AutoCloseable {
     /** More lanes than this were no faster at any distance that was measured. */
     public static final int LANES_MAX = 64;
 
-    /** OpenSSH drops logins at random when ten are in progress (its default), and other clients log in, too. */
-    private static final int OPENING_MAX = 4;
-
-    /** The number of lanes opened before the round-trip time is known. */
-    private static final int LANES_FIRST = 2;
-
-    private static final int ATTEMPTS_MAX = 4;
-    /** Files open at once on a channel. This keeps enough requests in flight to hide a long round trip. */
-    private static final int FILES_PER_CHANNEL = 64;
-
     /** How long an answer may take if no other lane receives any: a site may sync gigabytes before it answers. */
     private static final long SILENCE_MAX_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     /** How long an answer may take if other lanes receive theirs. */
     private static final Duration SILENCE_ALONE_MAX = Duration.ofMinutes(2);
-
-    /** A server takes at once what its windows allow. If it takes nothing for this long, the link is dead. */
-    private static final long STUCK_MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     /** The folders of one walk that may wait to be listed: their paths are in memory. */
     private static final int FOLDERS_WAITING_MAX = 200_000;
@@ -65,16 +52,12 @@ public final class Lanes implements AutoCloseable {
     private static final Duration IDLE_MIN = Duration.ofMinutes(1);
 
     private static final Duration WATCH_EVERY = Duration.ofMillis(200);
-    private static final long PAUSE_FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-    private static final long PAUSE_LONGEST_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final SiteAddress site;
-    private final boolean tuned;
-    private final long silenceAloneMaxNanos;
+    private final long silentMaxNanos;
     private final long idleMinNanos;
     private final Tuner tuner;
-    private final Archives archives = new Archives(this);
-    private final Semaphore files = new Semaphore(0, true);
+    private final Permits permits = new Permits(this);
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
@@ -82,20 +65,15 @@ public final class Lanes implements AutoCloseable {
     private volatile Shape wanted;
 
     // All guarded by the lock.
-    private int filesAllowed;
+    private final Attempts attempts = new Attempts();
     private long bytesOfClosed;
 
     /** Lanes that get no new work, and since when. */
     private final Map<Lane, Long> leaving = new LinkedHashMap<>();
 
     private final List<Lane> open = new ArrayList<>();
-    private int attempts;
     private @Nullable SshLogin login;
     private WriteCheck check = WriteCheck.NONE;
-    private @Nullable RemoteException trouble;
-    private int opening;
-    private int failuresInARow;
-    private long noAttemptBefore = System.nanoTime();
     private int handedOut;
     private boolean closed;
 
@@ -127,7 +105,7 @@ public final class Lanes implements AutoCloseable {
      * Creates a set.
      *
      * @param start what is known about the link; null: the numbers are fixed
-     * @param silenceAloneMax how long an answer may take if other lanes receive theirs
+     * @param silentMax how long an answer may take if other lanes receive theirs
      * @param idleMin after how long without use a lane or channel is closed that is too many
      */
     Lanes(
@@ -135,16 +113,15 @@ public final class Lanes implements AutoCloseable {
             int lanesMax,
             int channels,
             @Nullable TuningStart start,
-            Duration silenceAloneMax,
+            Duration silentMax,
             Duration idleMin) {
         if (lanesMax < 1 || lanesMax > LANES_MAX || channels < 1 || channels > 8) {
             throw new IllegalArgumentException(lanesMax + " lanes with " + channels + " channels each");
         }
         this.site = site;
-        this.tuned = start != null;
-        this.wanted = new Shape(tuned ? LANES_FIRST : lanesMax, channels);
         this.tuner = new Tuner(start, lanesMax);
-        this.silenceAloneMaxNanos = silenceAloneMax.toNanos();
+        this.wanted = new Shape(start == null ? lanesMax : tuner.lanesFirst(), channels);
+        this.silentMaxNanos = silentMax.toNanos();
         this.idleMinNanos = idleMin.toNanos();
         Thread.ofVirtual().name("watch lanes to " + site.host()).start(this::watch);
     }
@@ -216,7 +193,7 @@ public final class Lanes implements AutoCloseable {
      * released.
      */
     public Semaphore files() {
-        return files;
+        return permits.files();
     }
 
     /**
@@ -227,12 +204,12 @@ public final class Lanes implements AutoCloseable {
      * archives do not {@linkplain TarFeed#pays pay}.
      */
     public Optional<TarFeed> tar(FilePath folder, Patience patience) throws RemoteException, InterruptedException {
-        return archives.begin(lane -> TarFeed.into(lane, folder, patience, archives::ended));
+        return permits.archive(lane -> TarFeed.into(lane, folder, patience, permits::archiveEnded));
     }
 
     /** Prepares a tar at the site that packs what it is asked for, under the same conditions. */
     public Optional<TarRead> untar(Patience patience) throws RemoteException, InterruptedException {
-        return archives.begin(lane -> new TarRead(lane, patience, archives::ended));
+        return permits.archive(lane -> new TarRead(lane, patience, permits::archiveEnded));
     }
 
     Shape wanted() {
@@ -250,20 +227,18 @@ public final class Lanes implements AutoCloseable {
                 dropLost();
                 takeBack();
                 Lane best = leastBusy();
-                long pause = noAttemptBefore - System.nanoTime();
+                boolean mayOpen = attempts.isPauseOver() && (best == null || handedOut > 0);
                 // Two at once if at least two will be wanted: over a long distance a login takes seconds.
-                int more = best == null && opening == 0 && tuned ? LANES_FIRST : 1;
-                for (int i = 0; i < more && open.size() + opening < wanted.lanes(); i++) {
-                    if (pause <= 0 && (best == null || handedOut > 0)) {
-                        openOne();
-                    }
+                int more = best == null && attempts.underWay() == 0 ? tuner.lanesFirst() : 1;
+                for (int i = 0; i < more && mayOpen && open.size() + attempts.underWay() < wanted.lanes(); i++) {
+                    openOne();
                 }
                 if (best != null) {
                     handedOut++;
                     return best;
                 }
-                failIfHopeless();
-                var _ = changed.awaitNanos(opening > 0 ? PAUSE_LONGEST_NANOS : pause);
+                attempts.throwIfHopeless();
+                var _ = changed.awaitNanos(attempts.waitNanos());
             }
         } finally {
             lock.unlock();
@@ -293,7 +268,7 @@ public final class Lanes implements AutoCloseable {
 
     /** Returns why there are fewer lanes than wanted, if the last attempt to open one failed. */
     public Optional<RemoteException> trouble() {
-        return locked(() -> Optional.ofNullable(trouble));
+        return locked(attempts::trouble);
     }
 
     private <T> T locked(Supplier<T> work) {
@@ -327,21 +302,11 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    private void failIfHopeless() throws RemoteException {
-        RemoteException failed = trouble;
-        boolean givenUp = failed != null && (!failed.retryable() || failuresInARow >= ATTEMPTS_MAX);
-        if (failed != null && givenUp && opening == 0) {
-            throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
-        }
-    }
-
     private void dropLost() {
-        for (Lane lane : List.copyOf(open)) {
-            if (!lane.isOpen()) {
-                open.remove(lane);
-                lane.close();
-            }
-        }
+        open.stream().filter(lane -> !lane.isOpen()).toList().forEach(lane -> {
+            open.remove(lane);
+            lane.close();
+        });
     }
 
     /** Gives new work to lanes again that were too many. Requires the lock. */
@@ -366,11 +331,10 @@ public final class Lanes implements AutoCloseable {
 
     /** Opens a lane in a thread of its own, so that no caller waits for it while another lane is open. */
     private void openOne() {
-        if (opening >= OPENING_MAX) {
+        if (!attempts.mayBegin()) {
             return;
         }
-        opening++;
-        int number = ++attempts;
+        int number = attempts.begin();
         Thread.ofVirtual().name("open lane to " + site.host()).start(() -> {
             Lane lane = null;
             RemoteException failed = null;
@@ -390,12 +354,10 @@ public final class Lanes implements AutoCloseable {
     private SshLogin login() throws RemoteException {
         lock.lock();
         try {
-            SshLogin there = login;
-            if (there == null) {
-                there = SshLogin.at(site, check);
-                login = there;
+            if (login == null) {
+                login = SshLogin.at(site, check);
             }
-            return there;
+            return login;
         } finally {
             lock.unlock();
         }
@@ -404,21 +366,15 @@ public final class Lanes implements AutoCloseable {
     private void opened(@Nullable Lane lane, @Nullable RemoteException failed) {
         lock.lock();
         try {
-            opening--;
-            trouble = failed;
-            if (lane == null) {
-                long pause = PAUSE_FIRST_NANOS << Math.min(failuresInARow, 7);
-                noAttemptBefore = System.nanoTime() + Math.min(pause, PAUSE_LONGEST_NANOS);
-                failuresInARow++;
-            } else if (closed) {
+            attempts.ended(lane != null, failed);
+            if (lane != null && closed) {
                 lane.close();
-            } else {
-                failuresInARow = 0;
+            } else if (lane != null) {
                 open.add(lane);
                 firstChoice(lane);
                 giveUpTooMany();
                 open.forEach(each -> each.widen(wanted.channels()));
-                allowFiles();
+                permits.allowFor(open.size(), channelsOpen());
             }
             changed.signalAll();
         } finally {
@@ -430,25 +386,10 @@ public final class Lanes implements AutoCloseable {
     private void firstChoice(Lane lane) {
         tuner.firstChoice(lane.roundTripNanos()).ifPresent(first -> {
             wanted = first;
-            while (open.size() + opening < first.lanes() && opening < OPENING_MAX) {
+            while (open.size() + attempts.underWay() < first.lanes() && attempts.mayBegin()) {
                 openOne();
             }
         });
-    }
-
-    private void allowFiles() {
-        int allowed = channelsOpen() * FILES_PER_CHANNEL;
-        if (allowed > filesAllowed) {
-            files.release(allowed - filesAllowed);
-            filesAllowed = allowed;
-        }
-        // NB: not fewer than wanted: lanes that were lost are replaced only if somebody has a permit.
-        int tooMany = filesAllowed - Math.max(allowed, wanted.all() * FILES_PER_CHANNEL);
-        int less = Math.min(tooMany, files.availablePermits());
-        if (less > 0 && files.tryAcquire(less)) {
-            filesAllowed -= less;
-        }
-        archives.allowFor(open.size());
     }
 
     private int channelsOpen() {
@@ -478,11 +419,9 @@ public final class Lanes implements AutoCloseable {
 
     private void closeSilent() {
         List<Lane> lanes = locked(() -> withLeaving().toList());
-        boolean othersAnswer = lanes.stream().anyMatch(lane -> lane.silentNanos() < silenceAloneMaxNanos / 4);
-        long most = othersAnswer ? silenceAloneMaxNanos : SILENCE_MAX_NANOS;
-        lanes.stream()
-                .filter(lane -> lane.silentNanos() > most || lane.stuckNanos() > STUCK_MAX_NANOS)
-                .forEach(Lane::close);
+        boolean othersAnswer = lanes.stream().anyMatch(lane -> lane.silentNanos() < silentMaxNanos / 4);
+        long most = othersAnswer ? silentMaxNanos : SILENCE_MAX_NANOS;
+        lanes.stream().filter(lane -> lane.hangs(most)).forEach(Lane::close);
     }
 
     private Stream<Lane> withLeaving() {
@@ -492,11 +431,10 @@ public final class Lanes implements AutoCloseable {
     private void tune() {
         lock.lock();
         try {
-            allowFiles();
+            permits.allowFor(open.size(), channelsOpen());
             closeLeaving();
-            long bytes =
-                    bytesOfClosed + withLeaving().mapToLong(Lane::bytesMoved).sum();
-            tuner.look(open, bytes).ifPresent(this::follow);
+            long moved = withLeaving().mapToLong(Lane::bytesMoved).sum();
+            tuner.look(open, bytesOfClosed + moved).ifPresent(this::follow);
         } finally {
             lock.unlock();
         }
@@ -507,22 +445,14 @@ public final class Lanes implements AutoCloseable {
         if (last.moved() && !open.isEmpty()) {
             open.getFirst().askServer();
         }
-        if (opening > 0 || open.isEmpty()) {
+        if (attempts.underWay() > 0 || open.isEmpty()) {
             return;
         }
-        Optional<Shape> other = Optional.empty();
-        if (open.size() < wanted.lanes() && trouble != null && failuresInARow >= ATTEMPTS_MAX) {
-            other = tuner.refused(open.size());
-        } else if (last.busy() && open.size() == wanted.lanes() && open.stream().noneMatch(Lane::isWidening)) {
-            other = tuner.measured(last.bytesPerSecond(), channelsOpen());
-        }
-        other.ifPresent(each -> {
-            if (each.lanes() > open.size()) {
-                // Earlier refusals say nothing about this attempt.
-                failuresInARow = 0;
-                noAttemptBefore = System.nanoTime();
+        tuner.decide(last, open, wanted.lanes(), attempts.areRefused()).ifPresent(other -> {
+            if (other.lanes() > open.size()) {
+                attempts.beginAnew();
             }
-            want(each.lanes(), each.channels());
+            want(other.lanes(), other.channels());
         });
     }
 

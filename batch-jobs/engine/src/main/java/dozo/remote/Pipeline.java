@@ -244,12 +244,8 @@ final class Pipeline {
         return await(send(request), timeout);
     }
 
-    Reply await(CompletableFuture<Reply> answer) throws RemoteException, InterruptedException {
-        return awaitDone(answer);
-    }
-
     /** Waits for a future that answers complete. If a site does not answer, {@link Lanes} closes the lane. */
-    <T extends @Nullable Object> T awaitDone(CompletableFuture<T> done) throws RemoteException, InterruptedException {
+    <T extends @Nullable Object> T await(CompletableFuture<T> done) throws RemoteException, InterruptedException {
         try {
             return done.get();
         } catch (ExecutionException e) {
@@ -402,10 +398,10 @@ final class Pipeline {
     /** Cuts the channel's output into answers. Called by the thread that reads the socket. */
     private final class Answers extends OutputStream {
 
-        private final byte[] prefix = new byte[Integer.BYTES];
-        private int prefixFill;
-        private byte[] answer = new byte[0];
-        private int answerFill;
+        private final ByteBuffer prefix = ByteBuffer.allocate(Integer.BYTES);
+
+        /** What is read next: the prefix with the length of an answer, or the answer. */
+        private ByteBuffer next = prefix;
 
         @Override
         public void write(int b) throws IOException {
@@ -418,40 +414,32 @@ final class Pipeline {
             int end = from + length;
             try {
                 while (at < end) {
-                    at = prefixFill < prefix.length ? takePrefix(bytes, at, end) : takeAnswer(bytes, at, end);
+                    int n = Math.min(end - at, next.remaining());
+                    next.put(bytes, at, n);
+                    at += n;
+                    if (!next.hasRemaining()) {
+                        take(next.flip());
+                    }
                 }
             } catch (RemoteException e) {
                 die(e);
             }
         }
 
-        private int takePrefix(byte[] bytes, int at, int end) throws RemoteException {
-            int n = Math.min(end - at, prefix.length - prefixFill);
-            System.arraycopy(bytes, at, prefix, prefixFill, n);
-            prefixFill += n;
-            if (prefixFill == prefix.length) {
-                int length = ByteBuffer.wrap(prefix).getInt();
-                if (length < 5 || length > ANSWER_BYTES_MAX) {
-                    throw new RemoteException(
-                            Reason.PROTOCOL,
-                            site
-                                    + " sent data that is not SFTP; make sure that the login shell's start-up files print no text");
-                }
-                answer = new byte[length];
-                answerFill = 0;
+        private void take(ByteBuffer full) throws RemoteException {
+            if (full != prefix) {
+                next = prefix.clear();
+                dispatch(full);
+                return;
             }
-            return at + n;
-        }
-
-        private int takeAnswer(byte[] bytes, int at, int end) throws RemoteException {
-            int n = Math.min(end - at, answer.length - answerFill);
-            System.arraycopy(bytes, at, answer, answerFill, n);
-            answerFill += n;
-            if (answerFill == answer.length) {
-                prefixFill = 0;
-                dispatch(ByteBuffer.wrap(answer));
+            int length = full.getInt();
+            if (length < 5 || length > ANSWER_BYTES_MAX) {
+                throw new RemoteException(
+                        Reason.PROTOCOL,
+                        site
+                                + " sent data that is not SFTP; make sure that the login shell's start-up files print no text");
             }
-            return at + n;
+            next = ByteBuffer.allocate(length);
         }
 
         private void dispatch(ByteBuffer bytes) throws RemoteException {

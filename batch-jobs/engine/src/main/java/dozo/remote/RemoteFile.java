@@ -123,7 +123,7 @@ public final class RemoteFile implements AutoCloseable {
         closed = true;
         watch(channel.handles().close(handle), Deed.CLOSE);
         answered();
-        awaitAll();
+        channel.pipeline().await(allAnswered);
         throwFailure();
     }
 
@@ -161,10 +161,6 @@ public final class RemoteFile implements AutoCloseable {
         if (shares.decrementAndGet() == 0) {
             allAnswered.complete(null);
         }
-    }
-
-    private void awaitAll() throws RemoteException, InterruptedException {
-        channel.pipeline().awaitDone(allAnswered);
     }
 
     private void throwFailure() throws RemoteException, InterruptedException {

@@ -30,7 +30,11 @@ final class Reply {
 
     /** Returns the status code of a STATUS answer. */
     int status() throws RemoteException {
-        return (int) uint32(0, Packet.STATUS);
+        expect(Packet.STATUS);
+        if (body.limit() < Integer.BYTES) {
+            throw garbage();
+        }
+        return body.getInt(0);
     }
 
     boolean isStatus(int code) throws RemoteException {
@@ -125,14 +129,6 @@ final class Reply {
             }
         }
         return RemoteFacts.of(size, mode, modified, uid, gid);
-    }
-
-    private long uint32(int at, int wanted) throws RemoteException {
-        expect(wanted);
-        if (body.limit() < at + 4) {
-            throw garbage();
-        }
-        return body.getInt(at) & 0xFFFF_FFFFL;
     }
 
     private RemoteException garbage() {

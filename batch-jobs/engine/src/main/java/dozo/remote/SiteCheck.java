@@ -123,13 +123,11 @@ public record SiteCheck(
     }
 
     static SiteCheck of(Lane lane, Look look, Early early) throws RemoteException, InterruptedException {
-        FutureTask<Boolean> sync = new FutureTask<>(() -> SiteSync.offeredBy(lane)) {
-            @Override
-            protected void set(Boolean offered) {
-                super.set(offered);
-                early.syncsAtOnce.complete(offered);
-            }
-        };
+        FutureTask<Boolean> sync = new FutureTask<>(() -> {
+            boolean offered = SiteSync.offeredBy(lane);
+            early.syncsAtOnce.complete(offered);
+            return offered;
+        });
         Thread.ofVirtual().name("try sync at " + lane.site().host()).start(sync);
         Sftp sftp = lane.sftp();
         List<String> findings = Collections.synchronizedList(new ArrayList<>());

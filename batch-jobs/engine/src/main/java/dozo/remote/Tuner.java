@@ -18,6 +18,9 @@ final class Tuner {
     /** The latest decisions that are kept. */
     static final int DECISIONS_MAX = 200;
 
+    /** The number of lanes opened before the round-trip time is known. */
+    private static final int LANES_FIRST = 2;
+
     /** In a measured second, at most this share of looks at lanes may find one without work. */
     private static final double IDLE_LOOKS_SHARE = 0.25;
 
@@ -45,6 +48,11 @@ final class Tuner {
     Tuner(@Nullable TuningStart start, int lanesMax) {
         this.start = start;
         this.lanesMax = lanesMax;
+    }
+
+    /** Returns how many lanes to open at once when there is none. */
+    int lanesFirst() {
+        return start == null ? 1 : LANES_FIRST;
     }
 
     /** Returns the decisions, the oldest first. */
@@ -90,21 +98,23 @@ final class Tuner {
         return Optional.of(over);
     }
 
-    /** Takes a rate as {@link Tuning#measured} does, and returns what is wanted if that has changed. */
-    synchronized Optional<Shape> measured(double bytesPerSecond, int channelsOpen) {
+    /**
+     * Returns how many are wanted from now on, if that changes.
+     *
+     * @param refused whether the site has refused further lanes several times
+     */
+    synchronized Optional<Shape> decide(Second last, List<Lane> open, int lanesWanted, boolean refused) {
         Tuning deciding = tuning;
-        return deciding == null
-                ? Optional.empty()
-                : deciding.measured(bytesPerSecond, channelsOpen)
-                        .map(step -> note(deciding, step.reason(), step.bytesPerSecond()));
-    }
-
-    /** Takes a refusal as {@link Tuning#refused} does, and returns what is wanted if that has changed. */
-    synchronized Optional<Shape> refused(int lanesOpen) {
-        Tuning deciding = tuning;
-        return deciding == null
-                ? Optional.empty()
-                : deciding.refused(lanesOpen).map(step -> note(deciding, step.reason(), step.bytesPerSecond()));
+        Optional<Tuning.Step> step = Optional.empty();
+        if (deciding == null) {
+            return Optional.empty();
+        } else if (open.size() < lanesWanted && refused) {
+            step = deciding.refused(open.size());
+        } else if (last.busy && open.size() == lanesWanted && open.stream().noneMatch(Lane::isWidening)) {
+            step = deciding.measured(
+                    last.bytesPerSecond, open.stream().mapToInt(Lane::channels).sum());
+        }
+        return step.map(each -> note(deciding, each.reason(), each.bytesPerSecond()));
     }
 
     private Shape note(Tuning decided, TuningReason reason, double bytesPerSecond) {

@@ -75,7 +75,7 @@ final class Attempts {
     void throwIfHopeless() throws RemoteException {
         RemoteException failed = trouble;
         if (failed != null && underWay == 0 && (!failed.retryable() || areRefused())) {
-            throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
+            throw failed.again();
         }
     }
 }

@@ -9,11 +9,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
-/** Finds out which digest methods are right at a site, and which of these is the fastest. */
-final class DigestProbe {
+/**
+ * Finds out which digest methods are right at a site, and which of these is the fastest.
+ *
+ * @param findings receives what a person should know
+ * @param known the digests of the test files; concurrent, empty at first
+ */
+record DigestProbe(
+        Lane lane, Sftp sftp, Look look, ProbeFolder folder, List<String> findings, Map<FilePath, Digest> known) {
 
     /** The size of the test file that is later overwritten with other content of the same length. */
     private static final int REWRITTEN_BYTES = 65_537;
@@ -29,27 +34,12 @@ final class DigestProbe {
     /** How often the largest file is digested in one command to measure the rate. */
     private static final int TIMED_REPEATS = 32;
 
-    private final Lane lane;
-    private final Sftp sftp;
-    private final Look look;
-    private final ProbeFolder folder;
-    private final List<String> findings;
-    private final Map<FilePath, Digest> known = new ConcurrentHashMap<>();
-
     /**
      * What was chosen.
      *
      * @param bytesPerSecond 0 if it was not measured
      */
     record Choice(RemoteDigest digest, double bytesPerSecond) {}
-
-    DigestProbe(Lane lane, Sftp sftp, Look look, ProbeFolder folder, List<String> findings) {
-        this.lane = lane;
-        this.sftp = sftp;
-        this.look = look;
-        this.folder = folder;
-        this.findings = findings;
-    }
 
     /** Returns the writing of the test files, which must be over before the choice. */
     List<Fanout.Try> writes() {
@@ -80,9 +70,13 @@ final class DigestProbe {
 
     /** Returns the fastest of the right methods; for a copy the first one. */
     Choice choice() throws RemoteException, InterruptedException {
-        List<RemoteDigest> right = look.whole()
-                ? right(List.of(ExecDigest.OPENSSL, ExecDigest.COREUTILS, new CheckFileDigest()))
-                : firstRight();
+        List<RemoteDigest> right = right(
+                look.whole()
+                        ? List.of(ExecDigest.OPENSSL, ExecDigest.COREUTILS, new CheckFileDigest())
+                        : List.of(ExecDigest.OPENSSL));
+        if (right.isEmpty() && !look.whole()) {
+            right = right(List.of(ExecDigest.COREUTILS, new CheckFileDigest()));
+        }
         if (right.isEmpty()) {
             right = right(List.of(ExecDigest.PERL));
         }
@@ -104,11 +98,6 @@ final class DigestProbe {
             return new Choice(best, highest);
         }
         return new Choice(RemoteDigest.readBack(), bytesPerSecond(RemoteDigest.readBack(), 1));
-    }
-
-    private List<RemoteDigest> firstRight() throws RemoteException, InterruptedException {
-        List<RemoteDigest> commands = right(List.of(ExecDigest.OPENSSL));
-        return commands.isEmpty() ? right(List.of(ExecDigest.COREUTILS, new CheckFileDigest())) : commands;
     }
 
     /**

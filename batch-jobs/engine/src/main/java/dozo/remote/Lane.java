@@ -253,7 +253,7 @@ public final class Lane implements AutoCloseable {
     public Sftp sftp() {
         return channels.stream()
                 .min(Comparator.comparing((Sftp sftp) -> !sftp.pipeline().isOpen())
-                        .thenComparingInt(Sftp::busy))
+                        .thenComparingInt(sftp -> sftp.channel().busy()))
                 .orElseThrow();
     }
 
@@ -286,7 +286,7 @@ public final class Lane implements AutoCloseable {
 
     /** Returns how busy the least busy channel is. */
     int busy() {
-        return sftp().busy();
+        return sftp().channel().busy();
     }
 
     /** Returns the number of commands being fed. */

@@ -67,7 +67,7 @@ final class Listing {
     /** Reads the folder, with one batch of the site's in memory at a time. */
     <X extends Exception> void read(SftpChannel channel, Sftp.Names<X> receiver)
             throws X, RemoteException, InterruptedException {
-        byte[] handle = channel.handles().openFolder(folder);
+        byte[] handle = channel.openFolder(folder);
         try {
             Packet next = Packet.of(Packet.READDIR).string(handle);
             Pipeline pipeline = channel.pipeline();
@@ -89,7 +89,7 @@ final class Listing {
             }
         } finally {
             BUDGET.release(keptBytes);
-            channel.handles().release(handle);
+            channel.release(handle);
         }
     }
 

@@ -185,7 +185,7 @@ final class Pipeline {
         RemoteException dead = death.get();
         if (dead != null) {
             blocks.release();
-            throw again(dead);
+            throw dead.again();
         }
         byte[] used = emptyBlocks.poll();
         return new Block(used != null && used.length >= bytes ? used : new byte[bytes], this);
@@ -230,7 +230,7 @@ final class Pipeline {
         if (dead != null) {
             failUnanswered(dead);
             dropQueue();
-            throw again(dead);
+            throw dead.again();
         }
         return answer;
     }
@@ -269,7 +269,7 @@ final class Pipeline {
 
     private static RemoteException lost(ExecutionException e) {
         if (e.getCause() instanceof RemoteException lost) {
-            return again(lost);
+            return lost.again();
         }
         throw new IllegalStateException("an answer fails for no other reason", e);
     }
@@ -350,11 +350,6 @@ final class Pipeline {
 
     private void dropQueue() {
         queue.removeIf(request -> !request.isEnd());
-    }
-
-    /** Returns the same failure with the current thread's stack. */
-    private static RemoteException again(RemoteException first) {
-        return new RemoteException(first.reason(), String.valueOf(first.getMessage()), first);
     }
 
     /** Sends requests until the channel ends. */

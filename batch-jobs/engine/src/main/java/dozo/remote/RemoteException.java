@@ -64,10 +64,15 @@ public final class RemoteException extends IOException {
             return running.get();
         } catch (ExecutionException e) {
             if (e.getCause() instanceof RemoteException failed) {
-                throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
+                throw failed.again();
             }
             throw new IllegalStateException(e.getCause());
         }
+    }
+
+    /** Returns the same failure with the current thread's stack. */
+    RemoteException again() {
+        return new RemoteException(reason, String.valueOf(getMessage()), this);
     }
 
     public Reason reason() {

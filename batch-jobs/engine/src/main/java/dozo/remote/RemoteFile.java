@@ -121,7 +121,7 @@ public final class RemoteFile implements AutoCloseable {
             watch(channel.pipeline().send(Packet.extended("fsync@openssh.com").string(handle)), Deed.SYNC);
         }
         closed = true;
-        watch(channel.handles().close(handle), Deed.CLOSE);
+        watch(channel.closeHandle(handle), Deed.CLOSE);
         answered();
         channel.pipeline().await(allAnswered);
         throwFailure();
@@ -132,7 +132,7 @@ public final class RemoteFile implements AutoCloseable {
     public void close() {
         if (!closed) {
             closed = true;
-            channel.handles().release(handle);
+            channel.release(handle);
         }
     }
 

@@ -8,25 +8,13 @@ import java.util.function.Consumer;
 /**
  * One answer of an SFTP server, without its id. Every length in it is checked against the bytes received; an invalid
  * answer ends its channel.
+ *
+ * @param onNonsense ends the channel
  */
-final class Reply {
+record Reply(int type, ByteBuffer body, Consumer<RemoteException> onNonsense) {
 
     static final int OK = 0;
     static final int END_OF_FILE = 1;
-
-    private final int type;
-    private final ByteBuffer body;
-    private final Consumer<RemoteException> onNonsense;
-
-    Reply(int type, ByteBuffer body, Consumer<RemoteException> onNonsense) {
-        this.type = type;
-        this.body = body;
-        this.onNonsense = onNonsense;
-    }
-
-    int type() {
-        return type;
-    }
 
     /** Returns the status code of a STATUS answer. */
     int status() throws RemoteException {

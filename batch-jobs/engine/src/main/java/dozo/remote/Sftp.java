@@ -74,7 +74,7 @@ public final class Sftp {
                 .uint32(flags)
                 .uint32(Packet.HAS_MODE)
                 .uint32(0600);
-        return new RemoteFile(channel, path, channel.handles().open(request, path, Deed.CREATE));
+        return new RemoteFile(channel, path, channel.openHandle(request, path, Deed.CREATE));
     }
 
     /**
@@ -84,7 +84,7 @@ public final class Sftp {
     public RemoteFile open(FilePath path) throws RemoteException, InterruptedException {
         regularFile(path);
         Packet request = channel.at(Packet.OPEN, path).uint32(Packet.OPEN_WRITE).uint32(0);
-        return new RemoteFile(channel, path, channel.handles().open(request, path, Deed.OPEN));
+        return new RemoteFile(channel, path, channel.openHandle(request, path, Deed.OPEN));
     }
 
     /**
@@ -101,14 +101,14 @@ public final class Sftp {
      */
     public void copy(FilePath from, List<Part> parts, RemoteFile into) throws RemoteException, InterruptedException {
         regularFile(from);
-        byte[] handle = channel.handles().openToRead(from);
+        byte[] handle = channel.openToRead(from);
         try {
             for (Part part : parts) {
                 into.copy(handle, part);
             }
         } finally {
             // The site answers requests in order, so everything is copied by then.
-            channel.handles().release(handle);
+            channel.release(handle);
         }
     }
 
@@ -359,7 +359,7 @@ public final class Sftp {
     /** Returns whether a folder can be listed. A link to a folder counts as one here. */
     boolean isReadableFolder(FilePath folder) throws RemoteException, InterruptedException {
         try {
-            channel.handles().release(channel.handles().openFolder(folder));
+            channel.release(channel.openFolder(folder));
             return true;
         } catch (RemoteException e) {
             e.throwIfNoAnswer();
@@ -421,11 +421,11 @@ public final class Sftp {
      */
     public long read(FilePath path, long offset, long length, Sink sink) throws IOException, InterruptedException {
         long sizeBytes = regularFile(path).sizeBytes();
-        byte[] handle = channel.handles().openToRead(path);
+        byte[] handle = channel.openToRead(path);
         try (ReadAhead ahead = new ReadAhead(channel, handle, path, offset, length, sizeBytes)) {
             return ahead.into(sink);
         } finally {
-            channel.handles().release(handle);
+            channel.release(handle);
         }
     }
 
@@ -461,14 +461,9 @@ public final class Sftp {
         return channel;
     }
 
-    /** Returns how busy it is: unanswered requests plus open files, since each open file causes more requests. */
-    int busy() {
-        return pipeline.inFlight() + channel.handles().open();
-    }
-
     /** Returns for how long, in nanoseconds, nobody has used it; 0 while anything is under way. */
     long idleNanos() {
-        return busy() > 0 ? 0 : pipeline.idleNanos();
+        return channel.busy() > 0 ? 0 : pipeline.idleNanos();
     }
 
     private RemoteFacts regularFile(FilePath path) throws RemoteException, InterruptedException {

@@ -9,11 +9,12 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.sshd.client.session.ClientSession;
 
-/** An open SFTP channel: what its server offers, the paths below its root, and what a refusal means. Never changes. */
+/** An open SFTP channel: what its server offers, the paths below its root, its handles, and what a refusal means. */
 final class SftpChannel {
 
     /** Read and write size if the site reports no limits: every server must support it. */
@@ -26,6 +27,9 @@ final class SftpChannel {
     private static final int HANDLES_MAX = 512;
 
     private static final int HANDLES_UNTOLD = 200;
+
+    /** The protocol limits a handle to 256 bytes. */
+    private static final int HANDLE_BYTES_MAX = 256;
 
     private static final String LIMITS = "limits@openssh.com";
     private static final String SPACE = "statvfs@openssh.com";
@@ -42,7 +46,8 @@ final class SftpChannel {
     private final int writeBytes;
     private final int readBytes;
     private final long roundTripNanos;
-    private final Handles handles;
+    private final int handlesMax;
+    private final Semaphore handles;
 
     private record Limits(long readBytes, long writeBytes, long handles) {}
 
@@ -53,7 +58,8 @@ final class SftpChannel {
         this.roundTripNanos = roundTripNanos;
         this.readBytes = bounded(limits.readBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
         this.writeBytes = bounded(limits.writeBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
-        this.handles = new Handles(this, bounded(limits.handles, HANDLES_UNTOLD, HANDLES_MAX));
+        this.handlesMax = bounded(limits.handles, HANDLES_UNTOLD, HANDLES_MAX);
+        this.handles = new Semaphore(handlesMax);
     }
 
     /** Returns the same channel with the root of the host's file system as its root. */
@@ -109,8 +115,9 @@ final class SftpChannel {
         return pipeline;
     }
 
-    Handles handles() {
-        return handles;
+    /** Returns how busy it is: unanswered requests plus open files, since each open file causes more requests. */
+    int busy() {
+        return pipeline.inFlight() + handlesMax - handles.availablePermits();
     }
 
     Set<String> extensions() {
@@ -247,5 +254,84 @@ final class SftpChannel {
             }
         }
         return new RemoteException(reason, "cannot " + doing + " " + path + ": " + cause);
+    }
+
+    /** Opens a file for reading. */
+    byte[] openToRead(FilePath path) throws RemoteException, InterruptedException {
+        return openHandle(at(Packet.OPEN, path).uint32(Packet.OPEN_READ).uint32(0), path, Deed.READ);
+    }
+
+    /** Opens a folder for listing. */
+    byte[] openFolder(FilePath folder) throws RemoteException, InterruptedException {
+        return openHandle(at(Packet.OPENDIR, folder), folder, Deed.LIST);
+    }
+
+    /** Sends a request whose answer is a handle. {@link #closeHandle} or {@link #release} it. */
+    byte[] openHandle(Packet request, FilePath path, Deed doing) throws RemoteException, InterruptedException {
+        handles.acquire();
+        CompletableFuture<Reply> answer;
+        try {
+            answer = pipeline.send(request);
+        } catch (RemoteException | InterruptedException e) {
+            handles.release();
+            throw e;
+        }
+        try {
+            Reply reply = pipeline.await(answer);
+            failIfStatus(reply, path, doing);
+            byte[] handle = reply.handle();
+            if (handle.length > HANDLE_BYTES_MAX) {
+                throw pipeline.protocol(
+                        "the site sent a handle of " + handle.length + " bytes; expected at most " + HANDLE_BYTES_MAX);
+            }
+            return handle;
+        } catch (RemoteException e) {
+            handles.release();
+            throw e;
+        } catch (InterruptedException e) {
+            closeWhenOpened(answer);
+            throw e;
+        }
+    }
+
+    /** Closes the handle when it arrives, because its caller was interrupted before. */
+    private void closeWhenOpened(CompletableFuture<Reply> answer) {
+        var _ = answer.whenComplete((reply, lost) -> {
+            try {
+                if (lost == null && reply.type() == Packet.HANDLE) {
+                    release(reply.handle());
+                    return;
+                }
+            } catch (RemoteException garbage) {
+                // The channel is already dead.
+            }
+            handles.release();
+        });
+    }
+
+    /** Asks the site to close a handle, and lets the next caller open one after the answer. */
+    CompletableFuture<Reply> closeHandle(byte[] handle) throws RemoteException, InterruptedException {
+        try {
+            CompletableFuture<Reply> closed =
+                    pipeline.send(Packet.of(Packet.CLOSE).string(handle));
+            var _ = closed.whenComplete((reply, lost) -> handles.release());
+            return closed;
+        } catch (RemoteException | InterruptedException e) {
+            handles.release();
+            throw e;
+        }
+    }
+
+    /** Closes a handle without waiting for the answer. */
+    void release(byte[] handle) {
+        // In a thread of its own because sending may block: the caller may be interrupted, or be the thread that reads
+        // answers.
+        Thread.ofVirtual().name("close handle").start(() -> {
+            try {
+                var _ = closeHandle(handle);
+            } catch (RemoteException | InterruptedException gone) {
+                // The site itself closes all handles of a lost
+            }
+        });
     }
 }

@@ -89,14 +89,10 @@ final class Shells {
     }
 
     void endWidening() {
-        lock.lock();
-        try {
+        change(() -> {
             widening--;
             roomComesBefore = System.nanoTime() + ROOM_TIMEOUT.toNanos();
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Returns whether the lane opens channels. */
@@ -126,6 +122,15 @@ final class Shells {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Does the same, and wakes up who waits. */
+    private void change(Runnable work) {
+        var _ = locked(() -> {
+            work.run();
+            changed.signalAll();
+            return true;
+        });
     }
 
     /** Returns an idle shell, or a new one. */
@@ -207,8 +212,7 @@ final class Shells {
     }
 
     private void started(@Nullable Shell shell, @Nullable RemoteException failed) {
-        lock.lock();
-        try {
+        change(() -> {
             starting = false;
             if (shell != null) {
                 answers.set(true);
@@ -219,28 +223,21 @@ final class Shells {
             } else {
                 noShell = failed;
             }
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void giveBack(Shell shell, boolean well) {
         if (!well) {
             shell.close();
         }
-        lock.lock();
-        try {
+        change(() -> {
             if (well) {
                 idle.push(shell);
             } else {
                 shells--;
                 roomComesBefore = System.nanoTime() + ROOM_TIMEOUT.toNanos();
             }
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**

@@ -45,7 +45,7 @@ public final class SiteCache {
             """;
 
     /** Tools that may be installed, fastest first; measured in ADR 0027. */
-    private static final List<SiteCache> CANDIDATES = List.of(
+    static final List<SiteCache> CANDIDATES = List.of(
             new SiteCache("perl", PERL, Patience.USUAL),
             new SiteCache("python3", PYTHON, Patience.USUAL),
             new SiteCache("dd", DD, Patience.USUAL));
@@ -94,14 +94,6 @@ public final class SiteCache {
         }
         return isNone(run(lane, "", drop + PAGES, files, bytes))
                 || isNone(run(lane, "sync -f . && ", drop + PAGES, files, bytes));
-    }
-
-    /** Returns the candidate of this name, untested. */
-    static SiteCache with(String tool) {
-        return CANDIDATES.stream()
-                .filter(candidate -> candidate.tool.equals(tool))
-                .findFirst()
-                .orElseThrow();
     }
 
     /** Returns the first tool that works on this file, which was read or written a moment ago; empty if none does. */

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
 /** Tests what a site can do, in a temporary folder of its own. */
@@ -70,7 +71,7 @@ final class SiteProbe {
                                 .formatted(guard, GUARD)));
         try {
             sftp.mkdirs(folder.path());
-            DigestProbe digests = new DigestProbe(lane, sftp, look, folder, findings);
+            DigestProbe digests = new DigestProbe(lane, sftp, look, folder, findings, new ConcurrentHashMap<>());
             List<Fanout.Try> writes = new ArrayList<>(List.of(this::tryFolding));
             writes.addAll(digests.writes());
             Fanout.all(writes);

@@ -389,7 +389,7 @@ class HostileSiteTest {
     @Test
     void aServerThatDoesNotAnswerTheFirstRequestIsGivenUp() throws Exception {
         try (EvilSite mute = EvilSite.answering(temp, (type, id, bytes, out) -> {}, "limits@openssh.com");
-                SshLogin login = SshLogin.at(mute.address())) {
+                SshLogin login = SshLogin.at(mute.address(), WriteCheck.NONE)) {
             ClientSession session = login.session();
 
             assertThatThrownBy(() -> SftpChannel.open(mute.address(), session, Duration.ofSeconds(1)))

@@ -28,7 +28,6 @@ final class Attempts {
         return underWay < UNDER_WAY_MAX;
     }
 
-    /** Returns whether the pause after the last failure is over. */
     boolean isPauseOver() {
         return noneBefore - System.nanoTime() <= 0;
     }

@@ -79,7 +79,6 @@ final class BlockingIo extends AbstractCloseable implements IoServiceFactoryFact
         // Not used.
     }
 
-    /** Opens connections. */
     final class Connector extends AbstractCloseable implements IoConnector {
 
         private final IoHandler handler;

@@ -86,7 +86,6 @@ final class Feed implements AutoCloseable {
         }
     }
 
-    /** Feeds these bytes. */
     void put(byte[] bytes) throws RemoteException, InterruptedException {
         put(bytes, bytes.length);
     }

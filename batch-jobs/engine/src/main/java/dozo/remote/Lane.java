@@ -131,7 +131,6 @@ public final class Lane implements AutoCloseable {
         }
     }
 
-    /** Returns whether channels are being opened. */
     boolean isWidening() {
         return shells.isWidening();
     }
@@ -187,7 +186,6 @@ public final class Lane implements AutoCloseable {
                 .collect(Collectors.toCollection(ArrayList::new));
     }
 
-    /** Returns the number of channels open so far. */
     int channels() {
         return channels.size();
     }
@@ -267,7 +265,6 @@ public final class Lane implements AutoCloseable {
         return site;
     }
 
-    /** Returns its number among all lanes opened to the site. */
     int number() {
         return number;
     }
@@ -289,7 +286,6 @@ public final class Lane implements AutoCloseable {
         return sftp().channel().busy();
     }
 
-    /** Returns the number of commands being fed. */
     int feeds() {
         return feeds.get();
     }

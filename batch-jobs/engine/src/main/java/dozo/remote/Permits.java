@@ -54,7 +54,6 @@ final class Permits {
         }
     }
 
-    /** Returns the permits for files. */
     Semaphore files() {
         return files;
     }

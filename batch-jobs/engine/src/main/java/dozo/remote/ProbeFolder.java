@@ -6,28 +6,19 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** The temporary folder of a site check, and what is written there. Used by the threads of all its tests. */
-final class ProbeFolder {
+/**
+ * The temporary folder of a site check, and what is written there. Used by the threads of all its tests.
+ *
+ * @param folders children before parents
+ */
+record ProbeFolder(Lane lane, Sftp sftp, FilePath path, List<FilePath> files, List<FilePath> folders) {
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    private final Lane lane;
-    private final Sftp sftp;
-    private final FilePath path;
-    private final List<FilePath> files = new CopyOnWriteArrayList<>();
-
-    /** Children before parents. */
-    private final List<FilePath> folders = new CopyOnWriteArrayList<>();
-
-    ProbeFolder(Lane lane, Sftp sftp, FilePath parent) {
-        this.lane = lane;
-        this.sftp = sftp;
-        this.path = parent.resolve(SiteCheck.scratchName("probe-"));
-        folders.add(path);
-    }
-
-    FilePath path() {
-        return path;
+    static ProbeFolder in(FilePath parent, Lane lane, Sftp sftp) {
+        FilePath path = parent.resolve(SiteCheck.scratchName("probe-"));
+        return new ProbeFolder(
+                lane, sftp, path, new CopyOnWriteArrayList<>(), new CopyOnWriteArrayList<>(List.of(path)));
     }
 
     /** Returns the path of a file that will be here. */

@@ -44,7 +44,7 @@ final class ReadAhead implements AutoCloseable {
             while (next < end && asked.size() < DEPTH && !beyond) {
                 beyond = next >= sizeBytes;
                 long stop = beyond ? end : Math.min(end, sizeBytes);
-                if (!ask(next, (int) Math.min(channel.readBytes(), stop - next))) {
+                if (!ask(next, (int) Math.min(channel.limits().readBytes(), stop - next))) {
                     break;
                 }
             }

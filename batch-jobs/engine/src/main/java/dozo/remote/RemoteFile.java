@@ -48,7 +48,7 @@ public final class RemoteFile implements AutoCloseable {
         int done = 0;
         while (done < length) {
             Block block = block();
-            int n = Math.min(channel.writeBytes(), length - done);
+            int n = Math.min(channel.limits().writeBytes(), length - done);
             block.content().put(bytes, from + done, n);
             write(offset + done, block);
             done += n;
@@ -60,7 +60,7 @@ public final class RemoteFile implements AutoCloseable {
      * in use.
      */
     public Block block() throws RemoteException, InterruptedException {
-        return channel.pipeline().takeBlock(channel.writeBytes());
+        return channel.pipeline().takeBlock(channel.limits().writeBytes());
     }
 
     /**

@@ -14,8 +14,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.sshd.client.session.ClientSession;
 
-/** An open SFTP channel: what its server offers, the paths below its root, its handles, and what a refusal means. */
-final class SftpChannel {
+/**
+ * An open SFTP channel: what its server offers, the paths below its root, its handles, and what a refusal means.
+ *
+ * @param root the bytes before each path, without a slash at the end
+ * @param handles permits for files and folders that are open at once; further callers wait
+ * @param firstNanos how long the answer to the first request took; almost 0 if there was none that costs the site no work
+ */
+record SftpChannel(
+        Pipeline pipeline, byte[] root, Set<String> extensions, Limits limits, Semaphore handles, long firstNanos) {
 
     /** Read and write size if the site reports no limits: every server must support it. */
     private static final int CONTENT_BYTES_UNTOLD = 32 << 10;
@@ -23,9 +30,7 @@ final class SftpChannel {
     /** Larger writes are no faster (measured) and need more memory in flight. */
     private static final int CONTENT_BYTES_MAX = 128 << 10;
 
-    /** Files and folders open at once on this channel; further callers wait. */
     private static final int HANDLES_MAX = 512;
-
     private static final int HANDLES_UNTOLD = 200;
 
     /** The protocol limits a handle to 256 bytes. */
@@ -40,31 +45,26 @@ final class SftpChannel {
     /** Much less than the silence after which a lane is given up. */
     private static final Duration ASK_EVERY = Duration.ofSeconds(20);
 
-    private final Pipeline pipeline;
-    private final byte[] root;
-    private final Set<String> extensions;
-    private final int writeBytes;
-    private final int readBytes;
-    private final long roundTripNanos;
-    private final int handlesMax;
-    private final Semaphore handles;
+    /** What the site reported, cut to ours. */
+    record Limits(int readBytes, int writeBytes, int handles) {
 
-    private record Limits(long readBytes, long writeBytes, long handles) {}
+        static Limits of(long readBytes, long writeBytes, long handles) {
+            return new Limits(
+                    bounded(readBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX),
+                    bounded(writeBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX),
+                    bounded(handles, HANDLES_UNTOLD, HANDLES_MAX));
+        }
 
-    private SftpChannel(Pipeline pipeline, byte[] root, Set<String> extensions, Limits limits, long roundTripNanos) {
-        this.pipeline = pipeline;
-        this.root = root;
-        this.extensions = extensions;
-        this.roundTripNanos = roundTripNanos;
-        this.readBytes = bounded(limits.readBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
-        this.writeBytes = bounded(limits.writeBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
-        this.handlesMax = bounded(limits.handles, HANDLES_UNTOLD, HANDLES_MAX);
-        this.handles = new Semaphore(handlesMax);
+        /** Returns the limit that the site reported (0: none), cut to ours. */
+        private static int bounded(long told, int untold, int most) {
+            return told <= 0 ? untold : (int) Math.min(told, most);
+        }
     }
 
     /** Returns the same channel with the root of the host's file system as its root. */
     SftpChannel everywhere() {
-        return new SftpChannel(pipeline, new byte[0], extensions, new Limits(readBytes, writeBytes, 1), roundTripNanos);
+        Limits one = new Limits(limits.readBytes, limits.writeBytes, 1);
+        return new SftpChannel(pipeline, new byte[0], extensions, one, new Semaphore(one.handles), firstNanos);
     }
 
     /**
@@ -89,10 +89,11 @@ final class SftpChannel {
                         Reason.NO_SFTP, site + " offers SFTP version " + version + "; expected version 3 or later");
             }
             long before = System.nanoTime();
-            Limits limits = extensions.contains(LIMITS) ? limits(pipeline, answerMax) : new Limits(0, 0, 0);
-            long roundTripNanos = System.nanoTime() - before;
-            pipeline.roundTrip(roundTripNanos);
-            return new SftpChannel(pipeline, site.rootPrefix(), extensions, limits, roundTripNanos);
+            Limits limits = extensions.contains(LIMITS) ? limits(pipeline, answerMax) : Limits.of(0, 0, 0);
+            long firstNanos = System.nanoTime() - before;
+            pipeline.roundTrip(firstNanos);
+            Semaphore handles = new Semaphore(limits.handles);
+            return new SftpChannel(pipeline, site.rootPrefix(), extensions, limits, handles, firstNanos);
         } catch (RemoteException | InterruptedException e) {
             pipeline.die(new RemoteException(Reason.LOST, "the channel to " + site + " was given up"));
             throw e;
@@ -103,41 +104,17 @@ final class SftpChannel {
         Reply reply = pipeline.ask(Packet.extended(LIMITS), answerMax);
         reply.expect(Packet.EXTENDED_REPLY);
         reply.uint64();
-        return new Limits(reply.uint64(), reply.uint64(), reply.uint64());
-    }
-
-    /** Returns the limit that the site reported (0: none), cut to ours. */
-    private static int bounded(long told, int untold, int most) {
-        return told <= 0 ? untold : (int) Math.min(told, most);
-    }
-
-    Pipeline pipeline() {
-        return pipeline;
+        return Limits.of(reply.uint64(), reply.uint64(), reply.uint64());
     }
 
     /** Returns how busy it is: unanswered requests plus open files, since each open file causes more requests. */
     int busy() {
-        return pipeline.inFlight() + handlesMax - handles.availablePermits();
+        return pipeline.inFlight() + limits.handles - handles.availablePermits();
     }
 
-    Set<String> extensions() {
-        return extensions;
-    }
-
-    int writeBytes() {
-        return writeBytes;
-    }
-
-    int readBytes() {
-        return readBytes;
-    }
-
-    /**
-     * Returns the least time that an answer has taken so far; almost 0 if there was no first request that costs the site
-     * no work.
-     */
+    /** Returns the least time that an answer has taken so far. */
     long roundTripNanos() {
-        return Math.min(roundTripNanos, pipeline.leastNanos());
+        return Math.min(firstNanos, pipeline.leastNanos());
     }
 
     boolean syncs() {
@@ -256,12 +233,10 @@ final class SftpChannel {
         return new RemoteException(reason, "cannot " + doing + " " + path + ": " + cause);
     }
 
-    /** Opens a file for reading. */
     byte[] openToRead(FilePath path) throws RemoteException, InterruptedException {
         return openHandle(at(Packet.OPEN, path).uint32(Packet.OPEN_READ).uint32(0), path, Deed.READ);
     }
 
-    /** Opens a folder for listing. */
     byte[] openFolder(FilePath folder) throws RemoteException, InterruptedException {
         return openHandle(at(Packet.OPENDIR, folder), folder, Deed.LIST);
     }

@@ -95,7 +95,6 @@ final class Shells {
         });
     }
 
-    /** Returns whether the lane opens channels. */
     boolean isWidening() {
         return locked(() -> widening > 0);
     }

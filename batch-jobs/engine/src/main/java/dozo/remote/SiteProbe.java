@@ -57,7 +57,7 @@ final class SiteProbe {
         this.early = early;
         this.look = look;
         this.sftp = lane.sftp();
-        this.folder = new ProbeFolder(lane, sftp, look.folder());
+        this.folder = ProbeFolder.in(look.folder(), lane, sftp);
         this.findings = findings;
     }
 

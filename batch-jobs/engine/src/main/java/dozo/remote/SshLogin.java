@@ -122,7 +122,6 @@ record SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump, Ato
                 check);
     }
 
-    /** Returns a client, started. */
     private static SshClient client(
             KeyIdentityProvider keys,
             List<String> hostKeyKinds,
@@ -203,7 +202,6 @@ record SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump, Ato
         jump.ifPresent(SshLogin::close);
     }
 
-    /** Returns a new connection, logged in. */
     ClientSession session() throws RemoteException, InterruptedException {
         AtomicBoolean otherHostKey = new AtomicBoolean();
         ClientSession session = connect(otherHostKey);

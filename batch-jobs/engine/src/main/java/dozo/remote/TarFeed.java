@@ -82,7 +82,6 @@ public final class TarFeed implements AutoCloseable {
         bytes += sizeBytes;
     }
 
-    /** Feeds a whole file. */
     void put(byte[] name, byte[] content, int mode, long modifiedSeconds) throws RemoteException, InterruptedException {
         begin(name, content.length, mode, modifiedSeconds);
         feed.put(content);

@@ -55,7 +55,6 @@ final class Tuner {
         return start == null ? 1 : LANES_FIRST;
     }
 
-    /** Returns the decisions, the oldest first. */
     synchronized List<TuningDecision> decisions() {
         return List.copyOf(decisions);
     }

@@ -45,7 +45,7 @@ record DigestProbe(
     List<Fanout.Try> writes() {
         return IntStream.of(SIZES_BYTES)
                 .<Fanout.Try>mapToObj(size -> () -> {
-                    FilePath path = folder.file(nameOf(size));
+                    FilePath path = folder.file("of " + size);
                     try (RemoteFile file = sftp.create(path)) {
                         fill(file, path, size);
                     }
@@ -53,12 +53,8 @@ record DigestProbe(
                 .toList();
     }
 
-    private static String nameOf(int size) {
-        return "of " + size;
-    }
-
     private FilePath pathOf(int size) {
-        return folder.path().resolve(nameOf(size));
+        return folder.path().resolve("of " + size);
     }
 
     private void fill(RemoteFile file, FilePath path, int size) throws RemoteException, InterruptedException {

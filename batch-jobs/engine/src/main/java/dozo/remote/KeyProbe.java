@@ -135,7 +135,7 @@ final class KeyProbe {
     private void tryCommands() throws RemoteException, InterruptedException {
         CommandResult result;
         try {
-            result = AtRoot.run(lane, COMMANDS, new byte[0], COMMANDS_TIMEOUT);
+            result = AtRoot.run(lane, COMMANDS, new byte[0], 0, COMMANDS_TIMEOUT);
         } catch (RemoteException e) {
             if (e.reason() != Reason.UNSUPPORTED) {
                 unclear.addAll(BY_COMMANDS);

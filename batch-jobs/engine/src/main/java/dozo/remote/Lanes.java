@@ -434,26 +434,17 @@ public final class Lanes implements AutoCloseable {
             permits.allowFor(open.size(), channelsOpen());
             closeLeaving();
             long moved = withLeaving().mapToLong(Lane::bytesMoved).sum();
-            tuner.look(open, bytesOfClosed + moved).ifPresent(this::follow);
+            boolean opening = attempts.underWay() > 0;
+            tuner.look(open, wanted.lanes(), bytesOfClosed + moved, opening, attempts.areRefused())
+                    .ifPresent(other -> {
+                        if (other.lanes() > open.size()) {
+                            attempts.beginAnew();
+                        }
+                        want(other.lanes(), other.channels());
+                    });
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Requires the lock. */
-    private void follow(Tuner.Second last) {
-        if (last.moved() && !open.isEmpty()) {
-            open.getFirst().askServer();
-        }
-        if (attempts.underWay() > 0 || open.isEmpty()) {
-            return;
-        }
-        tuner.decide(last, open, wanted.lanes(), attempts.areRefused()).ifPresent(other -> {
-            if (other.lanes() > open.size()) {
-                attempts.beginAnew();
-            }
-            want(other.lanes(), other.channels());
-        });
     }
 
     /** Uses so many lanes and channels from now on. What is too many gets no new work. */

@@ -39,7 +39,7 @@ final class Listing {
     private long names;
     private int emptyAnswers;
 
-    private Listing(FilePath folder, boolean keeps, Duration time, Duration timeMax) {
+    Listing(FilePath folder, boolean keeps, Duration time, Duration timeMax) {
         this.folder = folder;
         this.keeps = keeps;
         this.time = time;
@@ -48,20 +48,12 @@ final class Listing {
 
     /** Returns a listing for a receiver that keeps the names until it ends. */
     static Listing keeping(FilePath folder) {
-        return keeping(folder, TIME_MAX);
-    }
-
-    static Listing keeping(FilePath folder, Duration time) {
-        return new Listing(folder, true, time, time);
+        return new Listing(folder, true, TIME_MAX, TIME_MAX);
     }
 
     /** Returns a listing for a receiver that passes the names on. */
     static Listing passing(FilePath folder) {
-        return passing(folder, TIME_MAX, PASSING_MAX);
-    }
-
-    static Listing passing(FilePath folder, Duration time, Duration timeMax) {
-        return new Listing(folder, false, time, timeMax);
+        return new Listing(folder, false, TIME_MAX, PASSING_MAX);
     }
 
     /** Reads the folder, with one batch of the site's in memory at a time. */

@@ -51,7 +51,7 @@ public final class SiteSync {
             lane.sftp().channel().syncAll(TIMEOUT);
             return;
         }
-        CommandResult result = AtRoot.run(lane, "exec sync -f .", new byte[0], TIMEOUT);
+        CommandResult result = AtRoot.run(lane, "exec sync -f .", new byte[0], 0, TIMEOUT);
         if (result.exitStatus() != 0) {
             throw new RemoteException(
                     Reason.REFUSED,

@@ -36,14 +36,6 @@ final class Tuner {
     private int looks;
     private int idleLooks;
 
-    /**
-     * What was measured in about a second.
-     *
-     * @param moved whether anything was
-     * @param busy whether nearly all lanes had work all the time
-     */
-    record Second(double bytesPerSecond, boolean moved, boolean busy) {}
-
     /** @param start what is known about the link; null: the numbers are fixed */
     Tuner(@Nullable TuningStart start, int lanesMax) {
         this.start = start;
@@ -75,8 +67,15 @@ final class Tuner {
         return Optional.of(note(first, first.first(), rate));
     }
 
-    /** Looks at the lanes that get work. Returns what was measured when a second is over. */
-    synchronized Optional<Second> look(List<Lane> open, long bytesMoved) {
+    /**
+     * Looks at the lanes that get work, and returns how many are wanted from now on if that changes, once a second at most.
+     *
+     * @param bytesMoved over all lanes so far
+     * @param opening whether lanes are being opened
+     * @param refused whether the site has refused further lanes several times
+     */
+    synchronized Optional<Shape> look(
+            List<Lane> open, int lanesWanted, long bytesMoved, boolean opening, boolean refused) {
         looks += open.size();
         idleLooks += (int) open.stream()
                 .filter(lane -> lane.busy() == 0 && lane.feeds() == 0)
@@ -85,33 +84,26 @@ final class Tuner {
         if (now - nanosBefore < MEASURE_EVERY_NANOS) {
             return Optional.empty();
         }
+        double rate = (bytesMoved - bytesBefore) * 1e9 / (now - nanosBefore);
         boolean moved = bytesMoved > bytesBefore;
-        Second over = new Second(
-                (bytesMoved - bytesBefore) * 1e9 / (now - nanosBefore),
-                moved,
-                nanosBefore != 0 && moved && idleLooks <= looks * IDLE_LOOKS_SHARE);
+        boolean busy = nanosBefore != 0 && moved && idleLooks <= looks * IDLE_LOOKS_SHARE;
+        if (moved && !open.isEmpty()) {
+            open.getFirst().askServer();
+        }
         bytesBefore = bytesMoved;
         nanosBefore = now;
         looks = 0;
         idleLooks = 0;
-        return Optional.of(over);
-    }
-
-    /**
-     * Returns how many are wanted from now on, if that changes.
-     *
-     * @param refused whether the site has refused further lanes several times
-     */
-    synchronized Optional<Shape> decide(Second last, List<Lane> open, int lanesWanted, boolean refused) {
         Tuning deciding = tuning;
-        Optional<Tuning.Step> step = Optional.empty();
-        if (deciding == null) {
+        if (deciding == null || opening || open.isEmpty()) {
             return Optional.empty();
-        } else if (open.size() < lanesWanted && refused) {
+        }
+        Optional<Tuning.Step> step = Optional.empty();
+        if (open.size() < lanesWanted && refused) {
             step = deciding.refused(open.size());
-        } else if (last.busy && open.size() == lanesWanted && open.stream().noneMatch(Lane::isWidening)) {
+        } else if (busy && open.size() == lanesWanted && open.stream().noneMatch(Lane::isWidening)) {
             step = deciding.measured(
-                    last.bytesPerSecond, open.stream().mapToInt(Lane::channels).sum());
+                    rate, open.stream().mapToInt(Lane::channels).sum());
         }
         return step.map(each -> note(deciding, each.reason(), each.bytesPerSecond()));
     }

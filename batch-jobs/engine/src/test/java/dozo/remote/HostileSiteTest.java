@@ -266,7 +266,7 @@ class HostileSiteTest {
         try (EvilSite site = EvilSite.answering(temp, EvilSite.listing(_ -> List.of("name")));
                 Lanes lanes = Lanes.to(site.address(), 1)) {
             Lane lane = lanes.next();
-            assertThatThrownBy(() -> Listing.keeping(FILE, Duration.ofMillis(200))
+            assertThatThrownBy(() -> new Listing(FILE, true, Duration.ofMillis(200), Duration.ofMillis(200))
                             .read(lane.sftp().channel(), (path, facts) -> {}))
                     .isInstanceOfSatisfying(
                             RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.STUCK))
@@ -281,7 +281,7 @@ class HostileSiteTest {
                 Lanes lanes = Lanes.to(site.address(), 1)) {
             Lane lane = lanes.next();
 
-            assertThatThrownBy(() -> Listing.passing(FILE, Duration.ofMillis(1), Duration.ofMillis(300))
+            assertThatThrownBy(() -> new Listing(FILE, false, Duration.ofMillis(1), Duration.ofMillis(300))
                             .read(lane.sftp().channel(), (path, facts) -> {}))
                     .isInstanceOfSatisfying(
                             RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.STUCK))

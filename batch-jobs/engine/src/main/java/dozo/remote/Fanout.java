@@ -3,6 +3,7 @@ package dozo.remote;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -27,28 +28,29 @@ final class Fanout {
 
     /** A request without a result. */
     @FunctionalInterface
-    interface Try extends Callable<Boolean> {
+    interface Try {
         void run() throws RemoteException, InterruptedException;
-
-        @Override
-        default Boolean call() throws RemoteException, InterruptedException {
-            run();
-            return true;
-        }
     }
 
     private Fanout() {}
 
     /** Does all of it at the same time, and returns it when all has ended, well or not. */
-    static <T> List<Future<T>> ended(List<? extends Callable<T>> work) {
+    static <T> List<Future<T>> ended(List<Callable<T>> work) {
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            return work.stream().map(each -> threads.submit(each)).toList();
+            return work.stream().map(threads::submit).toList();
         }
     }
 
     /** Does all of it at the same time. Throws the first failure, if any, after all has ended. */
     static void all(List<Try> tries) throws RemoteException, InterruptedException {
-        for (Future<Boolean> over : ended(tries)) {
+        List<Callable<Boolean>> work = new ArrayList<>();
+        for (Try each : tries) {
+            work.add(() -> {
+                each.run();
+                return true;
+            });
+        }
+        for (Future<Boolean> over : ended(work)) {
             var _ = RemoteException.join(over);
         }
         if (Thread.interrupted()) {

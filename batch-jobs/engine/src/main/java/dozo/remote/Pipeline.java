@@ -398,6 +398,8 @@ final class Pipeline {
         /** What is read next: the prefix with the length of an answer, or the answer. */
         private ByteBuffer next = prefix;
 
+        private boolean answering;
+
         @Override
         public void write(int b) throws IOException {
             write(new byte[] {(byte) b}, 0, 1);
@@ -422,7 +424,8 @@ final class Pipeline {
         }
 
         private void take(ByteBuffer full) throws RemoteException {
-            if (full != prefix) {
+            if (answering) {
+                answering = false;
                 next = prefix.clear();
                 dispatch(full);
                 return;
@@ -434,6 +437,7 @@ final class Pipeline {
                         site
                                 + " sent data that is not SFTP; make sure that the login shell's start-up files print no text");
             }
+            answering = true;
             next = ByteBuffer.allocate(length);
         }
 

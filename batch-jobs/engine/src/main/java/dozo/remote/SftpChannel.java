@@ -21,6 +21,7 @@ import org.apache.sshd.client.session.ClientSession;
  * @param handles permits for files and folders that are open at once; further callers wait
  * @param firstNanos how long the answer to the first request took; almost 0 if there was none that costs the site no work
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record SftpChannel(
         Pipeline pipeline, byte[] root, Set<String> extensions, Limits limits, Semaphore handles, long firstNanos) {
 

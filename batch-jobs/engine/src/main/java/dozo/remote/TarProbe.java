@@ -17,6 +17,7 @@ record TarProbe(Lane lane, Sftp sftp, ProbeFolder folder, Patience patience) {
     private static final int NOISE_BYTES = 65_537;
 
     /** A file that tar is to create. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Unpacked(String name, byte[] content, int mode, long modifiedSeconds) {}
 
     boolean works() throws RemoteException, InterruptedException {

@@ -3,11 +3,12 @@ package dozo.send;
 import static java.util.Objects.requireNonNull;
 
 import dozo.file.Entry;
+import dozo.file.Facts;
 import dozo.file.FilePath;
-import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.send.Outcome.Verified;
 import dozo.send.SourceFile.SourceProblem;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,20 +24,100 @@ import java.util.Set;
  */
 final class HardLinks {
 
-    private final Lanes lanes;
-    private final Workers workers;
-    private final SiteTree tree;
-    private final Prover prover;
-    private final Gauges gauges;
-    private final SourcePatience patience;
+    /** Of files that could not be linked: how many bytes are sent as one; longer ones are sent as large files. */
+    private static final long BUNDLE_BYTES_MAX = 64 << 20;
 
-    HardLinks(Lanes lanes, Workers workers, SiteTree tree, Prover prover, Gauges gauges, SourcePatience patience) {
-        this.lanes = lanes;
-        this.workers = workers;
-        this.tree = tree;
-        this.prover = prover;
-        this.gauges = gauges;
-        this.patience = patience;
+    private final Engine engine;
+    private final Entries entries;
+    private final BundleSender bundles;
+    private final LargeSender large;
+
+    HardLinks(Engine engine, Entries entries, BundleSender bundles, LargeSender large) {
+        this.engine = engine;
+        this.entries = entries;
+        this.bundles = bundles;
+        this.large = large;
+    }
+
+    /**
+     * Links names to verified files. Of each file that cannot be linked, one name is sent, and the others are linked to
+     * that; so it goes on, a few times, if the site can link files at all.
+     *
+     * @return an outcome for each name
+     */
+    Map<Entry, Outcome> send(Route route, Unit.Links unit, Earlier earlier)
+            throws RemoteException, InterruptedException {
+        // Names of one file have the same facts, with its number.
+        Map<Facts, Verified> copies = new HashMap<>();
+        unit.copies().forEach(copy -> copies.put(copy.entry().facts(), copy));
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        List<Entry> left = new ArrayList<>(unit.entries());
+        for (int i = 0; i < Entries.TRIES && !left.isEmpty() && engine.site().linksFiles(); i++) {
+            try (Stay _ = engine.gauges().naming.enter()) {
+                outcomes.putAll(link(route, linkable(route, left, copies, earlier)));
+            }
+            left.removeIf(outcomes::containsKey);
+            Map<Facts, Entry> firsts = new HashMap<>();
+            left.forEach(entry -> firsts.putIfAbsent(entry.facts(), entry));
+            Map<Entry, Outcome> sent = sendContents(route, firsts.values(), earlier);
+            outcomes.putAll(sent);
+            left.removeIf(outcomes::containsKey);
+            sent.forEach((first, outcome) -> {
+                copies.remove(first.facts());
+                if (outcome instanceof Verified verified) {
+                    copies.put(first.facts(), verified);
+                }
+            });
+        }
+        outcomes.putAll(sendContents(route, left, earlier));
+        try (Stay _ = engine.gauges().naming.enter()) {
+            engine.prover().syncAll();
+        }
+        return outcomes;
+    }
+
+    /** Returns the entries that may be linked, with their files. */
+    private Map<Entry, Verified> linkable(
+            Route route, List<Entry> names, Map<Facts, Verified> copies, Earlier earlier)
+            throws RemoteException, InterruptedException {
+        Map<Entry, Verified> linkable = new HashMap<>();
+        for (Entry name : names) {
+            Verified copy = copies.get(name.facts());
+            if (copy != null
+                    && earlier.proven()
+                            .getOrDefault(name.number(), copy.digest())
+                            .equals(copy.digest())
+                    && entries.canHaveName(route, name)) {
+                linkable.put(name, copy);
+            }
+        }
+        return linkable;
+    }
+
+    /** Sends files that were not planned to be sent, in units of the usual sizes. */
+    private Map<Entry, Outcome> sendContents(Route route, Collection<Entry> files, Earlier earlier)
+            throws RemoteException, InterruptedException {
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        List<Entry> bundle = new ArrayList<>();
+        long bytes = 0;
+        for (Entry file : files) {
+            long sizeBytes = file.facts().sizeBytes();
+            if (sizeBytes > BUNDLE_BYTES_MAX) {
+                outcomes.put(file, large.send(route, file, earlier));
+                continue;
+            }
+            if (bytes + sizeBytes > BUNDLE_BYTES_MAX) {
+                outcomes.putAll(bundles.send(route, bundle, earlier));
+                bundle.clear();
+                bytes = 0;
+            }
+            bundle.add(file);
+            bytes += sizeBytes;
+        }
+        if (!bundle.isEmpty()) {
+            outcomes.putAll(bundles.send(route, bundle, earlier));
+        }
+        return outcomes;
     }
 
     /**
@@ -45,7 +126,7 @@ final class HardLinks {
      * @param copies entries, and the verified file that each is to be another name of
      * @return those that have their names now
      */
-    Map<Entry, Verified> link(Route route, Map<Entry, Verified> copies) throws RemoteException, InterruptedException {
+    private Map<Entry, Verified> link(Route route, Map<Entry, Verified> copies) throws RemoteException, InterruptedException {
         Map<Entry, Verified> links = new HashMap<>(copies);
         links.keySet().retainAll(named(copies, (name, copy) -> isAtSource(route, name, copy)));
         links.values().retainAll(intact(route, Set.copyOf(links.values())));
@@ -59,7 +140,13 @@ final class HardLinks {
             return false;
         }
         try {
-            return SourceFile.isAlso(copy.entry(), route.source(), name, gauges.reading, patience, lanes.files());
+            return SourceFile.isAlso(
+                    copy.entry(),
+                    route.source(),
+                    name,
+                    engine.gauges().reading,
+                    engine.patience(),
+                    engine.lanes().files());
         } catch (SourceProblem e) {
             return false;
         }
@@ -73,12 +160,12 @@ final class HardLinks {
         long bytes = copies.stream()
                 .mapToLong(copy -> copy.entry().facts().sizeBytes())
                 .sum();
-        Prover.Said found = prover.digests(names, bytes);
+        Prover.Said found = engine.prover().digests(names, bytes);
         Set<Verified> intact = new HashSet<>(copies);
         intact.removeIf(copy -> !Objects.equals(found.of(route.finalName(copy.entry())), copy.digest()));
-        Map<Verified, Boolean> asSealed = workers.each(
+        Map<Verified, Boolean> asSealed = engine.workers().each(
                 intact,
-                copy -> isDone(() -> lanes.over(lane -> lane.sftp()
+                copy -> isDone(() -> engine.lanes().over(lane -> lane.sftp()
                         .lstat(route.finalName(copy.entry()))
                         .filter(SiteFacts.of(copy.entry())::areOf)
                         .isPresent())));
@@ -98,10 +185,10 @@ final class HardLinks {
                 names.put(route.finalName(name), route.finalName(copy.entry()));
             }
         });
-        Set<FilePath> made = tree.makeFoldersOf(lanes, workers, route, names.keySet());
+        Set<FilePath> made = engine.tree().makeFoldersOf(engine.lanes(), engine.workers(), route, names.keySet());
         names.keySet().removeIf(name -> !made.contains(name.parent()));
         try {
-            Set<FilePath> linked = lanes.next().sftp().hardLinkAll(names);
+            Set<FilePath> linked = engine.lanes().next().sftp().hardLinkAll(names);
             links.keySet().stream()
                     .filter(name -> linked.contains(route.finalName(name)))
                     .forEach(done::add);
@@ -115,7 +202,7 @@ final class HardLinks {
         done.addAll(named(
                 left,
                 (name, copy) -> isDone(() -> {
-                    lanes.doOver(lane -> tree.hardLink(
+                    engine.lanes().doOver(lane -> engine.tree().hardLink(
                             lane,
                             route,
                             route.finalName(copy.entry()),
@@ -133,7 +220,7 @@ final class HardLinks {
 
     private Set<Entry> named(Map<Entry, Verified> links, Check check) throws RemoteException, InterruptedException {
         Map<Entry, Boolean> results =
-                workers.each(links.keySet(), name -> check.of(name, requireNonNull(links.get(name))));
+                engine.workers().each(links.keySet(), name -> check.of(name, requireNonNull(links.get(name))));
         Set<Entry> named = new HashSet<>(results.keySet());
         named.removeIf(name -> !requireNonNull(results.get(name)));
         return named;

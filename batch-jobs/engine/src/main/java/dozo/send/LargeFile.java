@@ -3,9 +3,7 @@ package dozo.send;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
-import dozo.remote.Block;
 import dozo.remote.Lane;
-import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
@@ -28,10 +26,8 @@ final class LargeFile {
     /** The size of a range, which is verified and kept as one after a failure. */
     static final long RANGE_BYTES = 64 << 20;
 
-    private final Lanes lanes;
-    private final KnownSite site;
-    private final Throttle throttle;
-    private final Gauges gauges;
+    private final Engine engine;
+    private final SourceContent content;
     private final Route route;
     private final Entry entry;
     private final boolean holes;
@@ -41,11 +37,9 @@ final class LargeFile {
      * @param holes whether zeros are left out. Before the first unverified range the file is truncated there, because a
      *     hole needs a place without data
      */
-    LargeFile(Lanes lanes, KnownSite site, Throttle throttle, Gauges gauges, Route route, Entry entry, boolean holes) {
-        this.lanes = lanes;
-        this.site = site;
-        this.throttle = throttle;
-        this.gauges = gauges;
+    LargeFile(Engine engine, SourceContent content, Route route, Entry entry, boolean holes) {
+        this.engine = engine;
+        this.content = content;
         this.route = route;
         this.entry = entry;
         this.holes = holes;
@@ -60,7 +54,7 @@ final class LargeFile {
         FilePath temporary = route.temporaryName(entry);
         long size = entry.facts().sizeBytes();
         Map<Integer, Digest> there = rangesThere(temporary);
-        try (Stripes stripes = new Stripes(lanes, temporary, there.isEmpty())) {
+        try (Stripes stripes = new Stripes(engine.lanes(), temporary, there.isEmpty())) {
             for (long at = 0; at < size; at += RANGE_BYTES) {
                 long length = Math.min(RANGE_BYTES, size - at);
                 Digest proven = there.get((int) (at / RANGE_BYTES));
@@ -70,26 +64,27 @@ final class LargeFile {
                 if (holes && !there.isEmpty()) {
                     // NB: nothing is in flight yet, because all ranges before were verified; truncating removes old
                     // data where a hole is to be.
-                    lanes.next().sftp().cutOff(temporary, at);
+                    engine.lanes().next().sftp().cutOff(temporary, at);
                     there = Map.of();
                 }
-                send(source, stripes, at, length, proven == null);
+                content.send(
+                        source, at, length, holes, () -> stripes.next().file(), proven == null ? whole : null);
             }
             source.checkUnchanged();
-            stripes.finish(!site.syncsAtOnce());
+            stripes.finish(!engine.site().syncsAtOnce());
         }
         SiteFacts facts = SiteFacts.of(entry);
         if (holes) {
-            lanes.next().sftp().setFacts(temporary, size, facts.mode(), facts.modifiedSeconds());
+            engine.lanes().next().sftp().setFacts(temporary, size, facts.mode(), facts.modifiedSeconds());
         } else {
-            lanes.next().sftp().setFacts(temporary, facts.mode(), facts.modifiedSeconds());
+            engine.lanes().next().sftp().setFacts(temporary, facts.mode(), facts.modifiedSeconds());
         }
         return Digest.of(whole.digest());
     }
 
     /** Returns the digests of the complete ranges of an earlier attempt; removes anything else with this name. */
     private Map<Integer, Digest> rangesThere(FilePath temporary) throws RemoteException, InterruptedException {
-        Lane lane = lanes.next();
+        Lane lane = engine.lanes().next();
         Optional<RemoteFacts> left = lane.sftp().lstat(temporary);
         if (left.isEmpty()) {
             return Map.of();
@@ -98,47 +93,13 @@ final class LargeFile {
         if (left.get().kind() == Kind.FILE && sizeBytes <= entry.facts().sizeBytes()) {
             int count = Math.toIntExact(sizeBytes / RANGE_BYTES);
             Map<Integer, Digest> ranges =
-                    count == 0 ? Map.of() : site.digest().ranges(lane, temporary, RANGE_BYTES, count);
+                    count == 0 ? Map.of() : engine.site().digest().ranges(lane, temporary, RANGE_BYTES, count);
             if (!ranges.isEmpty()) {
                 return ranges;
             }
         }
         lane.sftp().remove(temporary);
         return Map.of();
-    }
-
-    private void send(SourceFile source, Stripes stripes, long offset, long length, boolean firstReading)
-            throws SourceProblem, RemoteException, InterruptedException {
-        long end = offset + length;
-        for (long at = offset; at < end; ) {
-            source.fetch(at);
-            Stripes.Stripe stripe = stripes.next();
-            Room room = new Room(stripe.file(), end - at);
-            Kept kept;
-            try {
-                source.read(room, at);
-                kept = Kept.of(room.block(), holes, at, all -> {
-                    if (firstReading) {
-                        digest(all, whole);
-                    }
-                });
-                throttle.pass(kept.written());
-            } catch (SourceProblem | InterruptedException | RuntimeException e) {
-                room.giveBack();
-                throw e;
-            }
-            if (kept.written() == 0) {
-                room.giveBack();
-            } else {
-                stripe.file().write(at + kept.skipped(), room.block());
-                gauges.bytesMoved.add(kept.written());
-            }
-            if (kept.bytes() == 0) {
-                // The file is shorter now; this is detected when everything is read.
-                return;
-            }
-            at += kept.bytes();
-        }
     }
 
     /** Reads a range without sending it. */
@@ -152,17 +113,11 @@ final class LargeFile {
             if (!content.flip().hasRemaining()) {
                 break;
             }
-            try (Stay _ = gauges.digesting.enter()) {
+            try (Stay _ = engine.gauges().digesting.enter()) {
                 whole.update(content.array(), 0, content.limit());
                 range.update(content.array(), 0, content.limit());
             }
         }
         return Digest.of(range.digest());
-    }
-
-    private void digest(Block block, MessageDigest digest) {
-        try (Stay _ = gauges.digesting.enter()) {
-            block.addTo(digest);
-        }
     }
 }

@@ -1,6 +1,7 @@
 package dozo.send;
 
 import dozo.file.Digest;
+import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
@@ -8,6 +9,7 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
+import dozo.remote.RemoteFile;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collection;
@@ -114,13 +116,30 @@ final class SiteTree {
         return route.versions().isEmpty() && !site.foldsNames();
     }
 
-    /**
-     * Checks that what has this name is no file or folder of another name.
-     *
-     * @throws RemoteException EXISTS if it is
-     */
-    void requireOwn(Lane lane, FilePath name) throws RemoteException, InterruptedException {
-        listed.requireOwn(lane, name);
+    /** Returns the facts of a file with this size and time, if it exists: it is probably this one. */
+    Optional<RemoteFacts> standing(Lane lane, FilePath name, Entry file) throws RemoteException, InterruptedException {
+        Optional<RemoteFacts> standing = lane.sftp()
+                .lstat(name)
+                .filter(there -> there.kind() == Kind.FILE
+                        && there.sizeBytes() == file.facts().sizeBytes()
+                        && there.modifiedSeconds() == SiteFacts.of(file).modifiedSeconds());
+        if (standing.isPresent()) {
+            listed.requireOwn(lane, name);
+        }
+        return standing;
+    }
+
+    /** Creates a file, replacing what a dead run left under its temporary name. */
+    static RemoteFile create(Lane lane, FilePath name) throws RemoteException, InterruptedException {
+        try {
+            return lane.sftp().create(name);
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.EXISTS) {
+                throw e;
+            }
+            lane.sftp().remove(name);
+            return lane.sftp().create(name);
+        }
     }
 
     /** Creates a link atomically under its final name. */
@@ -269,7 +288,8 @@ final class SiteTree {
         return true;
     }
 
-    private boolean hasContent(Lane lane, FilePath name, RemoteFacts there, Digest proven)
+    /** Returns whether a file at the site has this digest, computed there now. */
+    boolean hasContent(Lane lane, FilePath name, RemoteFacts there, Digest proven)
             throws RemoteException, InterruptedException {
         return Objects.equals(
                 site.digests(lane, List.of(name), there.sizeBytes()).get(name), proven);

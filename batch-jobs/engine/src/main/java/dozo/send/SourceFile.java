@@ -7,6 +7,7 @@ import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.remote.RemoteException;
 import dozo.send.Gauges.Gauge;
+import dozo.send.Outcome.Failed;
 import dozo.send.SourceThreads.Turn;
 import dozo.send.SourceYielding.Pass;
 import java.io.IOException;
@@ -110,9 +111,9 @@ final class SourceFile implements AutoCloseable {
             return problem;
         }
 
-        /** Returns whether the problem concerns the whole source, not only this file. */
-        boolean isOfSource() {
-            return ofSource;
+        /** Returns the failure of an entry for this reason. */
+        Failed failed(Entry entry) {
+            return new Failed(entry, problem, String.valueOf(getMessage()), ofSource);
         }
     }
 

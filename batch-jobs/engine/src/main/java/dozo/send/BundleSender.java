@@ -13,7 +13,6 @@ import dozo.remote.RemoteFile;
 import dozo.send.Arrival.Arrived;
 import dozo.send.Arrival.Missing;
 import dozo.send.Outcome.Verified;
-import dozo.send.SourceFile.SourceProblem;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -9,7 +9,6 @@ import dozo.remote.RemoteException;
 import dozo.send.Arrival.Arrived;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
-import dozo.send.SourceFile.SourceProblem;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

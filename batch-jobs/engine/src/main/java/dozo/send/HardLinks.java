@@ -7,7 +7,6 @@ import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.remote.RemoteException;
 import dozo.send.Outcome.Verified;
-import dozo.send.SourceFile.SourceProblem;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

@@ -7,7 +7,6 @@ import dozo.remote.Lane;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
-import dozo.send.SourceFile.SourceProblem;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.Map;

@@ -13,7 +13,6 @@ import dozo.send.Arrival.Arrived;
 import dozo.send.Arrival.Missing;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
-import dozo.send.SourceFile.SourceProblem;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

@@ -1,6 +1,5 @@
 package dozo.send;
 
-import dozo.send.SourceFile.SourceProblem;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 

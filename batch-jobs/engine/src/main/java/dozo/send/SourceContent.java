@@ -5,7 +5,6 @@ import dozo.file.Entry;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFile;
-import dozo.send.SourceFile.SourceProblem;
 import java.security.MessageDigest;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;

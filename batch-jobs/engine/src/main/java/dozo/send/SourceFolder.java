@@ -3,7 +3,6 @@ package dozo.send;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.send.Outcome.Failed;
-import dozo.send.SourceFile.SourceProblem;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;

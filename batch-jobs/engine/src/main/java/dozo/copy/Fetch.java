@@ -188,10 +188,7 @@ final class Fetch {
         long bytesMax = wanted.fetched == 0 ? sizeBytes : sizeBytes + BEYOND_BYTES_MAX;
         long bytes = 0;
         if (bytesMax > 0) {
-            bytes = site.read(wanted.file.remote(), 0, bytesMax, read::reset, (content, from, length, offset) -> {
-                read.update(content, from, length);
-                temporary.write(content, from, length, offset);
-            });
+            bytes = site.read(wanted.file.remote(), 0, bytesMax, read::reset, temporary.digesting(read));
         }
         return new Content(Digest.of(read.digest()), bytes);
     }

@@ -237,7 +237,7 @@ public final class SiteReader {
 
     /** Reports what is below a folder as if it were a source, see {@link SiteWalk}. */
     public void walk(FilePath folder, Listings listings) throws IOException, InterruptedException {
-        new SiteWalk(lanes, workers, folder).into(listings);
+        new SiteWalk(lanes, workers, folder, listings).run();
     }
 
     /** Returns the content of a file, see {@link Sftp#content}; the caller closes it. */

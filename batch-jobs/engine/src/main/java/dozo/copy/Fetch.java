@@ -24,17 +24,13 @@ import org.jspecify.annotations.Nullable;
  * <p>A problem of one file is an outcome. A problem of the site is a {@link RemoteException}; a problem of the whole
  * destination is another {@link IOException}.
  */
-final class Fetch {
+record Fetch(SiteFiles site, LocalTree local, Outcomes outcomes) {
 
     /** How often a file with a wrong digest is fetched. */
     private static final int TRIES = 3;
 
     /** How much content beyond its size a file may have: it could be without an end. */
     private static final long BEYOND_BYTES_MAX = 64 << 20;
-
-    private final SiteFiles site;
-    private final LocalTree local;
-    private final Outcomes outcomes;
 
     interface Outcomes {
         void verified(Found found);
@@ -69,12 +65,6 @@ final class Fetch {
 
     /** What was read of a file, whatever its size is said to be. */
     private record Content(Digest digest, long bytes) {}
-
-    Fetch(SiteFiles site, LocalTree local, Outcomes outcomes) {
-        this.site = site;
-        this.local = local;
-        this.outcomes = outcomes;
-    }
 
     /** Fetches and verifies files, all at once. */
     void files(List<Found> files) throws IOException, InterruptedException {

@@ -25,19 +25,7 @@ import java.util.Set;
 import java.util.concurrent.Future;
 
 /** Sends bundles: each file whole, many at once. Makes their folders and links. */
-final class BundleSender {
-
-    private final Engine engine;
-    private final Entries entries;
-    private final SourceContent content;
-    private final TarStream stream;
-
-    BundleSender(Engine engine, Entries entries, SourceContent content, TarStream stream) {
-        this.engine = engine;
-        this.entries = entries;
-        this.content = content;
-        this.stream = stream;
-    }
+record BundleSender(Engine engine, Entries entries, SourceContent content, TarStream stream) {
 
     /** Returns an outcome for each entry. */
     Map<Entry, Outcome> send(Route route, List<Entry> bundle, Earlier earlier)

@@ -18,19 +18,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Works on single entries at a site: a problem of one entry alone is an outcome. Gives verified entries their names. */
-final class Entries {
+record Entries(Engine engine) {
 
     /** How often an entry is sent if its digest is wrong or it changes meanwhile. */
     static final int TRIES = 3;
 
-    private final Engine engine;
-
     /** An entry of a bag. */
     private record Placed(Route route, Entry entry) {}
-
-    Entries(Engine engine) {
-        this.engine = engine;
-    }
 
     /**
      * Returns whether sending again may help: after a wrong digest, or after a change of the source file. Other

@@ -21,22 +21,10 @@ import java.util.Set;
  * digested first, so a damaged one gets no further name. And a name is given only if it is, at the source and at that moment,
  * a name of the same file.
  */
-final class HardLinks {
+record HardLinks(Engine engine, Entries entries, BundleSender bundles, LargeSender large) {
 
     /** Of files that could not be linked: how many bytes are sent as one; longer ones are sent as large files. */
     private static final long BUNDLE_BYTES_MAX = 64 << 20;
-
-    private final Engine engine;
-    private final Entries entries;
-    private final BundleSender bundles;
-    private final LargeSender large;
-
-    HardLinks(Engine engine, Entries entries, BundleSender bundles, LargeSender large) {
-        this.engine = engine;
-        this.entries = entries;
-        this.bundles = bundles;
-        this.large = large;
-    }
 
     /**
      * Links names to verified files. Of each file that cannot be linked, one name is sent, and the others are linked to

@@ -7,7 +7,6 @@ import dozo.remote.Lane;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
-import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.Map;
 import java.util.Optional;
@@ -104,19 +103,12 @@ final class LargeFile {
     /** Reads a range without sending it. */
     private Digest read(SourceFile source, long offset, long length) throws SourceProblem, InterruptedException {
         MessageDigest range = Digest.algorithm();
-        long end = offset + length;
-        ByteBuffer content = ByteBuffer.allocate(SourceBuffers.BYTES);
-        for (long at = offset; at < end; at += content.limit()) {
-            content.clear().limit((int) Math.min(content.capacity(), end - at));
-            source.read(content, at);
-            if (!content.flip().hasRemaining()) {
-                break;
-            }
+        source.read(offset, length, bytes -> {
             try (Stay _ = engine.gauges().digesting.enter()) {
-                whole.update(content.array(), 0, content.limit());
-                range.update(content.array(), 0, content.limit());
+                whole.update(bytes.array(), 0, bytes.limit());
+                range.update(bytes.array(), 0, bytes.limit());
             }
-        }
+        });
         return Digest.of(range.digest());
     }
 }

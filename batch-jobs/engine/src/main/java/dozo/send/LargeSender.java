@@ -18,17 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Sends large files, each over all lanes, and gives them their names after they are verified. */
-final class LargeSender {
-
-    private final Engine engine;
-    private final Entries entries;
-    private final SourceContent content;
-
-    LargeSender(Engine engine, Entries entries, SourceContent content) {
-        this.engine = engine;
-        this.entries = entries;
-        this.content = content;
-    }
+record LargeSender(Engine engine, Entries entries, SourceContent content) {
 
     Outcome send(Route route, Entry file, Earlier earlier) throws RemoteException, InterruptedException {
         Outcome outcome = attempt(route, file, earlier, true);

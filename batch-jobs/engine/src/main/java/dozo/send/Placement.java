@@ -27,17 +27,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /** Writes files that Dozo generates, verifies them, and gives them their names. */
-final class Placement {
+record Placement(Engine engine) {
 
     private static final int TRANSFER_BYTES = 64 << 10;
 
-    private final Engine engine;
-
     private record Written(Digest digest, long bytes) {}
-
-    Placement(Engine engine) {
-        this.engine = engine;
-    }
 
     /** Puts generated files into bags, see {@link Sender#place}. */
     Map<FilePath, FilePath> place(List<Placing> files) throws RemoteException, InterruptedException {

@@ -296,15 +296,7 @@ public final class SiteReader {
     private Optional<FilePath> elsewhere(OtherPlaces places, SiteCopy copy)
             throws RemoteException, InterruptedException {
         for (FilePath path : lanes.over(lane -> places.of(lane, copy.path()))) {
-            SiteCopy there = new SiteCopy(
-                    copy.entryNumber(),
-                    copy.kind(),
-                    copy.name(),
-                    path,
-                    copy.digest(),
-                    copy.sizeBytes(),
-                    copy.standing());
-            if (look(there, null) instanceof Seen.AsProven) {
+            if (look(copy.at(path), null) instanceof Seen.AsProven) {
                 return Optional.of(path);
             }
         }

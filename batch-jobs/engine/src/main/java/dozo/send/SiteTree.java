@@ -366,9 +366,7 @@ final class SiteTree {
         if (!name.startsWith(route.top()) || name.equals(route.top())) {
             throw inTheWay(name);
         }
-        byte[] all = name.bytes();
-        FilePath inBag = FilePath.of(Arrays.copyOfRange(all, route.top().bytes().length + 1, all.length));
-        FilePath kept = versions.resolve(inBag);
+        FilePath kept = versions.resolve(name.below(route.top()));
         makeFolders(lane, route, kept.parent());
         for (int i = 1; i <= VERSIONS_MAX; i++) {
             FilePath free = kept.parent().resolve(numbered(kept.name(), i));

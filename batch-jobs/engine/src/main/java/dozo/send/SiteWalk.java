@@ -15,7 +15,6 @@ import dozo.send.FolderQueue.Name;
 import dozo.source.Listings;
 import dozo.source.Listings.Listing;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -61,19 +60,12 @@ final class SiteWalk {
             switch (e.reason()) {
                 case NO_SUCH_FILE, PERMISSION_DENIED, REFUSED, UNSUPPORTED, EXISTS ->
                     listings.problem(
-                            below(folder),
+                            folder.below(top),
                             e.reason() == Reason.NO_SUCH_FILE ? Problem.VANISHED : Problem.UNREADABLE,
                             "folder cannot be read at the site: " + e.getMessage());
                 case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
             }
         }
-    }
-
-    private FilePath below(FilePath path) {
-        byte[] all = path.bytes();
-        return path.equals(top)
-                ? FilePath.ROOT
-                : FilePath.of(Arrays.copyOfRange(all, top.bytes().length + 1, all.length));
     }
 
     /** Reports the names of one folder. */
@@ -94,11 +86,11 @@ final class SiteWalk {
                             .map(Name::path)
                             .toList(),
                     link -> lanes.over(lane -> lane.sftp().readlink(link)));
-            Listing into = listing == null ? listings.folder(below(folder)) : listing;
+            Listing into = listing == null ? listings.folder(folder.below(top)) : listing;
             listing = into;
             for (Name name : names) {
                 if (name.facts().kind() == Kind.OTHER) {
-                    listings.problem(below(name.path()), Problem.SPECIAL, "socket, device or fifo at the site");
+                    listings.problem(name.path().below(top), Problem.SPECIAL, "socket, device or fifo at the site");
                     continue;
                 }
                 into.entry(name.path().name(), facts(name.facts(), targets.get(name.path())));

@@ -187,17 +187,23 @@ final class SourceFile implements AutoCloseable {
     /** Reads the file up to {@code sizeBytes}, only for its digest. */
     Digest digest(long sizeBytes) throws SourceProblem, InterruptedException {
         MessageDigest digest = Digest.algorithm();
-        ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(sizeBytes, DIGEST_BYTES));
-        for (long at = 0; at < sizeBytes; at += bytes.position()) {
-            bytes.clear().limit((int) Math.min(bytes.capacity(), sizeBytes - at));
-            read(bytes, at);
-            if (bytes.position() == 0) {
-                break;
-            }
-            digest.update(bytes.array(), 0, bytes.position());
-        }
+        read(0, sizeBytes, bytes -> digest.update(bytes.array(), 0, bytes.limit()));
         checkUnchanged();
         return Digest.of(digest.digest());
+    }
+
+    /** Passes on a range of the file, as far as it reaches, in parts from the beginning of an array. */
+    void read(long offset, long length, Consumer<ByteBuffer> content) throws SourceProblem, InterruptedException {
+        long end = offset + length;
+        ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(length, DIGEST_BYTES));
+        for (long at = offset; at < end; at += bytes.limit()) {
+            bytes.clear().limit((int) Math.min(bytes.capacity(), end - at));
+            read(bytes, at);
+            if (!bytes.flip().hasRemaining()) {
+                break;
+            }
+            content.accept(bytes);
+        }
     }
 
     /** Checks that the file has not changed since it was opened. Call it after the last byte is read. */

@@ -55,7 +55,7 @@ public final class Crawl {
             throw new IOException("walking a source requires Linux on x86-64 or aarch64");
         }
         try (Kernel kernel = new Kernel()) {
-            int folder = openRoot(kernel);
+            int folder = FolderOpener.open(kernel, FilePath.between(OpenFile.TOP, root), true);
             if (folder < 0) {
                 throw rootFailure(-folder);
             }
@@ -64,18 +64,6 @@ public final class Crawl {
             } finally {
                 kernel.close(folder);
             }
-        }
-    }
-
-    private int openRoot(Kernel kernel) {
-        int top = kernel.openTop();
-        if (top < 0) {
-            return top;
-        }
-        try {
-            return new FolderOpener(kernel, top).open(FilePath.between(Path.of("/"), root));
-        } finally {
-            kernel.close(top);
         }
     }
 

@@ -27,12 +27,6 @@ final class LostFacts {
     /** Names of hard link groups that are files of their own here. */
     private final LongAdder unlinked = new LongAdder();
 
-    /** Names of hard link groups beyond the limit. */
-    private final LongAdder ungrouped = new LongAdder();
-
-    /** The limit of groups, once it is reached. */
-    private volatile int groupsMax;
-
     /** Entries whose setuid, setgid or sticky bit this file system did not take. */
     private final LongAdder bitsLost = new LongAdder();
 
@@ -94,21 +88,8 @@ final class LostFacts {
         unlinked.increment();
     }
 
-    /** Counts a name of a hard link group beyond this limit of groups. */
-    void ungrouped(int groupsMax) {
-        this.groupsMax = groupsMax;
-        ungrouped.increment();
-    }
-
     /** Reports them as findings. */
     void report() {
-        if (ungrouped.sum() > 0) {
-            tally.finding(
-                    FilePath.ROOT,
-                    Problem.NOT_SET,
-                    "%d names of hard links are files of their own: only the first %d groups are linked; restore the others separately"
-                            .formatted(ungrouped.sum(), groupsMax));
-        }
         report(
                 unlinked.sum(),
                 "%d names of hard links are files of their own: the folder's file system refused the links");

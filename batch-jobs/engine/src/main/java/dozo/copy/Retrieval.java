@@ -2,7 +2,6 @@ package dozo.copy;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.copy.Destination.Refused;
@@ -25,7 +24,6 @@ import java.io.InterruptedIOException;
 import java.nio.channels.FileLock;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe: files are fetched concurrently, but added by one thread, after their folders.
  */
-public final class Retrieval implements AutoCloseable {
+final class Retrieval implements AutoCloseable {
 
     /** Units in progress: some are fetched, some are verified. */
     private static final int UNDER_WAY_MAX = 12;
@@ -44,7 +42,7 @@ public final class Retrieval implements AutoCloseable {
     private final SiteFolders folders;
     private final Lanes lanes;
     private final Throttle throttle;
-    private final Tally tally = new Tally();
+    private final Tally tally;
     private final Units<Expected> units = new Units<>(UNDER_WAY_MAX, unit -> files().fetch(unit));
     private final Rights rights;
     private final LostFacts lost;
@@ -56,7 +54,8 @@ public final class Retrieval implements AutoCloseable {
     private FilePath checked = FilePath.ROOT;
 
     /** Creates a retrieval from these folders at a site. */
-    public Retrieval(SiteAddress site, SiteFolders folders, Options options) {
+    Retrieval(SiteAddress site, SiteFolders folders, Options options, Tally tally) {
+        this.tally = tally;
         this.folders = folders;
         this.lanes = options.lanesTo(site);
         this.throttle = new Throttle(options.limitBytesPerSecond());
@@ -65,7 +64,7 @@ public final class Retrieval implements AutoCloseable {
     }
 
     /** A question about the folder that is filled. */
-    public interface Check {
+    interface Check {
 
         /** Returns whether it is so. */
         boolean holds() throws InterruptedException;
@@ -78,15 +77,14 @@ public final class Retrieval implements AutoCloseable {
      * @param isComplete whether everything is in the folder already
      * @throws IOException if it contains something else, or is being filled
      */
-    public void begin(
-            Path target, String key, Predicate<FilePath> isTopName, Check isComplete, Consumer<Finding> findings)
+    void begin(Path target, String key, Predicate<FilePath> isTopName, Check isComplete)
             throws IOException, InterruptedException {
         lock = RunningCopies.lockFolder(target);
         FilePath temporary = Incoming.name(key, isTopName::test);
         if (!LocalTree.isNew(target, temporary) && !isComplete.holds()) {
             throw new IOException("%s is not empty; choose an empty or new folder".formatted(target));
         }
-        begin(LocalTree.open(target, temporary, rights), findings);
+        begin(LocalTree.open(target, temporary, rights));
     }
 
     /**
@@ -95,15 +93,14 @@ public final class Retrieval implements AutoCloseable {
      * @param target its path
      * @throws IOException if it is being filled
      */
-    public void begin(
-            OpenFolder held, Path target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
+    void begin(OpenFolder held, Path target, String key, Predicate<FilePath> isTopName)
             throws IOException, InterruptedException {
         lock = RunningCopies.lockFolder(target);
-        begin(LocalTree.open(held, Incoming.name(key, isTopName::test), rights), findings);
+        begin(LocalTree.open(held, Incoming.name(key, isTopName::test), rights));
     }
 
     /** Returns whether a folder may be filled with this key: it does not exist, is empty, or was begun with it. */
-    public static boolean mayFill(Path target, String key, Predicate<FilePath> isTopName) throws IOException {
+    static boolean mayFill(Path target, String key, Predicate<FilePath> isTopName) throws IOException {
         try {
             return LocalTree.isNew(target, Incoming.name(key, isTopName::test));
         } catch (InterruptedException e) {
@@ -112,40 +109,24 @@ public final class Retrieval implements AutoCloseable {
         }
     }
 
-    private void begin(LocalTree tree, Consumer<Finding> findings) throws IOException, InterruptedException {
-        tally.tell(findings);
+    private void begin(LocalTree tree) throws IOException, InterruptedException {
         local = tree;
         SiteFiles site = new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), throttle);
         files = new RetrievedFiles(folders, lanes, site, tree, tally, lost);
     }
 
-    /** Counts an entry that is to come. */
-    public void count(Entry entry) {
-        tally.found(entry.facts().sizeBytes());
-    }
-
-    /** Records that all entries have been counted. */
-    public void counted() {
-        tally.counted();
-    }
-
     /** Reports an entry that has no copy to restore from. */
-    public void missing(Entry entry, Problem problem, String message) {
+    void missing(Entry entry, Problem problem, String message) {
         tally.failed(found(entry, FilePath.ROOT), problem, message);
     }
 
-    /** Reports something about a restore as a whole, or about what it was asked for. */
-    public void finding(FilePath path, Problem problem, String message) {
-        tally.finding(path, problem, message);
-    }
-
     /** Creates a folder. */
-    public void folder(Entry entry) throws IOException {
+    void folder(Entry entry) throws IOException {
         inFolder(entry, FilePath.ROOT, folder -> local().makeFolder(folder.local()));
     }
 
     /** Fetches a file, now or soon. */
-    public void file(Entry entry, FilePath place, Digest digest) throws IOException, InterruptedException {
+    void file(Entry entry, FilePath place, Digest digest) throws IOException, InterruptedException {
         Found[] wanted = new Found[1];
         inFolder(entry, place, file -> wanted[0] = file);
         if (wanted[0] != null) {
@@ -154,17 +135,17 @@ public final class Retrieval implements AutoCloseable {
     }
 
     /** Waits until all files added so far have arrived or failed. */
-    public void awaitFiles() throws IOException, InterruptedException {
+    void awaitFiles() throws IOException, InterruptedException {
         units.end();
     }
 
     /** Stops fetching, and returns when nothing is written any more. */
-    public void stopFiles() {
+    void stopFiles() {
         units.close();
     }
 
     /** Creates a link. Only after all files have arrived, so that none is written through it. */
-    public void link(Entry entry) throws IOException {
+    void link(Entry entry) throws IOException {
         byte[] text = requireNonNull(entry.facts().linkTarget());
         inFolder(entry, FilePath.ROOT, link -> {
             local().newLink(text, link);
@@ -176,7 +157,7 @@ public final class Retrieval implements AutoCloseable {
      * Creates a hard link to a file that has arrived. Returns false if it has not, or no link is possible; then the file
      * is to be fetched.
      */
-    public boolean hardLink(FilePath first, Entry entry) throws IOException {
+    boolean hardLink(FilePath first, Entry entry) throws IOException {
         boolean[] missing = new boolean[1];
         inFolder(entry, FilePath.ROOT, file -> {
             local().checkFolders(first.parent());
@@ -196,7 +177,7 @@ public final class Retrieval implements AutoCloseable {
      * Sets a folder's owner, mode and time: after everything in it has arrived, and after the folders in it are finished if
      * its mode denies us access.
      */
-    public void finishFolder(Entry entry) throws IOException {
+    void finishFolder(Entry entry) throws IOException {
         if (local().isTooLong(entry.path())) {
             // Reported when it could not be created.
             return;
@@ -208,7 +189,7 @@ public final class Retrieval implements AutoCloseable {
      * Ends the restore. If every possible entry has arrived, all temporary files and folders are removed. Otherwise an
      * empty folder remains, by which the same restore recognises that it may continue.
      */
-    public void end() throws IOException {
+    void end() throws IOException {
         lost.report();
         Progress progress = progress();
         if (progress.entriesVerified() + lost.tooLong() == progress.entries()) {
@@ -218,18 +199,14 @@ public final class Retrieval implements AutoCloseable {
         }
     }
 
-    /** Counts a name of a hard link group beyond a limit: it is a file of its own. */
-    public void ungrouped(int groupsMax) {
-        lost.ungrouped(groupsMax);
-    }
-
-    public Progress progress() {
+    Progress progress() {
         RetrievedFiles begun = files;
         return tally.progress(begun == null ? 0 : begun.bytesMoved(), lanes.open());
     }
 
     /** Returns when the first content byte arrived, by {@link System#nanoTime}; null: none has. */
-    public @Nullable Long firstByteAt() {
+    @Nullable
+    Long firstByteAt() {
         RetrievedFiles begun = files;
         return begun == null ? null : begun.firstByteAt();
     }

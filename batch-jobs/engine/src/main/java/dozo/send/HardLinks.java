@@ -21,7 +21,7 @@ import java.util.Set;
  * digested first, so a damaged one gets no further name. And a name is given only if it is, at the source and at that moment,
  * a name of the same file.
  */
-record HardLinks(Engine engine, Entries entries, BundleSender bundles, LargeSender large) {
+record HardLinks(Engine engine, Entries entries, SourceContent content, BundleSender bundles) {
 
     /** Of files that could not be linked: how many bytes are sent as one; longer ones are sent as large files. */
     private static final long BUNDLE_BYTES_MAX = 64 << 20;
@@ -90,7 +90,7 @@ record HardLinks(Engine engine, Entries entries, BundleSender bundles, LargeSend
         for (Entry file : files) {
             long sizeBytes = file.facts().sizeBytes();
             if (sizeBytes > BUNDLE_BYTES_MAX) {
-                outcomes.put(file, large.send(route, file, earlier));
+                outcomes.put(file, new LargeFile(engine, entries, content, route, file, earlier).send());
                 continue;
             }
             if (bytes + sizeBytes > BUNDLE_BYTES_MAX) {

@@ -45,7 +45,7 @@ public final class Sender implements AutoCloseable {
     private final Engine engine;
     private final Entries entries;
     private final BundleSender bundles;
-    private final LargeSender large;
+    private final SourceContent content;
     private final HardLinks links;
     private final Placement placement;
 
@@ -117,10 +117,9 @@ public final class Sender implements AutoCloseable {
                 gauges,
                 new SourcePatience(patience, throttle.sources()));
         entries = new Entries(engine);
-        SourceContent content = new SourceContent(engine);
+        content = new SourceContent(engine);
         bundles = new BundleSender(engine, entries, content, new TarStream(engine, archivesGivenUp));
-        large = new LargeSender(engine, entries, content);
-        links = new HardLinks(engine, entries, bundles, large);
+        links = new HardLinks(engine, entries, content, bundles);
         placement = new Placement(engine);
         throttle.askBy(this::ping);
     }
@@ -201,7 +200,8 @@ public final class Sender implements AutoCloseable {
         }
         return switch (unit) {
             case Unit.Bundle bundle -> inOrder(unit, bundles.send(route, bundle.entries(), earlier));
-            case Unit.Large one -> List.of(large.send(route, one.entry(), earlier));
+            case Unit.Large large ->
+                List.of(new LargeFile(engine, entries, content, route, large.entry(), earlier).send());
             case Unit.Links names -> inOrder(unit, links.send(route, names, earlier));
         };
     }

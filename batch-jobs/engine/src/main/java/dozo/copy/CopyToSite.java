@@ -240,12 +240,8 @@ public final class CopyToSite implements Copy {
                         .name());
     }
 
-    private interface EntrySink {
-        void take(Entry entry) throws IOException, InterruptedException;
-    }
-
     /** Passes on the source itself, as the root, and everything below it. */
-    private void walk(Path source, EntrySink sink) throws IOException, InterruptedException {
+    private void walk(Path source, Crew.Work<Entry> sink) throws IOException, InterruptedException {
         Walked walked = new Walked(sink);
         Facts root = DirectoryTree.facts(source);
         walked.found(FilePath.ROOT, root);
@@ -258,10 +254,10 @@ public final class CopyToSite implements Copy {
     private final class Walked implements Listings {
 
         private final ReentrantLock lock = new ReentrantLock();
-        private final EntrySink sink;
+        private final Crew.Work<Entry> sink;
         private int number;
 
-        Walked(EntrySink sink) {
+        Walked(Crew.Work<Entry> sink) {
             this.sink = sink;
         }
 
@@ -289,7 +285,7 @@ public final class CopyToSite implements Copy {
             lock.lockInterruptibly();
             try {
                 tally.found(facts.sizeBytes());
-                sink.take(new Entry(++number, path, facts));
+                sink.on(new Entry(++number, path, facts));
             } finally {
                 lock.unlock();
             }

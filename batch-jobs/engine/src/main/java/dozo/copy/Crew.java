@@ -23,6 +23,11 @@ final class Crew implements AutoCloseable {
         void run() throws IOException, InterruptedException;
     }
 
+    /** Work on one thing. */
+    interface Work<T> {
+        void on(T one) throws IOException, InterruptedException;
+    }
+
     /** Starts a thread. Throws the failure if there was one. */
     void start(Task task) throws IOException, InterruptedException {
         throwFailure();

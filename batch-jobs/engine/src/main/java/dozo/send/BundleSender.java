@@ -11,7 +11,6 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFile;
 import dozo.send.Arrival.Arrived;
-import dozo.send.Arrival.Missing;
 import dozo.send.Outcome.Verified;
 import java.security.MessageDigest;
 import java.util.ArrayList;
@@ -162,7 +161,7 @@ record BundleSender(Engine engine, Entries entries, SourceContent content, TarSt
 
     /** Sends one file under its temporary name, or finds it under its final name. */
     private Arrival sendFile(Route route, Entry file, boolean look) throws RemoteException, InterruptedException {
-        return entries.with(route, file, Missing::new, lane -> {
+        return entries.with(route, file, failed -> failed, lane -> {
             // Opens the source first, so that nothing is created at the site for an unreadable file.
             try (SourceFile source = content.open(route, file, engine.lanes().files())) {
                 FilePath finalName = route.finalName(file);

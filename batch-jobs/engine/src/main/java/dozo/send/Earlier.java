@@ -4,7 +4,6 @@ import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.send.Arrival.Arrived;
-import dozo.send.Arrival.Missing;
 import dozo.send.Outcome.Failed;
 import java.util.Map;
 import java.util.Optional;
@@ -33,17 +32,17 @@ public record Earlier(Map<Integer, Digest> proven, Set<Integer> shared) {
         if (arrival instanceof Arrived(Entry file, Digest digest, var _, var _, var _)) {
             Optional<Failed> differs = route.source().differs(file, digest);
             if (differs.isPresent()) {
-                return new Missing(differs.get());
+                return differs.get();
             }
             Digest expected = proven.get(file.number());
             if (expected != null && !expected.equals(digest)) {
-                return new Missing(new Failed(
+                return new Failed(
                         file,
                         Problem.SOURCE_DIFFERS,
                         ("%s: the copy at the site is damaged, and the source now has digest %s instead of the verified"
                                         + " %s, although its size and time are unchanged. Nothing was replaced; find out which"
                                         + " is right")
-                                .formatted(file.path(), digest, expected)));
+                                .formatted(file.path(), digest, expected));
             }
         }
         return arrival;

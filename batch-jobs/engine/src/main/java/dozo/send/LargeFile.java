@@ -11,7 +11,6 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import dozo.send.Arrival.Arrived;
-import dozo.send.Arrival.Missing;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import java.security.MessageDigest;
@@ -73,7 +72,7 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
         Arrival arrival;
         try (Stay _ = engine.gauges().sending.enter();
                 Stay _ = engine.gauges().files.enter()) {
-            arrival = earlier.check(route, entries.with(route, file, Missing::new, lane -> arrive(lane, holes)));
+            arrival = earlier.check(route, entries.with(route, file, failed -> failed, lane -> arrive(lane, holes)));
         }
         Outcome proven = requireNonNull(engine.prover().prove(List.of(arrival)).get(file));
         return arrival instanceof Arrived arrived && proven instanceof Verified

@@ -10,7 +10,6 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteSync;
 import dozo.send.Arrival.Arrived;
-import dozo.send.Arrival.Missing;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import java.security.SecureRandom;
@@ -106,7 +105,7 @@ final class Prover {
         for (Arrival arrival : arrivals) {
             switch (arrival) {
                 case Arrived arrived -> outcomes.put(arrived.file(), compare(arrived, found));
-                case Missing(Failed failed) -> outcomes.put(failed.entry(), failed);
+                case Failed failed -> outcomes.put(failed.entry(), failed);
             }
         }
         return outcomes;

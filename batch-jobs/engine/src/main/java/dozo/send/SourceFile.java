@@ -7,6 +7,8 @@ import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.remote.RemoteException;
 import dozo.send.Gauges.Gauge;
+import dozo.send.SourceFolder.OpenSource;
+import dozo.send.SourceRequests.Caller;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
@@ -38,18 +40,10 @@ final class SourceFile implements AutoCloseable {
     private boolean unchanged;
     private boolean sparse;
 
-    private SourceFile(
-            SourceFolder folder,
-            Entry sealed,
-            Gauge reading,
-            SourcePatience patience,
-            @Nullable Semaphore permits,
-            boolean leftWhenSlow,
-            @Nullable Runnable stuck) {
+    private SourceFile(SourceFolder folder, Entry sealed, Caller caller) {
         this.folder = folder;
         this.sealed = sealed;
-        this.requests =
-                new SourceRequests(folder, sealed, reading, patience, permits, leftWhenSlow, stuck, this::letGo);
+        this.requests = new SourceRequests(folder, sealed, caller, this::letGo);
     }
 
     /**
@@ -63,7 +57,7 @@ final class SourceFile implements AutoCloseable {
     static SourceFile open(
             SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, @Nullable Semaphore permits)
             throws SourceProblem, InterruptedException {
-        SourceFile source = new SourceFile(folder, sealed, reading, patience, permits, false, null);
+        SourceFile source = new SourceFile(folder, sealed, new Caller(reading, patience, permits, false, null));
         try {
             source.requests.ask(true, source::begin);
             return source;
@@ -84,7 +78,7 @@ final class SourceFile implements AutoCloseable {
             Entry other, SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, Semaphore permits)
             throws SourceProblem, InterruptedException {
         boolean[] same = new boolean[1];
-        try (SourceFile source = new SourceFile(folder, sealed, reading, patience, permits, false, null)) {
+        try (SourceFile source = new SourceFile(folder, sealed, new Caller(reading, patience, permits, false, null))) {
             source.requests.ask(true, () -> {
                 same[0] = folder.areOne(sealed, other);
                 return 0;
@@ -102,7 +96,7 @@ final class SourceFile implements AutoCloseable {
     static void beginOpening(
             SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, Consumer<SourceFile> over)
             throws InterruptedException {
-        SourceFile source = new SourceFile(folder, sealed, reading, patience, null, true, null);
+        SourceFile source = new SourceFile(folder, sealed, new Caller(reading, patience, null, true, null));
         try {
             source.requests.begin(source::begin, () -> over.accept(source));
         } catch (InterruptedException e) {
@@ -119,7 +113,7 @@ final class SourceFile implements AutoCloseable {
      *     until the source answers, and gets {@link SourceProblem.Slow}
      */
     static SourceFile here(SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, Runnable stuck) {
-        return new SourceFile(folder, sealed, reading, patience, null, true, stuck);
+        return new SourceFile(folder, sealed, new Caller(reading, patience, null, true, stuck));
     }
 
     /** Returns when the file is open; at once after {@link #beginOpening} is over. */

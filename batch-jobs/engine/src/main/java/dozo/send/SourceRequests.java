@@ -31,15 +31,7 @@ final class SourceRequests {
     private final SourceFolder folder;
     private final String name;
     private final SourceThreads threads;
-    private final Gauge reading;
-    private final SourcePatience patience;
-    private final @Nullable Semaphore permits;
-
-    /** Whether the caller goes on without this file if the source is slow. */
-    private final boolean leftWhenSlow;
-
-    /** If not null, the caller's thread sends the requests, and another thread calls this if one is slow. */
-    private final @Nullable Runnable stuck;
+    private final Caller caller;
 
     /** Frees what the file uses, if it was closed during a request. */
     private final Runnable letGo;
@@ -60,34 +52,37 @@ final class SourceRequests {
     private @Nullable Room held;
     private CompletableFuture<@Nullable Void> answer = new CompletableFuture<>();
 
+    /**
+     * Who asks.
+     *
+     * @param reading counts the callers that wait for the source
+     * @param permits the caller holds one of these; it is released for others during a long wait
+     * @param leftWhenSlow whether the caller goes on without this file if the source is slow
+     * @param stuck if not null, the caller's thread sends the requests, and another thread calls this if one is slow
+     */
+    record Caller(
+            Gauge reading,
+            SourcePatience patience,
+            @Nullable Semaphore permits,
+            boolean leftWhenSlow,
+            @Nullable Runnable stuck) {}
+
     /** A request to the file system, which may take long. Returns the number of bytes read. */
     interface Question {
         int ask() throws IOException, SourceProblem;
     }
 
-    SourceRequests(
-            SourceFolder folder,
-            Entry sealed,
-            Gauge reading,
-            SourcePatience patience,
-            @Nullable Semaphore permits,
-            boolean leftWhenSlow,
-            @Nullable Runnable stuck,
-            Runnable letGo) {
+    SourceRequests(SourceFolder folder, Entry sealed, Caller caller, Runnable letGo) {
         this.folder = folder;
         this.name = sealed.path().toString();
-        this.reading = reading;
-        this.patience = patience;
-        this.permits = permits;
-        this.leftWhenSlow = leftWhenSlow;
-        this.stuck = stuck;
+        this.caller = caller;
         this.letGo = letGo;
         this.threads = SourceThreads.enter(folder.path(), this);
     }
 
     /** Returns whether the caller's thread sends the requests. */
     boolean isHere() {
-        return stuck != null;
+        return caller.stuck != null;
     }
 
     /**
@@ -98,7 +93,7 @@ final class SourceRequests {
     void begin(Question question, Runnable over) throws InterruptedException {
         Pass mayAsk = enter();
         CompletableFuture<@Nullable Void> asked = asking(Turn.NORMAL, mayAsk, null);
-        Stay stay = reading.enter();
+        Stay stay = caller.reading.enter();
         var _ = asked.whenComplete((_, _) -> {
             stay.close();
             waitNoMore();
@@ -129,15 +124,15 @@ final class SourceRequests {
 
     /** Does the same; while the source is slow, others use the room. */
     void ask(boolean opens, Question question, @Nullable Room holding) throws SourceProblem, InterruptedException {
-        Turn mine = stuck == null ? threads.turn() : Turn.NORMAL;
+        Turn mine = caller.stuck == null ? threads.turn() : Turn.NORMAL;
         if (mine == Turn.NONE) {
             throw silent(threads.silence());
         }
         try {
             Pass mayAsk = enter();
             CompletableFuture<@Nullable Void> asked = asking(mine, mayAsk, holding);
-            try (Stay _ = reading.enter()) {
-                if (stuck == null) {
+            try (Stay _ = caller.reading.enter()) {
+                if (caller.stuck == null) {
                     threads.run(() -> answer(opens, question, asked, mayAsk));
                 } else {
                     answer(opens, question, asked, mayAsk);
@@ -169,7 +164,7 @@ final class SourceRequests {
 
     /** Waits while others use the source, if the engine yields to them. */
     private @Nullable Pass enter() throws InterruptedException {
-        return folder.isLocal() ? patience.yielding().enter(threads::place, patience) : null;
+        return folder.isLocal() ? caller.patience.yielding().enter(threads::place, caller.patience) : null;
     }
 
     private static void leave(@Nullable Pass pass) {
@@ -265,21 +260,21 @@ final class SourceRequests {
             threads.slow();
             // Others may ask: this answer may never come.
             leave(pass);
-            if (leftWhenSlow) {
+            if (caller.leftWhenSlow) {
                 answer.completeExceptionally(new Slow(name));
-                if (stuck != null) {
-                    stuck.run();
+                if (caller.stuck != null) {
+                    caller.stuck.run();
                 }
                 return;
             }
-            if (permits != null) {
-                permits.release();
+            if (caller.permits != null) {
+                caller.permits.release();
             }
             if (held != null) {
                 held.giveBack();
             }
         }
-        if (patience.leaves(quietNanos)) {
+        if (caller.patience.leaves(quietNanos)) {
             answer.completeExceptionally(new InterruptedException("the source does not answer, and the run ends"));
         } else if (quietNanos > limit().toNanos()) {
             SourceProblem problem = threads.giveUp(since, limit())
@@ -293,7 +288,7 @@ final class SourceRequests {
     }
 
     private Duration limit() {
-        Duration limit = patience.limit();
+        Duration limit = caller.patience.limit();
         return turn == Turn.PROBE && limit.compareTo(SourceThreads.PROBE) > 0 ? SourceThreads.PROBE : limit;
     }
 
@@ -307,9 +302,9 @@ final class SourceRequests {
             slow = false;
         }
         folder.slow(-1);
-        if (permits != null) {
+        if (caller.permits != null) {
             // NB: uninterruptible, also for an interrupted caller, who releases the permit at once.
-            permits.acquireUninterruptibly();
+            caller.permits.acquireUninterruptibly();
         }
     }
 

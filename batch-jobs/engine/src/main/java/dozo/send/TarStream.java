@@ -8,7 +8,6 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCheck;
 import dozo.remote.TarFeed;
 import dozo.send.Arrival.Arrived;
-import dozo.send.Arrival.Missing;
 import dozo.send.SourceProblem.Slow;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
@@ -131,7 +130,7 @@ final class TarStream {
                 // The archive must not wait for its source, because other units wait for the archive to end.
                 opening.noMore();
             } catch (SourceProblem e) {
-                arrivals.put(file, new Missing(e.failed(file)));
+                arrivals.put(file, e.failed(file));
             }
         }
     }

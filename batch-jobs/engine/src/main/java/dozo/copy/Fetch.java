@@ -6,6 +6,7 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
+import dozo.send.SiteReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -254,11 +255,11 @@ record Fetch(SiteFiles site, LocalTree local, Outcomes outcomes) {
 
     /** Returns the problem of one file; rethrows any other failure. */
     private static Missing missing(Found file, RemoteException e) throws RemoteException {
-        return switch (e.reason()) {
-            case NO_SUCH_FILE -> new Missing(Problem.VANISHED, file.path() + ": no longer exists at the site");
-            case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
-                new Missing(Problem.UNREADABLE, "%s: cannot be read: %s".formatted(file.path(), e.getMessage()));
-            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
-        };
+        Problem problem = SiteReader.problem(e);
+        return new Missing(
+                problem,
+                problem == Problem.VANISHED
+                        ? file.path() + ": no longer exists at the site"
+                        : "%s: cannot be read: %s".formatted(file.path(), e.getMessage()));
     }
 }

@@ -9,6 +9,7 @@ import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import dozo.send.FolderQueue;
 import dozo.send.FolderQueue.Name;
+import dozo.send.SiteReader;
 import java.io.IOException;
 import java.util.List;
 
@@ -64,19 +65,13 @@ final class RemoteTree {
         try {
             FolderQueue.list(lanes, folder.remote(), new Visited(folder));
         } catch (RemoteException e) {
-            unreadable(folder, e);
-        }
-    }
-
-    private void unreadable(Found folder, RemoteException e) throws RemoteException {
-        switch (e.reason()) {
-            case NO_SUCH_FILE ->
-                visitor.problem(
-                        folder.path(), Problem.VANISHED, "%s: no longer exists at the site".formatted(folder.path()));
-            case PERMISSION_DENIED, REFUSED, UNSUPPORTED, EXISTS ->
-                visitor.problem(
-                        folder.path(), Problem.UNREADABLE, "folder cannot be read: %s".formatted(e.getMessage()));
-            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
+            Problem problem = SiteReader.problem(e);
+            visitor.problem(
+                    folder.path(),
+                    problem,
+                    problem == Problem.VANISHED
+                            ? "%s: no longer exists at the site".formatted(folder.path())
+                            : "folder cannot be read: %s".formatted(e.getMessage()));
         }
     }
 

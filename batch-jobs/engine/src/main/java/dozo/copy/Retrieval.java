@@ -8,14 +8,13 @@ import dozo.copy.Destination.Refused;
 import dozo.copy.RetrievedFiles.Expected;
 import dozo.file.Digest;
 import dozo.file.Entry;
-import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteFacts;
-import dozo.remote.RemoteFacts.Kind;
 import dozo.remote.SiteAddress;
+import dozo.send.SiteFacts;
 import dozo.send.SiteFolders;
 import dozo.send.Throttle;
 import dozo.source.OpenFolder;
@@ -261,7 +260,7 @@ final class Retrieval implements AutoCloseable {
     private static Found found(Entry entry, FilePath place) {
         var facts = entry.facts();
         RemoteFacts wanted = new RemoteFacts(
-                kind(facts.kind()), facts.sizeBytes(), facts.mode(), seconds(facts.modifiedNanos()), -1, -1);
+                SiteFacts.kind(facts.kind()), facts.sizeBytes(), facts.mode(), seconds(facts.modifiedNanos()), -1, -1);
         return new Found(
                 entry.path(),
                 place,
@@ -271,13 +270,5 @@ final class Retrieval implements AutoCloseable {
                 facts.mode(),
                 facts.owner(),
                 facts.attributes());
-    }
-
-    private static Kind kind(EntryKind kind) {
-        return switch (kind) {
-            case FILE -> Kind.FILE;
-            case DIRECTORY -> Kind.DIRECTORY;
-            case LINK -> Kind.LINK;
-        };
     }
 }

@@ -11,6 +11,7 @@ import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.send.OtherPlaces;
 import dozo.send.SiteFolders;
+import dozo.send.SiteReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -273,14 +274,11 @@ final class RetrievedFiles {
 
     /** Returns the problem of one place; rethrows any other failure. */
     private static Miss missed(FilePath place, RemoteException e) throws RemoteException {
-        return switch (e.reason()) {
-            case NO_SUCH_FILE ->
-                new Miss(Problem.VANISHED, place + ": the copy no longer exists, and no other copy was found");
-            case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
-                new Miss(
-                        Problem.UNREADABLE,
-                        "%s: the copy at the site cannot be read: %s".formatted(place, e.getMessage()));
-            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
-        };
+        Problem problem = SiteReader.problem(e);
+        return new Miss(
+                problem,
+                problem == Problem.VANISHED
+                        ? place + ": the copy no longer exists, and no other copy was found"
+                        : "%s: the copy at the site cannot be read: %s".formatted(place, e.getMessage()));
     }
 }

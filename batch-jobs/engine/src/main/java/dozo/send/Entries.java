@@ -79,7 +79,7 @@ record Entries(Engine engine) {
                 var _ = engine.tree()
                         .publish(lane, route, proven.lies(), finalName, proven.digest(), facts, earlier.mayBeShared(file));
             } else if (proven.mode() != facts.mode()) {
-                lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
+                facts.set(lane, finalName);
             }
             return new Verified(file, proven.digest(), proven.wayIn());
         });
@@ -113,12 +113,7 @@ record Entries(Engine engine) {
                 .each(
                         all,
                         placed -> outcome(placed.route, placed.entry, lane -> {
-                            SiteFacts facts = SiteFacts.of(placed.entry);
-                            lane.sftp()
-                                    .setFacts(
-                                            placed.route.finalName(placed.entry),
-                                            facts.mode(),
-                                            facts.modifiedSeconds());
+                            SiteFacts.of(placed.entry).set(lane, placed.route.finalName(placed.entry));
                             return new Verified(placed.entry, Digest.OF_NOTHING);
                         }));
         Map<Route, List<Failed>> failures = new HashMap<>();

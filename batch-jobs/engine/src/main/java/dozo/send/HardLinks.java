@@ -115,7 +115,9 @@ record HardLinks(Engine engine, Entries entries, SourceContent content, BundleSe
      */
     private Map<Entry, Verified> link(Route route, Map<Entry, Verified> copies) throws RemoteException, InterruptedException {
         Map<Entry, Verified> links = new HashMap<>(copies);
-        links.keySet().retainAll(named(copies, (name, copy) -> isAtSource(route, name, copy)));
+        links.keySet()
+                .retainAll(engine.workers()
+                        .which(copies.keySet(), name -> isAtSource(route, name, requireNonNull(copies.get(name)))));
         links.values().retainAll(intact(route, Set.copyOf(links.values())));
         links.keySet().retainAll(publish(route, links));
         links.replaceAll((name, copy) -> new Verified(name, copy.digest(), WayIn.LINK));
@@ -150,14 +152,13 @@ record HardLinks(Engine engine, Entries entries, SourceContent content, BundleSe
         Prover.Said found = engine.prover().digests(names, bytes);
         Set<Verified> intact = new HashSet<>(copies);
         intact.removeIf(copy -> !Objects.equals(found.of(route.finalName(copy.entry())), copy.digest()));
-        Map<Verified, Boolean> asSealed = engine.workers().each(
-                intact,
-                copy -> isDone(() -> engine.lanes().over(lane -> lane.sftp()
-                        .lstat(route.finalName(copy.entry()))
-                        .filter(SiteFacts.of(copy.entry())::areOf)
-                        .isPresent())));
-        intact.removeIf(copy -> !requireNonNull(asSealed.get(copy)));
-        return intact;
+        return engine.workers()
+                .which(
+                        intact,
+                        copy -> isDone(() -> engine.lanes().over(lane -> lane.sftp()
+                                .lstat(route.finalName(copy.entry()))
+                                .filter(SiteFacts.of(copy.entry())::areOf)
+                                .isPresent())));
     }
 
     /** Makes all links at once, and then one by one those for which that failed. Returns those that have their names. */
@@ -184,33 +185,19 @@ record HardLinks(Engine engine, Entries entries, SourceContent content, BundleSe
                 throw e;
             }
         }
-        Map<Entry, Verified> left = new HashMap<>(links);
-        left.keySet().removeAll(done);
-        done.addAll(named(
-                left,
-                (name, copy) -> isDone(() -> {
-                    engine.lanes().doOver(lane -> engine.tree().hardLink(
-                            lane,
-                            route,
-                            route.finalName(copy.entry()),
-                            route.finalName(name),
-                            copy.digest(),
-                            SiteFacts.of(name)));
-                    return true;
-                })));
+        Set<Entry> left = new HashSet<>(links.keySet());
+        left.removeAll(done);
+        done.addAll(engine.workers().which(left, name -> isLinked(route, name, requireNonNull(links.get(name)))));
         return done;
     }
 
-    private interface Check {
-        boolean of(Entry name, Verified copy) throws RemoteException, InterruptedException;
-    }
-
-    private Set<Entry> named(Map<Entry, Verified> links, Check check) throws RemoteException, InterruptedException {
-        Map<Entry, Boolean> results =
-                engine.workers().each(links.keySet(), name -> check.of(name, requireNonNull(links.get(name))));
-        Set<Entry> named = new HashSet<>(results.keySet());
-        named.removeIf(name -> !requireNonNull(results.get(name)));
-        return named;
+    private boolean isLinked(Route route, Entry name, Verified copy) throws RemoteException, InterruptedException {
+        FilePath stored = route.finalName(copy.entry());
+        return isDone(() -> {
+            engine.lanes().doOver(lane -> engine.tree()
+                    .hardLink(lane, route, stored, route.finalName(name), copy.digest(), SiteFacts.of(name)));
+            return true;
+        });
     }
 
     private interface Request {

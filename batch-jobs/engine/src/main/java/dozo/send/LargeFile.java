@@ -149,7 +149,7 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
         if (holes) {
             engine.lanes().next().sftp().setFacts(temporary, size, facts.mode(), facts.modifiedSeconds());
         } else {
-            engine.lanes().next().sftp().setFacts(temporary, facts.mode(), facts.modifiedSeconds());
+            facts.set(engine.lanes().next(), temporary);
         }
         return Digest.of(whole.digest());
     }

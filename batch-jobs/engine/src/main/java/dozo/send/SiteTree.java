@@ -280,7 +280,7 @@ final class SiteTree {
             return false;
         }
         if (facts != null && !shared) {
-            lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
+            facts.set(lane, finalName);
         }
         if (fresh.isPresent()) {
             lane.sftp().remove(temporary);
@@ -329,11 +329,10 @@ final class SiteTree {
     Set<FilePath> makeFoldersOf(Lanes lanes, Workers workers, Route route, Collection<FilePath> names)
             throws RemoteException, InterruptedException {
         Set<FilePath> folders = names.stream().map(FilePath::parent).collect(Collectors.toSet());
-        Set<FilePath> made = ConcurrentHashMap.newKeySet();
-        var _ = workers.each(folders, folder -> {
+        return workers.which(folders, folder -> {
             try {
                 lanes.doOver(lane -> makeFolders(lane, route, folder));
-                return made.add(folder);
+                return true;
             } catch (RemoteException e) {
                 if (e.retryable()) {
                     throw e;
@@ -341,7 +340,6 @@ final class SiteTree {
                 return false;
             }
         });
-        return made;
     }
 
     /** Records that folders below this one may have been removed. */

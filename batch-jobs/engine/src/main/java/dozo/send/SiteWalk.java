@@ -8,7 +8,6 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
-import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import dozo.send.FolderQueue.Name;
@@ -57,14 +56,8 @@ final class SiteWalk {
             FolderQueue.list(lanes, folder, names);
             names.end();
         } catch (RemoteException e) {
-            switch (e.reason()) {
-                case NO_SUCH_FILE, PERMISSION_DENIED, REFUSED, UNSUPPORTED, EXISTS ->
-                    listings.problem(
-                            folder.below(top),
-                            e.reason() == Reason.NO_SUCH_FILE ? Problem.VANISHED : Problem.UNREADABLE,
-                            "folder cannot be read at the site: " + e.getMessage());
-                case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
-            }
+            listings.problem(
+                    folder.below(top), SiteReader.problem(e), "folder cannot be read at the site: " + e.getMessage());
         }
     }
 

@@ -59,7 +59,7 @@ final class SourceFile implements AutoCloseable {
             throws SourceProblem, InterruptedException {
         SourceFile source = new SourceFile(folder, sealed, new Caller(reading, patience, permits, false, null));
         try {
-            source.requests.ask(true, source::begin);
+            source.requests.ask(true, source::begin, null);
             return source;
         } catch (SourceProblem | InterruptedException | RuntimeException e) {
             source.close();
@@ -79,10 +79,13 @@ final class SourceFile implements AutoCloseable {
             throws SourceProblem, InterruptedException {
         boolean[] same = new boolean[1];
         try (SourceFile source = new SourceFile(folder, sealed, new Caller(reading, patience, permits, false, null))) {
-            source.requests.ask(true, () -> {
-                same[0] = folder.areOne(sealed, other);
-                return 0;
-            });
+            source.requests.ask(
+                    true,
+                    () -> {
+                        same[0] = folder.areOne(sealed, other);
+                        return 0;
+                    },
+                    null);
         }
         return same[0];
     }
@@ -119,7 +122,7 @@ final class SourceFile implements AutoCloseable {
     /** Returns when the file is open; at once after {@link #beginOpening} is over. */
     void awaitOpen() throws SourceProblem, InterruptedException {
         if (requests.isHere()) {
-            requests.ask(true, this::begin);
+            requests.ask(true, this::begin, null);
         } else {
             requests.await();
         }
@@ -136,7 +139,7 @@ final class SourceFile implements AutoCloseable {
         }
         ByteBuffer room = ahead;
         if (room != null && offset < sealed.facts().sizeBytes() && !isAhead(offset)) {
-            requests.ask(false, () -> readAhead(room, offset));
+            requests.ask(false, () -> readAhead(room, offset), null);
         }
     }
 
@@ -203,7 +206,7 @@ final class SourceFile implements AutoCloseable {
     /** Checks that the file has not changed since it was opened. Call it after the last byte is read. */
     void checkUnchanged() throws SourceProblem, InterruptedException {
         if (!unchanged) {
-            requests.ask(false, this::compare);
+            requests.ask(false, this::compare, null);
         }
     }
 

@@ -117,12 +117,8 @@ final class SourceRequests {
      * Sends a request, and waits for the answer.
      *
      * @param opens whether it opens a file
+     * @param holding others use this room while the source is slow
      */
-    void ask(boolean opens, Question question) throws SourceProblem, InterruptedException {
-        ask(opens, question, null);
-    }
-
-    /** Does the same; while the source is slow, others use the room. */
     void ask(boolean opens, Question question, @Nullable Room holding) throws SourceProblem, InterruptedException {
         Turn mine = caller.stuck == null ? threads.turn() : Turn.NORMAL;
         if (mine == Turn.NONE) {

@@ -20,17 +20,9 @@ final class LostFacts {
 
     private final Tally tally;
     private final Rights rights;
-
-    /** The number of entries that can never be restored there because their paths would be too long. */
     private final LongAdder tooLong = new LongAdder();
-
-    /** Names of hard link groups that are files of their own here. */
     private final LongAdder unlinked = new LongAdder();
-
-    /** Entries whose setuid, setgid or sticky bit this file system did not take. */
     private final LongAdder bitsLost = new LongAdder();
-
-    /** Entries whose time this file system, or Dozo, cannot store. */
     private final LongAdder timesLost = new LongAdder();
 
     LostFacts(Tally tally, Rights rights) {

@@ -38,11 +38,6 @@ final class ManifestPart {
         boolean holds(Entry entry) throws InterruptedException;
     }
 
-    /** Receives what was selected and does not exist. */
-    interface Report {
-        void finding(FilePath path, Problem problem, String message);
-    }
-
     ManifestPart(Inventory whole, String experiment, int manifest, Selection selection) {
         this.whole = whole;
         this.part = whole;
@@ -68,7 +63,7 @@ final class ManifestPart {
     }
 
     /** Reports the selected paths and patterns that nothing matches. */
-    void reportUnmatched(Report report) {
+    void reportUnmatched(Tally report) {
         if (selected == null) {
             return;
         }

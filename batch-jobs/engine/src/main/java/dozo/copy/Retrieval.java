@@ -64,8 +64,6 @@ final class Retrieval implements AutoCloseable {
 
     /** A question about the folder that is filled. */
     interface Check {
-
-        /** Returns whether it is so. */
         boolean holds() throws InterruptedException;
     }
 

@@ -82,7 +82,7 @@ record BundleSender(Engine engine, Entries entries, SourceContent content, TarSt
                 names.put(arrived.lies(), route.finalName(file));
             }
         });
-        Set<FilePath> made = engine.tree().makeFoldersOf(engine.lanes(), engine.workers(), route, names.values());
+        Set<FilePath> made = engine.tree().makeFoldersOf(engine, route, names.values());
         names.values().removeIf(name -> !made.contains(name.parent()));
         Set<FilePath> named = new HashSet<>();
         try {
@@ -148,10 +148,7 @@ record BundleSender(Engine engine, Entries entries, SourceContent content, TarSt
         boolean copy = route.mayStand();
         if (copy) {
             var _ = tree.makeFoldersOf(
-                    engine.lanes(),
-                    engine.workers(),
-                    route,
-                    files.stream().map(route::finalName).toList());
+                    engine, route, files.stream().map(route::finalName).toList());
         }
         return files.stream()
                 .filter(file -> route.finalName(file).isUtf8())

@@ -76,8 +76,8 @@ record Entries(Engine engine) {
         return outcome(route, file, lane -> {
             FilePath finalName = route.finalName(file);
             if (!proven.lies().equals(finalName)) {
-                var _ = engine.tree()
-                        .publish(lane, route, proven.lies(), finalName, proven.digest(), facts, earlier.mayBeShared(file));
+                boolean shared = earlier.mayBeShared(file);
+                var _ = engine.tree().publish(lane, route, proven.lies(), finalName, proven.digest(), facts, shared);
             } else if (proven.mode() != facts.mode()) {
                 facts.set(lane, finalName);
             }

@@ -173,7 +173,7 @@ record HardLinks(Engine engine, Entries entries, SourceContent content, BundleSe
                 names.put(route.finalName(name), route.finalName(copy.entry()));
             }
         });
-        Set<FilePath> made = engine.tree().makeFoldersOf(engine.lanes(), engine.workers(), route, names.keySet());
+        Set<FilePath> made = engine.tree().makeFoldersOf(engine, route, names.keySet());
         names.keySet().removeIf(name -> !made.contains(name.parent()));
         try {
             Set<FilePath> linked = engine.lanes().next().sftp().hardLinkAll(names);

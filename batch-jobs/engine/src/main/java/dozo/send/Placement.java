@@ -42,7 +42,8 @@ record Placement(Engine engine) {
         engine.workers().each(bags.keySet(), bag -> {
             for (Placing file : requireNonNull(bags.get(bag))) {
                 Digest digest = requireNonNull(digests.get(file));
-                engine.lanes().doOver(lane -> engine.tree().publish(lane, bag, file.temporary(), file.finalName(), digest, null, false)
+                engine.lanes().doOver(lane -> engine.tree()
+                        .publish(lane, bag, file.temporary(), file.finalName(), digest, null, false)
                         .ifPresent(place -> aside.put(file.finalName(), place)));
             }
             return bag;

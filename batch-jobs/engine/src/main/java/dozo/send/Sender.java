@@ -173,12 +173,7 @@ public final class Sender implements AutoCloseable {
         return engine.site().digest().method();
     }
 
-    /**
-     * Sends a unit.
-     *
-     * @return an outcome for each of its entries, in their order
-     * @throws RemoteException if the site as a whole cannot be used
-     */
+    /** Sends a unit; nothing is known of copies that its entries replace. */
     public List<Outcome> send(Route route, Unit unit) throws RemoteException, InterruptedException {
         return send(route, unit, Earlier.NOTHING);
     }

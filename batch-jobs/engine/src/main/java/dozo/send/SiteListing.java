@@ -22,17 +22,15 @@ final class SiteListing {
     private static final long LOOK_UP_MILLIS = 50;
 
     private final Lanes lanes;
-    private final FilePath top;
     private final BlockingQueue<Name> names = new ArrayBlockingQueue<>(NAMES_ON_THE_WAY);
     private final FolderQueue<FilePath> folders = new FolderQueue<>(FOLDERS_AT_ONCE, this::list);
 
-    SiteListing(Lanes lanes, FilePath top) {
+    SiteListing(Lanes lanes) {
         this.lanes = lanes;
-        this.top = top;
     }
 
-    /** Lists all names, in no particular order, some perhaps twice. */
-    void into(SiteReader.Listing listing) throws RemoteException, InterruptedException {
+    /** Lists all names below a folder, in no particular order, some perhaps twice. */
+    void into(FilePath top, SiteReader.Listing listing) throws RemoteException, InterruptedException {
         try (folders) {
             folders.add(top);
             while (true) {

@@ -231,7 +231,7 @@ public final class SiteReader {
 
     /** Lists everything below a folder, without following links; nothing if it does not exist. */
     public void list(FilePath folder, Listing listing) throws RemoteException, InterruptedException {
-        new SiteListing(lanes, folder).into(listing);
+        new SiteListing(lanes).into(folder, listing);
     }
 
     /** Reports what is below a folder as if it were a source, see {@link SiteWalk}. */

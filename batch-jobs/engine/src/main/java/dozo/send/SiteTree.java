@@ -4,7 +4,6 @@ import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.remote.Lane;
-import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
@@ -326,12 +325,12 @@ final class SiteTree {
      *
      * @return the folders that exist
      */
-    Set<FilePath> makeFoldersOf(Lanes lanes, Workers workers, Route route, Collection<FilePath> names)
+    Set<FilePath> makeFoldersOf(Engine engine, Route route, Collection<FilePath> names)
             throws RemoteException, InterruptedException {
         Set<FilePath> folders = names.stream().map(FilePath::parent).collect(Collectors.toSet());
-        return workers.which(folders, folder -> {
+        return engine.workers().which(folders, folder -> {
             try {
-                lanes.doOver(lane -> makeFolders(lane, route, folder));
+                engine.lanes().doOver(lane -> makeFolders(lane, route, folder));
                 return true;
             } catch (RemoteException e) {
                 if (e.retryable()) {

@@ -2,10 +2,6 @@ package dozo.source;
 
 import dozo.file.FilePath;
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -57,7 +53,7 @@ public final class Crawl {
         try (Kernel kernel = new Kernel()) {
             int folder = FolderOpener.open(kernel, FilePath.between(OpenFile.TOP, root), true);
             if (folder < 0) {
-                throw rootFailure(-folder);
+                throw Errno.failure(-folder, root.toString());
             }
             try {
                 walk(folder, listings);
@@ -133,15 +129,5 @@ public final class Crawl {
             helpers.shutdownNow();
             helpers.close();
         }
-    }
-
-    private IOException rootFailure(int error) {
-        String name = root.toString();
-        return switch (Errno.of(error)) {
-            case GONE -> new NoSuchFileException(name);
-            case NO_FOLDER -> new NotDirectoryException(name);
-            case REFUSED -> new AccessDeniedException(name);
-            case EXHAUSTED, OTHER -> new FileSystemException(name, null, Errno.reason(error));
-        };
     }
 }

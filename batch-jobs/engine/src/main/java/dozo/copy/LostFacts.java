@@ -87,8 +87,7 @@ final class LostFacts {
                 "%d names of hard links are files of their own: the folder's file system refused the links");
         rights.lost().forEach(lost -> report(lost.entries(), lost.format()));
         report(bitsLost.sum(), "setuid, setgid or sticky could not be set on %d folders or files");
-        report(
-                timesLost.sum() - TIMES_NAMED_MAX, "%d more modification times are outside of what can be stored here");
+        report(timesLost.sum() - TIMES_NAMED_MAX, "%d more modification times are outside of what can be stored here");
     }
 
     @SuppressWarnings("AnnotateFormatMethod") // each format has one number

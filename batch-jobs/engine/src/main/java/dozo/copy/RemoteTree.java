@@ -119,10 +119,7 @@ final class RemoteTree {
             for (Name each : names) {
                 byte[] name = each.path().name();
                 visit(new Found(
-                        folder.path().resolve(name),
-                        each.path(),
-                        folder.local().resolve(name),
-                        each.facts()));
+                        folder.path().resolve(name), each.path(), folder.local().resolve(name), each.facts()));
             }
         }
 

@@ -51,8 +51,7 @@ final class RetrievedFiles {
     /** Why a place does not provide the file. */
     private record Miss(Problem problem, String message) {}
 
-    RetrievedFiles(
-            SiteFolders folders, Lanes lanes, SiteFiles site, LocalTree local, Tally tally, LostFacts lost) {
+    RetrievedFiles(SiteFolders folders, Lanes lanes, SiteFiles site, LocalTree local, Tally tally, LostFacts lost) {
         this.folders = folders;
         this.lanes = lanes;
         this.site = site;

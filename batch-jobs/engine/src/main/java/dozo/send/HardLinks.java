@@ -64,8 +64,7 @@ record HardLinks(Engine engine, Entries entries, SourceContent content, BundleSe
     }
 
     /** Returns the entries that may be linked, with their files. */
-    private Map<Entry, Verified> linkable(
-            Route route, List<Entry> names, Map<Facts, Verified> copies, Earlier earlier)
+    private Map<Entry, Verified> linkable(Route route, List<Entry> names, Map<Facts, Verified> copies, Earlier earlier)
             throws RemoteException, InterruptedException {
         Map<Entry, Verified> linkable = new HashMap<>();
         for (Entry name : names) {
@@ -113,7 +112,8 @@ record HardLinks(Engine engine, Entries entries, SourceContent content, BundleSe
      * @param copies entries, and the verified file that each is to be another name of
      * @return those that have their names now
      */
-    private Map<Entry, Verified> link(Route route, Map<Entry, Verified> copies) throws RemoteException, InterruptedException {
+    private Map<Entry, Verified> link(Route route, Map<Entry, Verified> copies)
+            throws RemoteException, InterruptedException {
         Map<Entry, Verified> links = new HashMap<>(copies);
         links.keySet()
                 .retainAll(engine.workers()
@@ -155,10 +155,11 @@ record HardLinks(Engine engine, Entries entries, SourceContent content, BundleSe
         return engine.workers()
                 .which(
                         intact,
-                        copy -> isDone(() -> engine.lanes().over(lane -> lane.sftp()
-                                .lstat(route.finalName(copy.entry()))
-                                .filter(SiteFacts.of(copy.entry())::areOf)
-                                .isPresent())));
+                        copy -> isDone(() -> engine.lanes()
+                                .over(lane -> lane.sftp()
+                                        .lstat(route.finalName(copy.entry()))
+                                        .filter(SiteFacts.of(copy.entry())::areOf)
+                                        .isPresent())));
     }
 
     /** Makes all links at once, and then one by one those for which that failed. Returns those that have their names. */
@@ -194,8 +195,9 @@ record HardLinks(Engine engine, Entries entries, SourceContent content, BundleSe
     private boolean isLinked(Route route, Entry name, Verified copy) throws RemoteException, InterruptedException {
         FilePath stored = route.finalName(copy.entry());
         return isDone(() -> {
-            engine.lanes().doOver(lane -> engine.tree()
-                    .hardLink(lane, route, stored, route.finalName(name), copy.digest(), SiteFacts.of(name)));
+            engine.lanes()
+                    .doOver(lane -> engine.tree()
+                            .hardLink(lane, route, stored, route.finalName(name), copy.digest(), SiteFacts.of(name)));
             return true;
         });
     }

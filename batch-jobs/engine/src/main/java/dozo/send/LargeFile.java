@@ -75,9 +75,7 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
             arrival = earlier.check(route, entries.with(route, file, failed -> failed, lane -> arrive(lane, holes)));
         }
         Outcome proven = requireNonNull(engine.prover().prove(List.of(arrival)).get(file));
-        return arrival instanceof Arrived arrived && proven instanceof Verified
-                ? publishSynced(arrived)
-                : proven;
+        return arrival instanceof Arrived arrived && proven instanceof Verified ? publishSynced(arrived) : proven;
     }
 
     /** Sends it under its temporary name, or finds it with this content under its final name. */
@@ -139,8 +137,7 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
                     engine.lanes().next().sftp().cutOff(temporary, at);
                     there = Map.of();
                 }
-                content.send(
-                        source, at, length, holes, () -> stripes.next().file(), proven == null ? whole : null);
+                content.send(source, at, length, holes, () -> stripes.next().file(), proven == null ? whole : null);
             }
             source.checkUnchanged();
             stripes.finish(!engine.site().syncsAtOnce());

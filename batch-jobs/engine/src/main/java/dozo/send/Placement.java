@@ -42,9 +42,10 @@ record Placement(Engine engine) {
         engine.workers().each(bags.keySet(), bag -> {
             for (Placing file : requireNonNull(bags.get(bag))) {
                 Digest digest = requireNonNull(digests.get(file));
-                engine.lanes().doOver(lane -> engine.tree()
-                        .publish(lane, bag, file.temporary(), file.finalName(), digest, null, false)
-                        .ifPresent(place -> aside.put(file.finalName(), place)));
+                engine.lanes()
+                        .doOver(lane -> engine.tree()
+                                .publish(lane, bag, file.temporary(), file.finalName(), digest, null, false)
+                                .ifPresent(place -> aside.put(file.finalName(), place)));
             }
             return bag;
         });
@@ -56,12 +57,15 @@ record Placement(Engine engine) {
      * there.
      */
     private Map<Placing, Digest> bring(List<Placing> files) throws RemoteException, InterruptedException {
-        Map<Placing, Written> written = engine.workers().each(
-                files,
-                file -> engine.lanes().over(lane -> {
-                    engine.tree().makeFolders(lane, file.route(), file.route().incoming());
-                    return write(lane, file);
-                }));
+        Map<Placing, Written> written = engine.workers()
+                .each(
+                        files,
+                        file -> engine.lanes().over(lane -> {
+                            engine.tree()
+                                    .makeFolders(
+                                            lane, file.route(), file.route().incoming());
+                            return write(lane, file);
+                        }));
         long bytes = written.values().stream().mapToLong(Written::bytes).sum();
         Prover.Said found =
                 engine.prover().digests(files.stream().map(Placing::temporary).toList(), bytes);

@@ -255,7 +255,8 @@ public final class Sender implements AutoCloseable {
      * Moves a generated file that is no longer valid from the bag to the versions. Returns where it is now; empty: it did not exist.
      */
     public Optional<FilePath> putAside(Route route, FilePath inBag) throws RemoteException, InterruptedException {
-        return lanes.over(lane -> engine.tree().putAside(lane, route, route.top().resolve(inBag)));
+        return lanes.over(
+                lane -> engine.tree().putAside(lane, route, route.top().resolve(inBag)));
     }
 
     /**

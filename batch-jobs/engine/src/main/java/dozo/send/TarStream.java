@@ -55,7 +55,9 @@ final class TarStream {
 
     /** Returns whether the site accepts archives and they are faster for these files. */
     boolean isWorthIt(List<Entry> files) throws RemoteException, InterruptedException {
-        return files.size() >= FILES_MIN && broken.get() < BROKEN_MAX && engine.site().unpacksTar();
+        return files.size() >= FILES_MIN
+                && broken.get() < BROKEN_MAX
+                && engine.site().unpacksTar();
     }
 
     /** Sends these files. Returns the arrivals of those in the archive; none if the archive failed. */
@@ -63,7 +65,8 @@ final class TarStream {
         if (files.size() < FILES_MIN) {
             return Map.of();
         }
-        Optional<TarFeed> feed = engine.lanes().tar(route.incoming(), engine.site().patience());
+        Optional<TarFeed> feed =
+                engine.lanes().tar(route.incoming(), engine.site().patience());
         if (feed.isEmpty()) {
             return Map.of();
         }
@@ -212,7 +215,8 @@ final class TarStream {
                 return SourceFile.here(folder, waiting.next(), engine.gauges().reading, engine.patience(), stuck);
             }
             for (; !fast && opening < OPENING_MAX && waiting.hasNext(); opening++) {
-                SourceFile.beginOpening(folder, waiting.next(), engine.gauges().reading, engine.patience(), this::isOver);
+                SourceFile.beginOpening(
+                        folder, waiting.next(), engine.gauges().reading, engine.patience(), this::isOver);
             }
             SourceFile next = over.take();
             opening--;

@@ -205,10 +205,8 @@ public final class FileList {
     }
 
     /** Reports a problem of the last line. */
-    private static void problem(
-            Listed listed, Lines lines, @Nullable FilePath path, Problem problem, String reason)
+    private static void problem(Listed listed, Lines lines, @Nullable FilePath path, Problem problem, String reason)
             throws IOException, InterruptedException {
-        listed.problem(
-                lines.number(), path, problem, "line %d of the list: %s".formatted(lines.number(), reason));
+        listed.problem(lines.number(), path, problem, "line %d of the list: %s".formatted(lines.number(), reason));
     }
 }

@@ -30,8 +30,7 @@ public final class OpenFolder implements AutoCloseable {
      */
     public static OpenFolder open(Path folder) throws IOException {
         FilePath path = FilePath.between(OpenFile.TOP, folder);
-        return OpenFile.call(
-                kernel -> new OpenFolder(OpenFile.checked(FolderOpener.open(kernel, path, false), path)));
+        return OpenFile.call(kernel -> new OpenFolder(OpenFile.checked(FolderOpener.open(kernel, path, false), path)));
     }
 
     /**

@@ -48,7 +48,7 @@ public final class FolderQueue<F> implements AutoCloseable {
 
     public record Name(FilePath path, RemoteFacts facts) {}
 
-    /** Receives the names of one folder, some thousand at a time; none of an empty one. */
+    /** Receives the names of one folder, some thousand at a time; an empty list of an empty folder. */
     public interface Names {
         void pass(List<Name> names) throws IOException, InterruptedException;
 

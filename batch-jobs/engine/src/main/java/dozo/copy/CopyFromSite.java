@@ -45,11 +45,6 @@ public final class CopyFromSite implements Copy {
     private final Tally tally = new Tally();
     private volatile @Nullable SiteFiles files;
 
-    /** Receives what was found. */
-    private interface Taker {
-        void take(Found found) throws IOException, InterruptedException;
-    }
-
     /**
      * Creates a copy of these sources.
      *
@@ -135,12 +130,12 @@ public final class CopyFromSite implements Copy {
         return name;
     }
 
-    private void walk(List<Found> roots, Taker taker) throws IOException, InterruptedException {
+    private void walk(List<Found> roots, Crew.Work<Found> taker) throws IOException, InterruptedException {
         RemoteTree.Visitor visitor = new RemoteTree.Visitor() {
             @Override
             public void found(Found found) throws IOException, InterruptedException {
                 tally.found(found.contentBytes());
-                taker.take(found);
+                taker.on(found);
             }
 
             @Override

@@ -104,14 +104,8 @@ public final class CopyToSite implements Copy {
     private void copy() throws IOException, InterruptedException {
         boolean topIsNew = makeTop(lanes.next());
         FilePath incoming = Incoming.name(key(), top -> isTopName(top) || (!topIsNew && isNoFolder(lanes.next(), top)));
-        // Files are sent meanwhile: over a long distance a site check takes seconds.
-        KnownSite looked = KnownSite.lookedAtMeanwhile(early -> look(site, lanes, incoming, early));
-        KnownSite known = options.sftpAlone() ? looked.bySftpAlone() : looked;
-        try (Sender engine = new Sender(lanes, known, new Throttle(options.limitBytesPerSecond()))) {
+        try (Sender engine = sender(site, lanes, incoming, topIsNew, options)) {
             sender = engine;
-            if (topIsNew) {
-                engine.rootIsNew();
-            }
             for (Path source : sources) {
                 send(engine, source, incoming);
             }
@@ -136,11 +130,22 @@ public final class CopyToSite implements Copy {
         }
     }
 
+    /** Returns an engine for a site that is checked while files are sent: over a long distance that takes seconds. */
+    static Sender sender(SiteAddress site, Lanes lanes, FilePath incoming, boolean topIsNew, Options options) {
+        KnownSite looked = KnownSite.lookedAtMeanwhile(early -> look(site, lanes, incoming, early));
+        KnownSite known = options.sftpAlone() ? looked.bySftpAlone() : looked;
+        Sender engine = new Sender(lanes, known, new Throttle(options.limitBytesPerSecond()));
+        if (topIsNew) {
+            engine.rootIsNew();
+        }
+        return engine;
+    }
+
     /**
      * Checks the site. Repeats the check if the lane is lost, or if another copy just removes the parent of this copy's
      * temporary folder.
      */
-    static SiteCheck look(SiteAddress site, Lanes lanes, FilePath incoming, SiteCheck.Early early)
+    private static SiteCheck look(SiteAddress site, Lanes lanes, FilePath incoming, SiteCheck.Early early)
             throws RemoteException, InterruptedException {
         for (int i = 1; ; i++) {
             try {
@@ -240,12 +245,8 @@ public final class CopyToSite implements Copy {
                         .name());
     }
 
-    private interface EntrySink {
-        void take(Entry entry) throws IOException, InterruptedException;
-    }
-
     /** Passes on the source itself, as the root, and everything below it. */
-    private void walk(Path source, EntrySink sink) throws IOException, InterruptedException {
+    private void walk(Path source, Crew.Work<Entry> sink) throws IOException, InterruptedException {
         Walked walked = new Walked(sink);
         Facts root = DirectoryTree.facts(source);
         walked.found(FilePath.ROOT, root);
@@ -258,10 +259,10 @@ public final class CopyToSite implements Copy {
     private final class Walked implements Listings {
 
         private final ReentrantLock lock = new ReentrantLock();
-        private final EntrySink sink;
+        private final Crew.Work<Entry> sink;
         private int number;
 
-        Walked(EntrySink sink) {
+        Walked(Crew.Work<Entry> sink) {
             this.sink = sink;
         }
 
@@ -289,7 +290,7 @@ public final class CopyToSite implements Copy {
             lock.lockInterruptibly();
             try {
                 tally.found(facts.sizeBytes());
-                sink.take(new Entry(++number, path, facts));
+                sink.on(new Entry(++number, path, facts));
             } finally {
                 lock.unlock();
             }

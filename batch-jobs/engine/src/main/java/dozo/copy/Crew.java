@@ -6,8 +6,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** Threads for one common task: the first failure stops all of them, and is thrown to whoever waits for them. */
@@ -15,12 +13,17 @@ final class Crew implements AutoCloseable {
 
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition none = lock.newCondition();
+
+    /** Guarded by this. */
     private int running;
 
     interface Task {
         void run() throws IOException, InterruptedException;
+    }
+
+    /** Work on one thing. */
+    interface Work<T> {
+        void on(T one) throws IOException, InterruptedException;
     }
 
     /** Starts a thread. Throws the failure if there was one. */
@@ -46,13 +49,13 @@ final class Crew implements AutoCloseable {
 
     /** Waits until everything started has ended. */
     void join() throws IOException, InterruptedException {
-        lock.lockInterruptibly();
-        try {
-            while (running > 0) {
-                none.await();
+        synchronized (this) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
             }
-        } finally {
-            lock.unlock();
+            while (running > 0) {
+                wait();
+            }
         }
         throwFailure();
     }
@@ -76,15 +79,10 @@ final class Crew implements AutoCloseable {
         threads.close();
     }
 
-    private void count(int more) {
-        lock.lock();
-        try {
-            running += more;
-            if (running == 0) {
-                none.signalAll();
-            }
-        } finally {
-            lock.unlock();
+    private synchronized void count(int more) {
+        running += more;
+        if (running == 0) {
+            notifyAll();
         }
     }
 

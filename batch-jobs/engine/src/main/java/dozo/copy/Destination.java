@@ -30,6 +30,10 @@ record Destination(Path top) {
         void run() throws IOException;
     }
 
+    interface Question<T> {
+        T ask() throws IOException;
+    }
+
     Path path(FilePath name) {
         return name.under(top);
     }
@@ -48,8 +52,16 @@ record Destination(Path top) {
 
     /** Does something with one name. */
     void with(FilePath name, Deed deed) throws IOException, Refused {
-        try {
+        var _ = of(name, () -> {
             deed.run();
+            return name;
+        });
+    }
+
+    /** Does something with one name, and returns the result. */
+    <T> T of(FilePath name, Question<T> question) throws IOException, Refused {
+        try {
+            return question.ask();
         } catch (FileSystemException e) {
             if (isUnwritable(e)) {
                 throw unwritable(e);

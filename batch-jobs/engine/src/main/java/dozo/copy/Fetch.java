@@ -6,6 +6,7 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
+import dozo.send.SiteReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -24,17 +25,13 @@ import org.jspecify.annotations.Nullable;
  * <p>A problem of one file is an outcome. A problem of the site is a {@link RemoteException}; a problem of the whole
  * destination is another {@link IOException}.
  */
-final class Fetch {
+record Fetch(SiteFiles site, LocalTree local, Outcomes outcomes) {
 
     /** How often a file with a wrong digest is fetched. */
     private static final int TRIES = 3;
 
     /** How much content beyond its size a file may have: it could be without an end. */
     private static final long BEYOND_BYTES_MAX = 64 << 20;
-
-    private final SiteFiles site;
-    private final LocalTree local;
-    private final Outcomes outcomes;
 
     interface Outcomes {
         void verified(Found found);
@@ -69,12 +66,6 @@ final class Fetch {
 
     /** What was read of a file, whatever its size is said to be. */
     private record Content(Digest digest, long bytes) {}
-
-    Fetch(SiteFiles site, LocalTree local, Outcomes outcomes) {
-        this.site = site;
-        this.local = local;
-        this.outcomes = outcomes;
-    }
 
     /** Fetches and verifies files, all at once. */
     void files(List<Found> files) throws IOException, InterruptedException {
@@ -188,10 +179,7 @@ final class Fetch {
         long bytesMax = wanted.fetched == 0 ? sizeBytes : sizeBytes + BEYOND_BYTES_MAX;
         long bytes = 0;
         if (bytesMax > 0) {
-            bytes = site.read(wanted.file.remote(), 0, bytesMax, read::reset, (content, from, length, offset) -> {
-                read.update(content, from, length);
-                temporary.write(content, from, length, offset);
-            });
+            bytes = site.read(wanted.file.remote(), 0, bytesMax, read::reset, temporary.digesting(read));
         }
         return new Content(Digest.of(read.digest()), bytes);
     }
@@ -267,11 +255,11 @@ final class Fetch {
 
     /** Returns the problem of one file; rethrows any other failure. */
     private static Missing missing(Found file, RemoteException e) throws RemoteException {
-        return switch (e.reason()) {
-            case NO_SUCH_FILE -> new Missing(Problem.VANISHED, file.path() + ": no longer exists at the site");
-            case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
-                new Missing(Problem.UNREADABLE, "%s: cannot be read: %s".formatted(file.path(), e.getMessage()));
-            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
-        };
+        Problem problem = SiteReader.problem(e);
+        return new Missing(
+                problem,
+                problem == Problem.VANISHED
+                        ? file.path() + ": no longer exists at the site"
+                        : "%s: cannot be read: %s".formatted(file.path(), e.getMessage()));
     }
 }

@@ -94,6 +94,14 @@ final class LocalFile implements AutoCloseable {
         }
     }
 
+    /** Returns a receiver that writes content here, and adds it to a digest in the order in which it comes. */
+    SiteFiles.Sink digesting(MessageDigest read) {
+        return (bytes, from, length, offset) -> {
+            read.update(bytes, from, length);
+            write(bytes, from, length, offset);
+        };
+    }
+
     private void writeAll(byte[] bytes, int from, int length, long offset) throws IOException {
         ByteBuffer content = ByteBuffer.wrap(bytes, from, length);
         for (long at = offset; content.hasRemaining(); ) {

@@ -23,13 +23,10 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 
 /**
  * What a copy creates in the folder that is filled. It never follows a link below its top, whoever created it: folders
@@ -171,12 +168,11 @@ final class LocalTree implements AutoCloseable {
         if (incoming.holds(destination.path(name))) {
             throw new Refused(name + ": this name is reserved for temporary files of this copy");
         }
-        List<FilePath> other = new ArrayList<>();
-        destination.with(name, () -> folded.other(name).ifPresent(other::add));
-        if (!other.isEmpty()) {
+        Optional<FilePath> other = destination.of(name, () -> folded.other(name));
+        if (other.isPresent()) {
             throw new Refused(
                     "%s: this disk does not distinguish it from %s, which exists here; give one of them another name"
-                            .formatted(name, other.getFirst()));
+                            .formatted(name, other.get()));
         }
     }
 
@@ -185,10 +181,9 @@ final class LocalTree implements AutoCloseable {
         Path path = destination.path(file.local());
         try {
             Facts facts = DirectoryTree.facts(path);
-            long seconds = Math.floorDiv(facts.modifiedNanos(), TimeUnit.SECONDS.toNanos(1));
             if (facts.kind() != EntryKind.FILE
                     || facts.sizeBytes() != file.facts().sizeBytes()
-                    || seconds != file.facts().modifiedSeconds()) {
+                    || Retrieval.seconds(facts.modifiedNanos()) != file.facts().modifiedSeconds()) {
                 return Optional.empty();
             }
             try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
@@ -236,17 +231,17 @@ final class LocalTree implements AutoCloseable {
     /** Gives an arrived file its final name, which must be free. */
     void publishNew(Path temporary, FilePath name) throws IOException, Refused {
         checkWay(name);
-        boolean[] taken = new boolean[1];
-        destination.with(name, () -> {
+        boolean free = destination.of(name, () -> {
             try {
                 // A rename would replace what has the name.
                 Files.createLink(destination.path(name), temporary);
                 Files.delete(temporary);
+                return true;
             } catch (FileAlreadyExistsException e) {
-                taken[0] = true;
+                return false;
             }
         });
-        if (taken[0]) {
+        if (!free) {
             throw taken(name);
         }
     }
@@ -301,9 +296,7 @@ final class LocalTree implements AutoCloseable {
 
     /** Returns the facts of what has this name. */
     Facts facts(FilePath name) throws IOException, Refused {
-        Facts[] facts = new Facts[1];
-        destination.with(name, () -> facts[0] = DirectoryTree.facts(destination.path(name)));
-        return facts[0];
+        return destination.of(name, () -> DirectoryTree.facts(destination.path(name)));
     }
 
     /** Returns whether nothing has this name, and it may be used. */
@@ -339,11 +332,10 @@ final class LocalTree implements AutoCloseable {
 
     /** Sets owner, attributes, mode and time of an existing file. Returns it with the mode it got. */
     Found setFacts(Found file) throws IOException, Refused {
-        Found[] given = new Found[1];
-        destination.with(file.local(), () -> given[0] = rights.give(destination.path(file.local()), file));
-        setMode(given[0]);
+        Found given = destination.of(file.local(), () -> rights.give(destination.path(file.local()), file));
+        setMode(given);
         destination.with(file.local(), () -> Times.setModified(destination.path(file.local()), file.modifiedNanos()));
-        return given[0];
+        return given;
     }
 
     /** Sets the mode of an existing file, if it differs. */
@@ -379,20 +371,17 @@ final class LocalTree implements AutoCloseable {
     Found finishFolder(Found folder) throws IOException, Refused {
         checkWay(folder.local());
         Path path = destination.path(folder.local());
-        Found[] given = new Found[1];
-        destination.with(folder.local(), () -> {
+        return destination.of(folder.local(), () -> {
             if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
                 throw new NotDirectoryException(path.toString());
             }
-            if (rights.withOwners()) {
-                try (OpenFolder held = OpenFolder.below(destination.top(), folder.local())) {
-                    given[0] = finishOurs(held.path().resolve("."), folder);
-                }
-            } else {
-                given[0] = finish(path, folder);
+            if (!rights.withOwners()) {
+                return finish(path, folder);
+            }
+            try (OpenFolder held = OpenFolder.below(destination.top(), folder.local())) {
+                return finishOurs(held.path().resolve("."), folder);
             }
         });
-        return given[0];
     }
 
     private Found finishOurs(Path path, Found folder) throws IOException {

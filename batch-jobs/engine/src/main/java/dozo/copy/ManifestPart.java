@@ -1,5 +1,6 @@
 package dozo.copy;
 
+import dozo.copy.Crew.Work;
 import dozo.copy.Inventory.Item;
 import dozo.file.Digest;
 import dozo.file.Entry;
@@ -32,19 +33,9 @@ final class ManifestPart {
 
     private @Nullable Selected selected;
 
-    /** Does something with an entry. */
-    interface Deed<T> {
-        void with(T one) throws IOException, InterruptedException;
-    }
-
     /** A question about an entry. */
     interface Check {
         boolean holds(Entry entry) throws InterruptedException;
-    }
-
-    /** Receives what was selected and does not exist. */
-    interface Report {
-        void finding(FilePath path, Problem problem, String message);
     }
 
     ManifestPart(Inventory whole, String experiment, int manifest, Selection selection) {
@@ -72,7 +63,7 @@ final class ManifestPart {
     }
 
     /** Reports the selected paths and patterns that nothing matches. */
-    void reportUnmatched(Report report) {
+    void reportUnmatched(Tally report) {
         if (selected == null) {
             return;
         }
@@ -93,13 +84,13 @@ final class ManifestPart {
     }
 
     /** Reads all entries with the places of their copies. */
-    void items(Deed<Item> deed) throws IOException, InterruptedException {
-        each(part::page, Item::entry, deed);
+    void items(Work<Item> work) throws IOException, InterruptedException {
+        each(part::page, Item::entry, work);
     }
 
     /** Reads all entries. */
-    void entries(Deed<Entry> deed) throws IOException, InterruptedException {
-        each(part::entries, Function.identity(), deed);
+    void entries(Work<Entry> work) throws IOException, InterruptedException {
+        each(part::entries, Function.identity(), work);
     }
 
     /** Returns whether a check holds for all entries. Reads no further than to the first for which it does not. */
@@ -116,12 +107,12 @@ final class ManifestPart {
         return true;
     }
 
-    private static <T> void each(BiFunction<FilePath, Integer, List<T>> pages, Function<T, Entry> entry, Deed<T> deed)
+    private static <T> void each(BiFunction<FilePath, Integer, List<T>> pages, Function<T, Entry> entry, Work<T> work)
             throws IOException, InterruptedException {
         List<T> page = pages.apply(FilePath.ROOT, PAGE);
         while (!page.isEmpty()) {
             for (T one : page) {
-                deed.with(one);
+                work.on(one);
             }
             page = pages.apply(entry.apply(page.getLast()).path(), PAGE);
         }

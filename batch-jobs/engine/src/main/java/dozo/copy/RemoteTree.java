@@ -7,14 +7,11 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
+import dozo.send.FolderQueue;
+import dozo.send.FolderQueue.Name;
+import dozo.send.SiteReader;
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Files and folders of a site as a source; they are only read. Several folders are listed at once, because each takes a
@@ -24,23 +21,10 @@ final class RemoteTree {
 
     private static final int FOLDERS_AT_ONCE = 16;
 
-    /**
-     * How many names of a folder are held until its listing is complete, so that it can be listed again if a lane is
-     * lost.
-     */
-    private static final int NAMES_KEPT_MAX = 4_096;
-
-    private static final int TRIES = 3;
-
     private final Lanes lanes;
     private final Unfinished unfinished;
     private final Visitor visitor;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
-
-    // Guarded by the lock.
-    private final Deque<Found> waiting = new ArrayDeque<>();
-    private int busy;
+    private final FolderQueue<Found> folders = new FolderQueue<>(FOLDERS_AT_ONCE, this::list);
 
     /** Receives what is there, from several threads at once, a folder before its content. */
     interface Visitor {
@@ -71,78 +55,23 @@ final class RemoteTree {
 
     /** Walks this and everything below it. */
     void walk(Found source) throws IOException, InterruptedException {
-        visit(source);
-        try (Crew crew = new Crew()) {
-            for (int i = 0; i < FOLDERS_AT_ONCE; i++) {
-                crew.start(this::listFolders);
-            }
-            crew.join();
-        }
-    }
-
-    private void listFolders() throws IOException, InterruptedException {
-        for (Found folder = next(); folder != null; folder = next()) {
-            try {
-                list(folder);
-            } finally {
-                listed();
-            }
-        }
-    }
-
-    /** Returns a folder to list; null if there will be no more. */
-    private @Nullable Found next() throws InterruptedException {
-        lock.lockInterruptibly();
-        try {
-            while (waiting.isEmpty() && busy > 0) {
-                changed.await();
-            }
-            Found next = waiting.poll();
-            busy += next == null ? 0 : 1;
-            return next;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void listed() {
-        lock.lock();
-        try {
-            busy--;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
+        try (folders) {
+            visit(source);
+            folders.await();
         }
     }
 
     private void list(Found folder) throws IOException, InterruptedException {
-        for (int i = 1; ; i++) {
-            Names names = new Names(folder);
-            try {
-                lanes.next().sftp().list(folder.remote(), names::take);
-                names.pass();
-                return;
-            } catch (RemoteException e) {
-                if (!e.retryable()) {
-                    unreadable(folder, e);
-                    return;
-                }
-                if (i == TRIES || names.passed) {
-                    throw e;
-                }
-            }
-        }
-    }
-
-    private void unreadable(Found folder, RemoteException e) throws RemoteException {
-        switch (e.reason()) {
-            case NO_SUCH_FILE ->
-                visitor.problem(
-                        folder.path(), Problem.VANISHED, "%s: no longer exists at the site".formatted(folder.path()));
-            case PERMISSION_DENIED, REFUSED, UNSUPPORTED, EXISTS ->
-                visitor.problem(
-                        folder.path(), Problem.UNREADABLE, "folder cannot be read: %s".formatted(e.getMessage()));
-            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
+        try {
+            FolderQueue.list(lanes, folder.remote(), new Visited(folder));
+        } catch (RemoteException e) {
+            Problem problem = SiteReader.problem(e);
+            visitor.problem(
+                    folder.path(),
+                    problem,
+                    problem == Problem.VANISHED
+                            ? "%s: no longer exists at the site".formatted(folder.path())
+                            : "folder cannot be read: %s".formatted(e.getMessage()));
         }
     }
 
@@ -170,43 +99,33 @@ final class RemoteTree {
         }
         visitor.found(found);
         if (found.facts().kind() == Kind.DIRECTORY) {
-            lock.lock();
-            try {
-                Lanes.expectFewWaiting(waiting.size());
-                waiting.push(found);
-                changed.signal();
-            } finally {
-                lock.unlock();
-            }
+            folders.add(found);
         }
     }
 
-    /** The names of one listing. */
-    private final class Names {
+    /** Visits the names of one folder. */
+    private final class Visited implements FolderQueue.Names {
 
         private final Found folder;
-        private final List<Found> kept = new ArrayList<>();
         private boolean passed;
 
-        Names(Found folder) {
+        Visited(Found folder) {
             this.folder = folder;
         }
 
-        void take(FilePath remote, RemoteFacts facts) throws IOException, InterruptedException {
-            byte[] name = remote.name();
-            kept.add(new Found(
-                    folder.path().resolve(name), remote, folder.local().resolve(name), facts));
-            if (kept.size() == NAMES_KEPT_MAX) {
-                passed = true;
-                pass();
+        @Override
+        public void pass(List<Name> names) throws IOException, InterruptedException {
+            passed = true;
+            for (Name each : names) {
+                byte[] name = each.path().name();
+                visit(new Found(
+                        folder.path().resolve(name), each.path(), folder.local().resolve(name), each.facts()));
             }
         }
 
-        void pass() throws IOException, InterruptedException {
-            for (Found found : kept) {
-                visit(found);
-            }
-            kept.clear();
+        @Override
+        public boolean passed() {
+            return passed;
         }
     }
 }

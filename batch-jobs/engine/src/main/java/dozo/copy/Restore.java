@@ -44,8 +44,12 @@ public final class Restore implements Copy {
     private final ManifestPart part;
     private final Path target;
     private final Options options;
+    private final Tally tally = new Tally();
     private final Retrieval retrieval;
     private final Map<Long, Item> hardLinks = new HashMap<>();
+
+    /** Names of hard link groups beyond the limit. */
+    private long ungrouped;
 
     /**
      * Creates a restore of a manifest of {@code project/experiment} from a site.
@@ -65,19 +69,20 @@ public final class Restore implements Copy {
         this.part = new ManifestPart(inventory, experiment, manifest, selection);
         this.target = target.toAbsolutePath().normalize();
         this.options = options;
-        this.retrieval = new Retrieval(site, SiteFolders.of(experiment), options);
+        this.retrieval = new Retrieval(site, SiteFolders.of(experiment), options, tally);
     }
 
     @Override
     public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
+        tally.tell(findings);
         part.select();
         if (options.dryRun()) {
-            part.entries(retrieval::count);
-            retrieval.counted();
+            part.entries(this::count);
+            tally.counted();
             return progress();
         }
-        retrieval.begin(target, key(), part::isTopName, this::isComplete, findings);
-        part.reportUnmatched(retrieval::finding);
+        retrieval.begin(target, key(), part::isTopName, this::isComplete);
+        part.reportUnmatched(tally);
         return bringBack();
     }
 
@@ -88,10 +93,11 @@ public final class Restore implements Copy {
      * @param held may be filled: {@link #mayFill}
      */
     public Progress run(OpenFolder held, Consumer<Finding> findings) throws IOException, InterruptedException {
+        tally.tell(findings);
         part.select();
         try {
-            retrieval.begin(held, target, key(), part::isTopName, findings);
-            part.reportUnmatched(retrieval::finding);
+            retrieval.begin(held, target, key(), part::isTopName);
+            part.reportUnmatched(tally);
             return bringBack();
         } finally {
             retrieval.stopFiles();
@@ -138,7 +144,7 @@ public final class Restore implements Copy {
 
     private Progress bringBack() throws IOException, InterruptedException {
         part.items(this::first);
-        retrieval.counted();
+        tally.counted();
         retrieval.awaitFiles();
         if (hardLinks.isEmpty()) {
             part.entries(this::link);
@@ -147,6 +153,7 @@ public final class Restore implements Copy {
             retrieval.awaitFiles();
         }
         finishFolders();
+        reportUngrouped();
         retrieval.end();
         return progress();
     }
@@ -166,9 +173,13 @@ public final class Restore implements Copy {
         retrieval.close();
     }
 
+    private void count(Entry entry) {
+        tally.found(entry.facts().sizeBytes());
+    }
+
     private void first(Item item) throws IOException, InterruptedException {
         Entry entry = item.entry();
-        retrieval.count(entry);
+        count(entry);
         switch (entry.facts().kind()) {
             case DIRECTORY -> retrieval.folder(entry);
             case FILE -> {
@@ -238,7 +249,17 @@ public final class Restore implements Copy {
     private void countUngrouped(Item item) {
         Long inode = item.entry().facts().hardLink();
         if (inode != null && item.copy() != null && !hardLinks.containsKey(inode)) {
-            retrieval.ungrouped(hardLinks.size());
+            ungrouped++;
+        }
+    }
+
+    private void reportUngrouped() {
+        if (ungrouped > 0) {
+            tally.finding(
+                    FilePath.ROOT,
+                    Problem.NOT_SET,
+                    "%d names of hard links are files of their own: only the first %d groups are linked; restore the others separately"
+                            .formatted(ungrouped, hardLinks.size()));
         }
     }
 

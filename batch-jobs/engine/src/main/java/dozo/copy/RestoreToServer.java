@@ -15,13 +15,11 @@ import dozo.remote.RemoteFacts.Kind;
 import dozo.remote.SiteAddress;
 import dozo.send.CopiesAtSite;
 import dozo.send.CopiesAtSite.Place;
-import dozo.send.KnownSite;
 import dozo.send.Outcome;
 import dozo.send.Outcome.Failed;
 import dozo.send.Route;
 import dozo.send.Sender;
 import dozo.send.SiteFacts;
-import dozo.send.Throttle;
 import java.io.IOException;
 import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
@@ -95,7 +93,7 @@ public final class RestoreToServer implements Copy {
             part.entries(entry -> tally.found(entry.facts().sizeBytes()));
             tally.counted();
         } else {
-            part.reportUnmatched(tally::finding);
+            part.reportUnmatched(tally);
             String key = part.key((target + target.root()).getBytes(StandardCharsets.UTF_8));
             try (FileLock _ = RunningCopies.lock(key)) {
                 restore(Incoming.name(key, part::isTopName));
@@ -108,13 +106,8 @@ public final class RestoreToServer implements Copy {
         // Before anything is created at the server.
         var _ = from.next();
         boolean topIsNew = makeTop(to.next(), incoming);
-        KnownSite looked = KnownSite.lookedAtMeanwhile(early -> CopyToSite.look(target, to, incoming, early));
-        try (Sender engine = new Sender(
-                to, options.sftpAlone() ? looked.bySftpAlone() : looked, new Throttle(options.limitBytesPerSecond()))) {
+        try (Sender engine = CopyToSite.sender(target, to, incoming, topIsNew, options)) {
             sender = engine;
-            if (topIsNew) {
-                engine.rootIsNew();
-            }
             send(engine, Route.restore(source, incoming));
             if (failures.sum() > 0) {
                 // By this folder the same restore recognises that it may continue.

@@ -19,18 +19,14 @@ final class Units<T> implements AutoCloseable {
     private static final long BUNDLE_BYTES_MAX = 64 << 20;
     private static final int BUNDLE_ENTRIES_MAX = 1_000;
 
-    private final Work<T> work;
+    private final Crew.Work<List<T>> work;
     private final Semaphore room;
     private final Crew crew = new Crew();
     private List<T> bundle = new ArrayList<>();
     private long bundleBytes;
 
-    /** The work for a unit: a bundle, or one large file. */
-    interface Work<T> {
-        void on(List<T> unit) throws IOException, InterruptedException;
-    }
-
-    Units(int underWayMax, Work<T> work) {
+    /** @param work for a unit: a bundle, or one large file */
+    Units(int underWayMax, Crew.Work<List<T>> work) {
         this.room = new Semaphore(underWayMax);
         this.work = work;
     }

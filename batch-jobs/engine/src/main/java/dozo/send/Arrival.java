@@ -5,8 +5,8 @@ import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.send.Outcome.Failed;
 
-/** The result of sending a file, before it is verified. */
-sealed interface Arrival {
+/** The result of sending a file, before it is verified: it has arrived, or failed. */
+sealed interface Arrival permits Arrival.Arrived, Failed {
 
     /**
      * The complete file is at the site under this name. The digest is of the bytes read here.
@@ -25,6 +25,4 @@ sealed interface Arrival {
             return wayIn == WayIn.ARCHIVE;
         }
     }
-
-    record Missing(Failed failed) implements Arrival {}
 }

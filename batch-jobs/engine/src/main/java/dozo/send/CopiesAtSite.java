@@ -7,7 +7,6 @@ import dozo.file.Problem;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.send.Outcome.Failed;
-import dozo.send.SourceFile.SourceProblem;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;

@@ -2,7 +2,11 @@ package dozo.send;
 
 import dozo.file.Digest;
 import dozo.file.Entry;
+import dozo.file.Problem;
+import dozo.send.Arrival.Arrived;
+import dozo.send.Outcome.Failed;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -18,5 +22,29 @@ public record Earlier(Map<Integer, Digest> proven, Set<Integer> shared) {
 
     boolean mayBeShared(Entry entry) {
         return shared.contains(entry.number());
+    }
+
+    /**
+     * Turns an arrival into a failure if the source knows another digest of the file, or if the file is to replace a
+     * damaged copy and does not have the verified digest: nobody knows which is right.
+     */
+    Arrival check(Route route, Arrival arrival) {
+        if (arrival instanceof Arrived(Entry file, Digest digest, var _, var _, var _)) {
+            Optional<Failed> differs = route.source().differs(file, digest);
+            if (differs.isPresent()) {
+                return differs.get();
+            }
+            Digest expected = proven.get(file.number());
+            if (expected != null && !expected.equals(digest)) {
+                return new Failed(
+                        file,
+                        Problem.SOURCE_DIFFERS,
+                        ("%s: the copy at the site is damaged, and the source now has digest %s instead of the verified"
+                                        + " %s, although its size and time are unchanged. Nothing was replaced; find out which"
+                                        + " is right")
+                                .formatted(file.path(), digest, expected));
+            }
+        }
+        return arrival;
     }
 }

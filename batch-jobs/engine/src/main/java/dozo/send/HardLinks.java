@@ -3,11 +3,11 @@ package dozo.send;
 import static java.util.Objects.requireNonNull;
 
 import dozo.file.Entry;
+import dozo.file.Facts;
 import dozo.file.FilePath;
-import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.send.Outcome.Verified;
-import dozo.send.SourceFile.SourceProblem;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,22 +21,89 @@ import java.util.Set;
  * digested first, so a damaged one gets no further name. And a name is given only if it is, at the source and at that moment,
  * a name of the same file.
  */
-final class HardLinks {
+record HardLinks(Engine engine, Entries entries, SourceContent content, BundleSender bundles) {
 
-    private final Lanes lanes;
-    private final Workers workers;
-    private final SiteTree tree;
-    private final Prover prover;
-    private final Gauges gauges;
-    private final SourcePatience patience;
+    /** Of files that could not be linked: how many bytes are sent as one; longer ones are sent as large files. */
+    private static final long BUNDLE_BYTES_MAX = 64 << 20;
 
-    HardLinks(Lanes lanes, Workers workers, SiteTree tree, Prover prover, Gauges gauges, SourcePatience patience) {
-        this.lanes = lanes;
-        this.workers = workers;
-        this.tree = tree;
-        this.prover = prover;
-        this.gauges = gauges;
-        this.patience = patience;
+    /**
+     * Links names to verified files. Of each file that cannot be linked, one name is sent, and the others are linked to
+     * that; so it goes on, a few times, if the site can link files at all.
+     *
+     * @return an outcome for each name
+     */
+    Map<Entry, Outcome> send(Route route, Unit.Links unit, Earlier earlier)
+            throws RemoteException, InterruptedException {
+        // Names of one file have the same facts, with its number.
+        Map<Facts, Verified> copies = new HashMap<>();
+        unit.copies().forEach(copy -> copies.put(copy.entry().facts(), copy));
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        List<Entry> left = new ArrayList<>(unit.entries());
+        for (int i = 0; i < Entries.TRIES && !left.isEmpty() && engine.site().linksFiles(); i++) {
+            try (Stay _ = engine.gauges().naming.enter()) {
+                outcomes.putAll(link(route, linkable(route, left, copies, earlier)));
+            }
+            left.removeIf(outcomes::containsKey);
+            Map<Facts, Entry> firsts = new HashMap<>();
+            left.forEach(entry -> firsts.putIfAbsent(entry.facts(), entry));
+            Map<Entry, Outcome> sent = sendContents(route, firsts.values(), earlier);
+            outcomes.putAll(sent);
+            left.removeIf(outcomes::containsKey);
+            sent.forEach((first, outcome) -> {
+                copies.remove(first.facts());
+                if (outcome instanceof Verified verified) {
+                    copies.put(first.facts(), verified);
+                }
+            });
+        }
+        outcomes.putAll(sendContents(route, left, earlier));
+        try (Stay _ = engine.gauges().naming.enter()) {
+            engine.prover().syncAll();
+        }
+        return outcomes;
+    }
+
+    /** Returns the entries that may be linked, with their files. */
+    private Map<Entry, Verified> linkable(Route route, List<Entry> names, Map<Facts, Verified> copies, Earlier earlier)
+            throws RemoteException, InterruptedException {
+        Map<Entry, Verified> linkable = new HashMap<>();
+        for (Entry name : names) {
+            Verified copy = copies.get(name.facts());
+            if (copy != null
+                    && earlier.proven()
+                            .getOrDefault(name.number(), copy.digest())
+                            .equals(copy.digest())
+                    && entries.canHaveName(route, name)) {
+                linkable.put(name, copy);
+            }
+        }
+        return linkable;
+    }
+
+    /** Sends files that were not planned to be sent, in units of the usual sizes. */
+    private Map<Entry, Outcome> sendContents(Route route, Collection<Entry> files, Earlier earlier)
+            throws RemoteException, InterruptedException {
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        List<Entry> bundle = new ArrayList<>();
+        long bytes = 0;
+        for (Entry file : files) {
+            long sizeBytes = file.facts().sizeBytes();
+            if (sizeBytes > BUNDLE_BYTES_MAX) {
+                outcomes.put(file, new LargeFile(engine, entries, content, route, file, earlier).send());
+                continue;
+            }
+            if (bytes + sizeBytes > BUNDLE_BYTES_MAX) {
+                outcomes.putAll(bundles.send(route, bundle, earlier));
+                bundle.clear();
+                bytes = 0;
+            }
+            bundle.add(file);
+            bytes += sizeBytes;
+        }
+        if (!bundle.isEmpty()) {
+            outcomes.putAll(bundles.send(route, bundle, earlier));
+        }
+        return outcomes;
     }
 
     /**
@@ -45,9 +112,12 @@ final class HardLinks {
      * @param copies entries, and the verified file that each is to be another name of
      * @return those that have their names now
      */
-    Map<Entry, Verified> link(Route route, Map<Entry, Verified> copies) throws RemoteException, InterruptedException {
+    private Map<Entry, Verified> link(Route route, Map<Entry, Verified> copies)
+            throws RemoteException, InterruptedException {
         Map<Entry, Verified> links = new HashMap<>(copies);
-        links.keySet().retainAll(named(copies, (name, copy) -> isAtSource(route, name, copy)));
+        links.keySet()
+                .retainAll(engine.workers()
+                        .which(copies.keySet(), name -> isAtSource(route, name, requireNonNull(copies.get(name)))));
         links.values().retainAll(intact(route, Set.copyOf(links.values())));
         links.keySet().retainAll(publish(route, links));
         links.replaceAll((name, copy) -> new Verified(name, copy.digest(), WayIn.LINK));
@@ -59,7 +129,13 @@ final class HardLinks {
             return false;
         }
         try {
-            return SourceFile.isAlso(copy.entry(), route.source(), name, gauges.reading, patience, lanes.files());
+            return SourceFile.isAlso(
+                    copy.entry(),
+                    route.source(),
+                    name,
+                    engine.gauges().reading,
+                    engine.patience(),
+                    engine.lanes().files());
         } catch (SourceProblem e) {
             return false;
         }
@@ -73,17 +149,17 @@ final class HardLinks {
         long bytes = copies.stream()
                 .mapToLong(copy -> copy.entry().facts().sizeBytes())
                 .sum();
-        Prover.Said found = prover.digests(names, bytes);
+        Prover.Said found = engine.prover().digests(names, bytes);
         Set<Verified> intact = new HashSet<>(copies);
         intact.removeIf(copy -> !Objects.equals(found.of(route.finalName(copy.entry())), copy.digest()));
-        Map<Verified, Boolean> asSealed = workers.each(
-                intact,
-                copy -> isDone(() -> lanes.over(lane -> lane.sftp()
-                        .lstat(route.finalName(copy.entry()))
-                        .filter(SiteFacts.of(copy.entry())::areOf)
-                        .isPresent())));
-        intact.removeIf(copy -> !requireNonNull(asSealed.get(copy)));
-        return intact;
+        return engine.workers()
+                .which(
+                        intact,
+                        copy -> isDone(() -> engine.lanes()
+                                .over(lane -> lane.sftp()
+                                        .lstat(route.finalName(copy.entry()))
+                                        .filter(SiteFacts.of(copy.entry())::areOf)
+                                        .isPresent())));
     }
 
     /** Makes all links at once, and then one by one those for which that failed. Returns those that have their names. */
@@ -98,10 +174,10 @@ final class HardLinks {
                 names.put(route.finalName(name), route.finalName(copy.entry()));
             }
         });
-        Set<FilePath> made = tree.makeFoldersOf(lanes, workers, route, names.keySet());
+        Set<FilePath> made = engine.tree().makeFoldersOf(engine, route, names.keySet());
         names.keySet().removeIf(name -> !made.contains(name.parent()));
         try {
-            Set<FilePath> linked = lanes.next().sftp().hardLinkAll(names);
+            Set<FilePath> linked = engine.lanes().next().sftp().hardLinkAll(names);
             links.keySet().stream()
                     .filter(name -> linked.contains(route.finalName(name)))
                     .forEach(done::add);
@@ -110,33 +186,20 @@ final class HardLinks {
                 throw e;
             }
         }
-        Map<Entry, Verified> left = new HashMap<>(links);
-        left.keySet().removeAll(done);
-        done.addAll(named(
-                left,
-                (name, copy) -> isDone(() -> {
-                    lanes.doOver(lane -> tree.hardLink(
-                            lane,
-                            route,
-                            route.finalName(copy.entry()),
-                            route.finalName(name),
-                            copy.digest(),
-                            SiteFacts.of(name)));
-                    return true;
-                })));
+        Set<Entry> left = new HashSet<>(links.keySet());
+        left.removeAll(done);
+        done.addAll(engine.workers().which(left, name -> isLinked(route, name, requireNonNull(links.get(name)))));
         return done;
     }
 
-    private interface Check {
-        boolean of(Entry name, Verified copy) throws RemoteException, InterruptedException;
-    }
-
-    private Set<Entry> named(Map<Entry, Verified> links, Check check) throws RemoteException, InterruptedException {
-        Map<Entry, Boolean> results =
-                workers.each(links.keySet(), name -> check.of(name, requireNonNull(links.get(name))));
-        Set<Entry> named = new HashSet<>(results.keySet());
-        named.removeIf(name -> !requireNonNull(results.get(name)));
-        return named;
+    private boolean isLinked(Route route, Entry name, Verified copy) throws RemoteException, InterruptedException {
+        FilePath stored = route.finalName(copy.entry());
+        return isDone(() -> {
+            engine.lanes()
+                    .doOver(lane -> engine.tree()
+                            .hardLink(lane, route, stored, route.finalName(name), copy.digest(), SiteFacts.of(name)));
+            return true;
+        });
     }
 
     private interface Request {

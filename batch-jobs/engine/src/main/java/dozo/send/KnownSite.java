@@ -30,12 +30,7 @@ public final class KnownSite {
     /** Over a short distance a check takes less than this. */
     private static final Duration LOOK_PATIENCE = Duration.ofMillis(300);
 
-    private final Future<SiteCheck> check;
-    private final Future<Boolean> foldsNames;
-    private final Future<Boolean> syncsAtOnce;
-    private final Future<Boolean> unpacksTar;
-    private final Future<RemoteDigest> digest;
-    private final Patience patience;
+    private final Told told;
     private final AtomicInteger stuck = new AtomicInteger();
 
     /** Checks a site; returns only after the early results are known. */
@@ -44,19 +39,16 @@ public final class KnownSite {
         SiteCheck look(SiteCheck.Early early) throws RemoteException, InterruptedException;
     }
 
-    private KnownSite(
+    private record Told(
             Future<SiteCheck> check,
             Future<Boolean> foldsNames,
             Future<Boolean> syncsAtOnce,
             Future<Boolean> unpacksTar,
             Future<RemoteDigest> digest,
-            Patience patience) {
-        this.check = check;
-        this.foldsNames = foldsNames;
-        this.syncsAtOnce = syncsAtOnce;
-        this.unpacksTar = unpacksTar;
-        this.digest = digest;
-        this.patience = patience;
+            Patience patience) {}
+
+    private KnownSite(Told told) {
+        this.told = told;
     }
 
     /** Returns a site with a finished check. */
@@ -66,24 +58,24 @@ public final class KnownSite {
 
     /** Returns a site with a finished check, with this patience for its commands. */
     public static KnownSite of(SiteCheck check, Patience patience) {
-        return new KnownSite(
+        return new KnownSite(new Told(
                 CompletableFuture.completedFuture(check),
                 CompletableFuture.completedFuture(check.foldsNames()),
                 CompletableFuture.completedFuture(check.syncsAtOnce()),
                 CompletableFuture.completedFuture(check.unpacksTar()),
                 CompletableFuture.completedFuture(check.digest()),
-                patience);
+                patience));
     }
 
     /** Returns a site that was not checked, because nothing may be written there: it is only read. */
     static KnownSite readOnly(RemoteDigest digest, Patience patience) {
-        return new KnownSite(
+        return new KnownSite(new Told(
                 CompletableFuture.failedFuture(new IllegalStateException("the site was not checked")),
                 CompletableFuture.completedFuture(true),
                 CompletableFuture.completedFuture(false),
                 CompletableFuture.completedFuture(false),
                 CompletableFuture.completedFuture(digest),
-                patience);
+                patience));
     }
 
     /** Returns a site whose check starts now, on a thread of its own. */
@@ -98,23 +90,28 @@ public final class KnownSite {
             }
         });
         Thread.ofVirtual().name("look at a site").start(check);
-        return new KnownSite(
-                check, early.foldsNames(), early.syncsAtOnce(), early.unpacksTar(), early.digest(), Patience.USUAL);
+        return new KnownSite(new Told(
+                check, early.foldsNames(), early.syncsAtOnce(), early.unpacksTar(), early.digest(), Patience.USUAL));
     }
 
     /** Returns the same site without archives: everything is sent by SFTP. */
     public KnownSite bySftpAlone() {
-        return new KnownSite(
-                check, foldsNames, syncsAtOnce, CompletableFuture.completedFuture(false), digest, patience);
+        return new KnownSite(new Told(
+                told.check,
+                told.foldsNames,
+                told.syncsAtOnce,
+                CompletableFuture.completedFuture(false),
+                told.digest,
+                told.patience));
     }
 
     /** Returns when the check is over. */
     void awaitLook() throws RemoteException, InterruptedException {
-        var _ = RemoteException.join(check);
+        var _ = RemoteException.join(told.check);
     }
 
     RemoteDigest digest() throws RemoteException, InterruptedException {
-        return RemoteException.join(digest).with(patience);
+        return RemoteException.join(told.digest).with(told.patience);
     }
 
     /**
@@ -144,11 +141,11 @@ public final class KnownSite {
     }
 
     Optional<SiteCache> cache() throws RemoteException, InterruptedException {
-        return RemoteException.join(check).cache().map(cache -> cache.with(patience));
+        return RemoteException.join(told.check).cache().map(cache -> cache.with(told.patience));
     }
 
     boolean namesAreBytes() throws RemoteException, InterruptedException {
-        return RemoteException.join(check).namesAreBytes();
+        return RemoteException.join(told.check).namesAreBytes();
     }
 
     /**
@@ -157,28 +154,28 @@ public final class KnownSite {
      */
     boolean unpacksTar() throws RemoteException, InterruptedException {
         try {
-            var _ = unpacksTar.get(LOOK_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            var _ = told.unpacksTar.get(LOOK_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {
             return false;
         }
-        return RemoteException.join(unpacksTar) && syncsAtOnce();
+        return RemoteException.join(told.unpacksTar) && syncsAtOnce();
     }
 
     /** Returns whether names that differ only in case or normal form may be one there. */
     boolean foldsNames() throws RemoteException, InterruptedException {
-        return RemoteException.join(foldsNames);
+        return RemoteException.join(told.foldsNames);
     }
 
     /** Returns whether files there can get further names. */
     boolean linksFiles() throws RemoteException, InterruptedException {
-        return RemoteException.join(check).linksFiles();
+        return RemoteException.join(told.check).linksFiles();
     }
 
     Patience patience() {
-        return patience;
+        return told.patience;
     }
 
     boolean syncsAtOnce() throws RemoteException, InterruptedException {
-        return RemoteException.join(syncsAtOnce);
+        return RemoteException.join(told.syncsAtOnce);
     }
 }

@@ -5,7 +5,6 @@ import dozo.file.Entry;
 import dozo.file.Facts;
 import dozo.file.Problem;
 import dozo.send.Outcome.Failed;
-import dozo.send.SourceFile.SourceProblem;
 import dozo.source.OpenFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -38,11 +37,11 @@ final class LocalFolder extends SourceFolder {
         try {
             file = OpenFile.open(opened(), sealed.path());
         } catch (OpenFile.NoFile e) {
-            throw SourceFile.replaced(sealed);
+            throw SourceProblem.replaced(sealed);
         }
         if (!file.factsWhenOpened().sameContentAs(sealed.facts())) {
             file.close();
-            throw SourceFile.replaced(sealed);
+            throw SourceProblem.replaced(sealed);
         }
         return new Opened(file, sealed);
     }

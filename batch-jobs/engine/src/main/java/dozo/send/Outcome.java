@@ -26,7 +26,7 @@ public sealed interface Outcome {
      * @param ofSource whether the whole source does not answer, so that all entries requested meanwhile fail for this
      *     reason
      */
-    record Failed(Entry entry, Problem problem, String message, boolean ofSource) implements Outcome {
+    record Failed(Entry entry, Problem problem, String message, boolean ofSource) implements Outcome, Arrival {
 
         public Failed(Entry entry, Problem problem, String message) {
             this(entry, problem, message, false);

@@ -1,13 +1,19 @@
 package dozo.send;
 
 import dozo.file.Digest;
+import dozo.file.Entry;
 import dozo.file.FilePath;
+import dozo.file.Problem;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteSync;
+import dozo.send.Arrival.Arrived;
+import dozo.send.Outcome.Failed;
+import dozo.send.Outcome.Verified;
 import java.security.SecureRandom;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -79,6 +85,48 @@ final class Prover {
         } finally {
             synced.cancel(true);
         }
+    }
+
+    /**
+     * Compares the digests of files that have arrived with those computed at the site. Returns an outcome for each
+     * arrival: verified if they are equal.
+     */
+    Map<Entry, Outcome> prove(Collection<Arrival> arrivals) throws RemoteException, InterruptedException {
+        List<Arrived> there = arrivals.stream()
+                .filter(Arrived.class::isInstance)
+                .map(Arrived.class::cast)
+                .toList();
+        Said found = digests(
+                there.stream().map(Arrived::lies).toList(),
+                there.stream()
+                        .mapToLong(each -> each.file().facts().sizeBytes())
+                        .sum());
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        for (Arrival arrival : arrivals) {
+            switch (arrival) {
+                case Arrived arrived -> outcomes.put(arrived.file(), compare(arrived, found));
+                case Failed failed -> outcomes.put(failed.entry(), failed);
+            }
+        }
+        return outcomes;
+    }
+
+    private static Outcome compare(Arrived arrived, Said said) {
+        Entry file = arrived.file();
+        Digest found = said.of(arrived.lies());
+        if (found == null && said.why().isEmpty() && arrived.inArchive()) {
+            return new Failed(file, Problem.MISMATCHED, file.path() + ": tar at the site did not unpack it");
+        }
+        if (found == null) {
+            return new Failed(file, Problem.UNPROVEN, file.path() + ": the site returned no digest" + said.why());
+        }
+        return found.equals(arrived.digest())
+                ? new Verified(file, found)
+                : new Failed(
+                        file,
+                        Problem.MISMATCHED,
+                        "%s: checksum mismatch: digest %s at the site, %s at the source; check the site's disks"
+                                .formatted(file.path(), found, arrived.digest()));
     }
 
     /**

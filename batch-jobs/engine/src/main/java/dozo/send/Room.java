@@ -51,6 +51,11 @@ final class Room {
         return block != null;
     }
 
+    /** Writes the block, which is held, at this offset of the file. The room must not be used again. */
+    void write(long offset) throws RemoteException, InterruptedException {
+        file.write(offset, block());
+    }
+
     /** Gives the block back unwritten, if it is held. */
     void giveBack() {
         Block held = block;

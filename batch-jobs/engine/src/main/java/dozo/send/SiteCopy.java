@@ -20,4 +20,10 @@ public record SiteCopy(
         FilePath path,
         Digest digest,
         long sizeBytes,
-        boolean standing) {}
+        boolean standing) {
+
+    /** Returns the same copy at another place. */
+    SiteCopy at(FilePath place) {
+        return new SiteCopy(entryNumber, kind, name, place, digest, sizeBytes, standing);
+    }
+}

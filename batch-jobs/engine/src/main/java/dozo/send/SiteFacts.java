@@ -2,7 +2,11 @@ package dozo.send;
 
 import dozo.file.Entry;
 import dozo.file.EntryKind;
+import dozo.file.FilePath;
+import dozo.remote.Lane;
+import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
+import dozo.remote.RemoteFacts.Kind;
 
 /**
  * The mode and time of an entry at the site. The manifest has those of the source; at the site the owner always keeps
@@ -28,9 +32,23 @@ public record SiteFacts(int mode, long modifiedSeconds) {
         return of(entry).modifiedSeconds == Math.floorDiv(entry.facts().modifiedNanos(), NANOS);
     }
 
+    /** Returns the kind that an entry of this kind has at a site. */
+    public static Kind kind(EntryKind kind) {
+        return switch (kind) {
+            case FILE -> Kind.FILE;
+            case DIRECTORY -> Kind.DIRECTORY;
+            case LINK -> Kind.LINK;
+        };
+    }
+
     /** Returns whether a file at the site has these. */
     boolean areOf(RemoteFacts file) {
-        return file.kind() == RemoteFacts.Kind.FILE && file.mode() == mode && file.modifiedSeconds() == modifiedSeconds;
+        return file.kind() == Kind.FILE && file.mode() == mode && file.modifiedSeconds() == modifiedSeconds;
+    }
+
+    /** Sets these on a file or folder. */
+    void set(Lane lane, FilePath name) throws RemoteException, InterruptedException {
+        lane.sftp().setFacts(name, mode, modifiedSeconds);
     }
 
     static SiteFacts of(Entry entry) {

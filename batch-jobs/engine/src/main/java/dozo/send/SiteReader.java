@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
+import dozo.file.Problem;
 import dozo.file.Spool;
 import dozo.remote.Lanes;
 import dozo.remote.Patience;
@@ -26,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -196,10 +198,10 @@ public final class SiteReader {
             return seen;
         }
         OtherPlaces places = lanes.over(lane -> OtherPlaces.at(lane, folders));
-        Map<SiteCopy, Boolean> elsewhere =
-                workers.each(wanted, copy -> elsewhere(places, copy).isPresent());
+        Set<SiteCopy> elsewhere =
+                workers.which(wanted, copy -> elsewhere(places, copy).isPresent());
         return seen.stream()
-                .map(one -> elsewhere.getOrDefault(one.copy(), false) ? new Seen.AsProven(one.copy()) : one)
+                .map(one -> elsewhere.contains(one.copy()) ? new Seen.AsProven(one.copy()) : one)
                 .toList();
     }
 
@@ -210,14 +212,11 @@ public final class SiteReader {
     Map<SiteCopy, FilePath> movedAside(SiteFolders folders, List<SiteCopy> standing)
             throws RemoteException, InterruptedException {
         Map<SiteCopy, FilePath> aside = new LinkedHashMap<>();
-        Map<SiteCopy, Seen> there = workers.each(
+        Set<SiteCopy> there = workers.which(
                 standing,
-                copy -> lanes.over(lane -> lane.sftp().lstat(copy.path())).isPresent()
-                        ? new Seen.AsProven(copy)
-                        : new Seen.Unknown(copy, "is not there"));
-        List<SiteCopy> missing = standing.stream()
-                .filter(copy -> there.get(copy) instanceof Seen.Unknown)
-                .toList();
+                copy -> lanes.over(lane -> lane.sftp().lstat(copy.path())).isPresent());
+        List<SiteCopy> missing =
+                standing.stream().filter(copy -> !there.contains(copy)).toList();
         if (missing.isEmpty()) {
             return aside;
         }
@@ -232,12 +231,12 @@ public final class SiteReader {
 
     /** Lists everything below a folder, without following links; nothing if it does not exist. */
     public void list(FilePath folder, Listing listing) throws RemoteException, InterruptedException {
-        new SiteListing(lanes, folder).into(listing);
+        new SiteListing(lanes).into(folder, listing);
     }
 
     /** Reports what is below a folder as if it were a source, see {@link SiteWalk}. */
     public void walk(FilePath folder, Listings listings) throws IOException, InterruptedException {
-        new SiteWalk(lanes, workers, folder).into(listings);
+        new SiteWalk(lanes, workers, folder, listings).run();
     }
 
     /** Returns the content of a file, see {@link Sftp#content}; the caller closes it. */
@@ -281,6 +280,19 @@ public final class SiteReader {
         });
     }
 
+    /**
+     * Returns the problem of one file or folder at a site.
+     *
+     * @throws RemoteException the same, if it concerns the whole site
+     */
+    public static Problem problem(RemoteException e) throws RemoteException {
+        return switch (e.reason()) {
+            case NO_SUCH_FILE -> Problem.VANISHED;
+            case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED -> Problem.UNREADABLE;
+            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
+        };
+    }
+
     private static List<FilePath> files(List<SiteCopy> copies) {
         return copies.stream()
                 .filter(copy -> copy.kind() == EntryKind.FILE)
@@ -296,15 +308,7 @@ public final class SiteReader {
     private Optional<FilePath> elsewhere(OtherPlaces places, SiteCopy copy)
             throws RemoteException, InterruptedException {
         for (FilePath path : lanes.over(lane -> places.of(lane, copy.path()))) {
-            SiteCopy there = new SiteCopy(
-                    copy.entryNumber(),
-                    copy.kind(),
-                    copy.name(),
-                    path,
-                    copy.digest(),
-                    copy.sizeBytes(),
-                    copy.standing());
-            if (look(there, null) instanceof Seen.AsProven) {
+            if (look(copy.at(path), null) instanceof Seen.AsProven) {
                 return Optional.of(path);
             }
         }
@@ -318,7 +322,7 @@ public final class SiteReader {
                 return new Seen.Damaged(copy, DamageKind.MISSING, null, "no longer exists");
             }
             Kind kind = there.get().kind();
-            if (kind != kindOf(copy.kind())) {
+            if (kind != SiteFacts.kind(copy.kind())) {
                 return new Seen.Damaged(copy, DamageKind.REPLACED, null, "is no longer of the same kind: " + kind);
             }
             return switch (copy.kind()) {
@@ -369,13 +373,5 @@ public final class SiteReader {
         return found.equals(copy.digest())
                 ? new Seen.AsProven(copy)
                 : new Seen.Damaged(copy, DamageKind.RELINKED, found, "is a link with another target");
-    }
-
-    private static Kind kindOf(EntryKind kind) {
-        return switch (kind) {
-            case FILE -> Kind.FILE;
-            case LINK -> Kind.LINK;
-            case DIRECTORY -> Kind.DIRECTORY;
-        };
     }
 }

@@ -17,7 +17,7 @@ import java.util.Optional;
  *
  * <p>Memory: the names of all folders in it, and some hundred names of files in each that is emptied at the moment.
  */
-final class SiteRemoval {
+record SiteRemoval(Lanes lanes, Workers workers) {
 
     private static final int FOLDERS_AT_ONCE = 1_000;
     private static final int NAMES_AT_ONCE = 512;
@@ -27,14 +27,6 @@ final class SiteRemoval {
 
     /** What the owner of a folder needs to remove what is in it. */
     private static final int OWNER_MODE = 0700;
-
-    private final Lanes lanes;
-    private final Workers workers;
-
-    SiteRemoval(Lanes lanes, Workers workers) {
-        this.lanes = lanes;
-        this.workers = workers;
-    }
 
     /**
      * Removes a folder with everything in it; does nothing if it does not exist.

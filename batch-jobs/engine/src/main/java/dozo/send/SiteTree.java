@@ -1,13 +1,14 @@
 package dozo.send;
 
 import dozo.file.Digest;
+import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.remote.Lane;
-import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
+import dozo.remote.RemoteFile;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collection;
@@ -114,13 +115,30 @@ final class SiteTree {
         return route.versions().isEmpty() && !site.foldsNames();
     }
 
-    /**
-     * Checks that what has this name is no file or folder of another name.
-     *
-     * @throws RemoteException EXISTS if it is
-     */
-    void requireOwn(Lane lane, FilePath name) throws RemoteException, InterruptedException {
-        listed.requireOwn(lane, name);
+    /** Returns the facts of a file with this size and time, if it exists: it is probably this one. */
+    Optional<RemoteFacts> standing(Lane lane, FilePath name, Entry file) throws RemoteException, InterruptedException {
+        Optional<RemoteFacts> standing = lane.sftp()
+                .lstat(name)
+                .filter(there -> there.kind() == Kind.FILE
+                        && there.sizeBytes() == file.facts().sizeBytes()
+                        && there.modifiedSeconds() == SiteFacts.of(file).modifiedSeconds());
+        if (standing.isPresent()) {
+            listed.requireOwn(lane, name);
+        }
+        return standing;
+    }
+
+    /** Creates a file, replacing what a dead run left under its temporary name. */
+    static RemoteFile create(Lane lane, FilePath name) throws RemoteException, InterruptedException {
+        try {
+            return lane.sftp().create(name);
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.EXISTS) {
+                throw e;
+            }
+            lane.sftp().remove(name);
+            return lane.sftp().create(name);
+        }
     }
 
     /** Creates a link atomically under its final name. */
@@ -261,7 +279,7 @@ final class SiteTree {
             return false;
         }
         if (facts != null && !shared) {
-            lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
+            facts.set(lane, finalName);
         }
         if (fresh.isPresent()) {
             lane.sftp().remove(temporary);
@@ -269,7 +287,8 @@ final class SiteTree {
         return true;
     }
 
-    private boolean hasContent(Lane lane, FilePath name, RemoteFacts there, Digest proven)
+    /** Returns whether a file at the site has this digest, computed there now. */
+    boolean hasContent(Lane lane, FilePath name, RemoteFacts there, Digest proven)
             throws RemoteException, InterruptedException {
         return Objects.equals(
                 site.digests(lane, List.of(name), there.sizeBytes()).get(name), proven);
@@ -306,14 +325,13 @@ final class SiteTree {
      *
      * @return the folders that exist
      */
-    Set<FilePath> makeFoldersOf(Lanes lanes, Workers workers, Route route, Collection<FilePath> names)
+    Set<FilePath> makeFoldersOf(Engine engine, Route route, Collection<FilePath> names)
             throws RemoteException, InterruptedException {
         Set<FilePath> folders = names.stream().map(FilePath::parent).collect(Collectors.toSet());
-        Set<FilePath> made = ConcurrentHashMap.newKeySet();
-        var _ = workers.each(folders, folder -> {
+        return engine.workers().which(folders, folder -> {
             try {
-                lanes.doOver(lane -> makeFolders(lane, route, folder));
-                return made.add(folder);
+                engine.lanes().doOver(lane -> makeFolders(lane, route, folder));
+                return true;
             } catch (RemoteException e) {
                 if (e.retryable()) {
                     throw e;
@@ -321,7 +339,6 @@ final class SiteTree {
                 return false;
             }
         });
-        return made;
     }
 
     /** Records that folders below this one may have been removed. */
@@ -346,9 +363,7 @@ final class SiteTree {
         if (!name.startsWith(route.top()) || name.equals(route.top())) {
             throw inTheWay(name);
         }
-        byte[] all = name.bytes();
-        FilePath inBag = FilePath.of(Arrays.copyOfRange(all, route.top().bytes().length + 1, all.length));
-        FilePath kept = versions.resolve(inBag);
+        FilePath kept = versions.resolve(name.below(route.top()));
         makeFolders(lane, route, kept.parent());
         for (int i = 1; i <= VERSIONS_MAX; i++) {
             FilePath free = kept.parent().resolve(numbered(kept.name(), i));

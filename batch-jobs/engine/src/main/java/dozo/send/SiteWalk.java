@@ -1,202 +1,105 @@
 package dozo.send;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
-import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
+import dozo.send.FolderQueue.Name;
 import dozo.source.Listings;
 import dozo.source.Listings.Listing;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Walks a tree at a site folder by folder, many folders at once, because over a long distance each takes several round
  * trips. Links are not followed; their texts are read. Times are whole seconds, hard links are unknown.
  *
- * <p>Memory: the folders still to list, and of each folder under way some thousand names: a lane that is lost later
- * fails the walk, because what was reported cannot be taken back.
+ * <p>A lane that is lost after names of a folder were reported fails the walk, because they cannot be taken back.
  */
 final class SiteWalk {
 
     private static final int FOLDERS_AT_ONCE = 32;
-    private static final int NAMES_KEPT_MAX = 4_096;
-    private static final int TRIES = 3;
 
     private final Lanes lanes;
     private final Workers workers;
     private final FilePath top;
-    private final Semaphore atOnce = new Semaphore(FOLDERS_AT_ONCE);
-    private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
+    private final Listings listings;
+    private final FolderQueue<FilePath> folders = new FolderQueue<>(FOLDERS_AT_ONCE, this::list);
 
-    private final Deque<FilePath> waiting = new ConcurrentLinkedDeque<>();
-
-    /** Waiting or being listed. */
-    private final AtomicLong foldersLeft = new AtomicLong();
-
-    private final CountDownLatch listed = new CountDownLatch(1);
-
-    private record Name(FilePath path, RemoteFacts facts) {}
-
-    SiteWalk(Lanes lanes, Workers workers, FilePath top) {
+    SiteWalk(Lanes lanes, Workers workers, FilePath top, Listings listings) {
         this.lanes = lanes;
         this.workers = workers;
         this.top = top;
+        this.listings = listings;
     }
 
     /** Reports everything below the folder, whose own path is the root. */
-    void into(Listings listings) throws IOException, InterruptedException {
-        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    void run() throws IOException, InterruptedException {
+        try (folders) {
+            folders.add(top);
+            folders.await();
+        }
+    }
+
+    private void list(FilePath folder) throws IOException, InterruptedException {
+        Reported names = new Reported(folder);
         try {
-            submit(threads, top, listings);
-            listed.await();
-        } finally {
-            threads.shutdownNow();
-            // Nothing may be reported after the return.
-            threads.close();
-        }
-        switch (failure.get()) {
-            case null -> {}
-            case IOException site -> throw site;
-            case RuntimeException defect -> throw defect;
-            case Exception other -> throw new IllegalStateException(other);
+            FolderQueue.list(lanes, folder, names);
+            names.end();
+        } catch (RemoteException e) {
+            listings.problem(
+                    folder.below(top), SiteReader.problem(e), "folder cannot be read at the site: " + e.getMessage());
         }
     }
 
-    private void submit(ExecutorService threads, FilePath folder, Listings listings) throws RemoteException {
-        Lanes.expectFewWaiting(foldersLeft.incrementAndGet());
-        waiting.push(folder);
-        if (atOnce.tryAcquire()) {
-            threads.execute(() -> work(threads, listings));
-        }
-    }
+    /** Reports the names of one folder. */
+    private final class Reported implements FolderQueue.Names {
 
-    /** Lists waiting folders until there are none. */
-    private void work(ExecutorService threads, Listings listings) {
-        do {
-            for (FilePath next = waiting.poll(); next != null && failure.get() == null; next = waiting.poll()) {
-                try {
-                    list(threads, next, listings);
-                } catch (InterruptedException e) {
-                    failure.compareAndSet(null, e);
-                    Thread.currentThread().interrupt();
-                } catch (Throwable e) {
-                    // Also an Error: the caller waits for every folder.
-                    failure.compareAndSet(null, e instanceof Exception failed ? failed : new IllegalStateException(e));
-                }
-                if (foldersLeft.decrementAndGet() == 0 || failure.get() != null) {
-                    listed.countDown();
-                }
-            }
-            atOnce.release();
-        } while (failure.get() == null && !waiting.isEmpty() && atOnce.tryAcquire());
-    }
-
-    private void list(ExecutorService threads, FilePath folder, Listings listings)
-            throws IOException, InterruptedException {
-        for (int i = 1; ; i++) {
-            Names names = new Names(threads, folder, listings);
-            try {
-                lanes.next().sftp().list(folder, names::take);
-                names.pass();
-                names.end();
-                return;
-            } catch (RemoteException e) {
-                if (!e.retryable()) {
-                    unreadable(folder, listings, e);
-                    return;
-                }
-                if (i == TRIES || names.listing != null) {
-                    throw e;
-                }
-            }
-        }
-    }
-
-    private void unreadable(FilePath folder, Listings listings, RemoteException e)
-            throws IOException, InterruptedException {
-        switch (e.reason()) {
-            case NO_SUCH_FILE, PERMISSION_DENIED, REFUSED, UNSUPPORTED, EXISTS ->
-                listings.problem(
-                        below(folder),
-                        e.reason() == Reason.NO_SUCH_FILE ? Problem.VANISHED : Problem.UNREADABLE,
-                        "folder cannot be read at the site: " + e.getMessage());
-            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
-        }
-    }
-
-    private FilePath below(FilePath path) {
-        byte[] all = path.bytes();
-        return path.equals(top)
-                ? FilePath.ROOT
-                : FilePath.of(Arrays.copyOfRange(all, top.bytes().length + 1, all.length));
-    }
-
-    /** The names of one listing. */
-    private final class Names {
-
-        private final ExecutorService threads;
         private final FilePath folder;
-        private final Listings listings;
-        private final List<Name> kept = new ArrayList<>();
         private @Nullable Listing listing;
 
-        Names(ExecutorService threads, FilePath folder, Listings listings) {
-            this.threads = threads;
+        Reported(FilePath folder) {
             this.folder = folder;
-            this.listings = listings;
         }
 
-        void take(FilePath path, RemoteFacts facts) throws IOException, InterruptedException {
-            kept.add(new Name(path, facts));
-            if (kept.size() == NAMES_KEPT_MAX) {
-                pass();
-            }
-        }
-
-        void pass() throws IOException, InterruptedException {
+        @Override
+        public void pass(List<Name> names) throws IOException, InterruptedException {
             Map<FilePath, byte[]> targets = workers.each(
-                    kept.stream()
-                            .filter(name -> name.facts.kind() == Kind.LINK)
+                    names.stream()
+                            .filter(name -> name.facts().kind() == Kind.LINK)
                             .map(Name::path)
                             .toList(),
                     link -> lanes.over(lane -> lane.sftp().readlink(link)));
-            Listing into = listing == null ? listings.folder(below(folder)) : listing;
+            Listing into = listing == null ? listings.folder(folder.below(top)) : listing;
             listing = into;
-            for (Name name : kept) {
-                if (name.facts.kind() == Kind.OTHER) {
-                    listings.problem(below(name.path), Problem.SPECIAL, "socket, device or fifo at the site");
+            for (Name name : names) {
+                if (name.facts().kind() == Kind.OTHER) {
+                    listings.problem(name.path().below(top), Problem.SPECIAL, "socket, device or fifo at the site");
                     continue;
                 }
-                into.entry(name.path.name(), facts(name.facts, targets.get(name.path)));
-                if (name.facts.kind() == Kind.DIRECTORY) {
-                    submit(threads, name.path, listings);
+                into.entry(name.path().name(), facts(name.facts(), targets.get(name.path())));
+                if (name.facts().kind() == Kind.DIRECTORY) {
+                    folders.add(name.path());
                 }
             }
-            kept.clear();
+        }
+
+        @Override
+        public boolean passed() {
+            return listing != null;
         }
 
         void end() throws IOException, InterruptedException {
-            if (listing != null) {
-                listing.end();
-            }
+            requireNonNull(listing).end();
         }
     }
 

@@ -60,7 +60,7 @@ final class SourceThreads {
     private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
             AT_ONCE_MAX, AT_ONCE_MAX, IDLE_SECONDS_MAX, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), FACTORY);
 
-    private final Set<SourceFile> files = new HashSet<>();
+    private final Set<SourceRequests> files = new HashSet<>();
 
     /** The recent answers' average time. A source is slow until some answers were fast. */
     private final AtomicLong tookNanos = new AtomicLong(SLOW_NANOS);
@@ -88,7 +88,7 @@ final class SourceThreads {
     }
 
     /** Returns the threads of a source; the file uses them until it leaves. */
-    static synchronized SourceThreads enter(Path root, SourceFile file) {
+    static synchronized SourceThreads enter(Path root, SourceRequests file) {
         SourceThreads there = KNOWN.get(root);
         if (there == null) {
             KNOWN.values().removeIf(SourceThreads::isForgotten);
@@ -109,7 +109,7 @@ final class SourceThreads {
         return there != null && !there.silent && there.tookNanos.get() < FAST_NANOS;
     }
 
-    void leave(SourceFile file) {
+    void leave(SourceRequests file) {
         synchronized (SourceThreads.class) {
             files.remove(file);
         }
@@ -225,7 +225,7 @@ final class SourceThreads {
         try {
             while (true) {
                 Thread.sleep(WATCH_EVERY);
-                List<SourceFile> open = watchedFiles();
+                List<SourceRequests> open = watchedFiles();
                 if (open.isEmpty()) {
                     return;
                 }
@@ -236,8 +236,8 @@ final class SourceThreads {
         }
     }
 
-    private static synchronized List<SourceFile> watchedFiles() {
-        List<SourceFile> open =
+    private static synchronized List<SourceRequests> watchedFiles() {
+        List<SourceRequests> open =
                 KNOWN.values().stream().flatMap(each -> each.files.stream()).toList();
         watched = !open.isEmpty();
         return open;

@@ -3,16 +3,12 @@ package dozo.send;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
-import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCheck;
 import dozo.remote.TarFeed;
 import dozo.send.Arrival.Arrived;
-import dozo.send.Arrival.Missing;
-import dozo.send.Outcome.Failed;
-import dozo.send.SourceFile.Slow;
-import dozo.send.SourceFile.SourceProblem;
+import dozo.send.SourceProblem.Slow;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.Collections;
@@ -43,11 +39,7 @@ final class TarStream {
     /** If this many archives in a row fail, single archives are not the problem. */
     private static final int BROKEN_MAX = 3;
 
-    private final Lanes lanes;
-    private final KnownSite site;
-    private final Throttle throttle;
-    private final Gauges gauges;
-    private final SourcePatience patience;
+    private final Engine engine;
     private final Consumer<String> givenUp;
     private final AtomicInteger broken = new AtomicInteger();
 
@@ -56,24 +48,16 @@ final class TarStream {
      *
      * @param givenUp receives the reason, once, if archives failed too often and all later files are sent by SFTP
      */
-    TarStream(
-            Lanes lanes,
-            KnownSite site,
-            Throttle throttle,
-            Gauges gauges,
-            SourcePatience patience,
-            Consumer<String> givenUp) {
-        this.lanes = lanes;
-        this.site = site;
-        this.throttle = throttle;
-        this.gauges = gauges;
-        this.patience = patience;
+    TarStream(Engine engine, Consumer<String> givenUp) {
+        this.engine = engine;
         this.givenUp = givenUp;
     }
 
     /** Returns whether the site accepts archives and they are faster for these files. */
     boolean isWorthIt(List<Entry> files) throws RemoteException, InterruptedException {
-        return files.size() >= FILES_MIN && broken.get() < BROKEN_MAX && site.unpacksTar();
+        return files.size() >= FILES_MIN
+                && broken.get() < BROKEN_MAX
+                && engine.site().unpacksTar();
     }
 
     /** Sends these files. Returns the arrivals of those in the archive; none if the archive failed. */
@@ -81,7 +65,8 @@ final class TarStream {
         if (files.size() < FILES_MIN) {
             return Map.of();
         }
-        Optional<TarFeed> feed = lanes.tar(route.incoming(), site.patience());
+        Optional<TarFeed> feed =
+                engine.lanes().tar(route.incoming(), engine.site().patience());
         if (feed.isEmpty()) {
             return Map.of();
         }
@@ -126,7 +111,7 @@ final class TarStream {
     /** Removes the folder of an archive and its content. */
     void clear(FilePath folder) throws RemoteException, InterruptedException {
         try {
-            lanes.doOver(lane -> SiteCheck.removeScratch(lane, folder));
+            engine.lanes().doOver(lane -> SiteCheck.removeScratch(lane, folder));
         } catch (RemoteException e) {
             if (e.retryable()) {
                 throw e;
@@ -139,7 +124,7 @@ final class TarStream {
             throws RemoteException, InterruptedException {
         try (SourceFile source = opening.next()) {
             Entry file = source.entry();
-            try (Stay _ = gauges.files.enter()) {
+            try (Stay _ = engine.gauges().files.enter()) {
                 source.awaitOpen();
                 if (!source.isSparse()) {
                     arrivals.put(file, send(tar, route, folder, source));
@@ -148,9 +133,7 @@ final class TarStream {
                 // The archive must not wait for its source, because other units wait for the archive to end.
                 opening.noMore();
             } catch (SourceProblem e) {
-                arrivals.put(
-                        file,
-                        new Missing(new Failed(file, e.problem(), String.valueOf(e.getMessage()), e.isOfSource())));
+                arrivals.put(file, e.failed(file));
             }
         }
     }
@@ -186,12 +169,12 @@ final class TarStream {
         ByteBuffer content = room.slice(room.position(), (int) Math.min(room.remaining(), left));
         source.read(content, offset);
         int n = content.position();
-        try (Stay _ = gauges.digesting.enter()) {
+        try (Stay _ = engine.gauges().digesting.enter()) {
             read.update(content.flip());
         }
-        throttle.pass(n);
+        engine.throttle().pass(n);
         room.position(room.position() + n);
-        gauges.bytesMoved.add(n);
+        engine.gauges().bytesMoved.add(n);
         return n;
     }
 
@@ -229,10 +212,11 @@ final class TarStream {
         SourceFile next() throws InterruptedException {
             boolean fast = SourceThreads.isFast(folder.path());
             if (fast && opening == 0) {
-                return SourceFile.here(folder, waiting.next(), gauges.reading, patience, stuck);
+                return SourceFile.here(folder, waiting.next(), engine.gauges().reading, engine.patience(), stuck);
             }
             for (; !fast && opening < OPENING_MAX && waiting.hasNext(); opening++) {
-                SourceFile.beginOpening(folder, waiting.next(), gauges.reading, patience, this::isOver);
+                SourceFile.beginOpening(
+                        folder, waiting.next(), engine.gauges().reading, engine.patience(), this::isOver);
             }
             SourceFile next = over.take();
             opening--;

@@ -5,8 +5,10 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -51,6 +53,17 @@ final class Workers implements AutoCloseable {
             running.values().forEach(one -> one.cancel(true));
         }
         return results;
+    }
+
+    /** Returns those for which a check holds; all are checked concurrently. */
+    <K> Set<K> which(Collection<K> all, Each<K, Boolean> check) throws RemoteException, InterruptedException {
+        Set<K> which = new HashSet<>();
+        each(all, check).forEach((one, holds) -> {
+            if (holds) {
+                which.add(one);
+            }
+        });
+        return which;
     }
 
     /** Begins work, to be {@linkplain #join waited for}. */

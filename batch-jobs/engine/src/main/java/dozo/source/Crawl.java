@@ -2,10 +2,6 @@ package dozo.source;
 
 import dozo.file.FilePath;
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -55,27 +51,15 @@ public final class Crawl {
             throw new IOException("walking a source requires Linux on x86-64 or aarch64");
         }
         try (Kernel kernel = new Kernel()) {
-            int folder = openRoot(kernel);
+            int folder = FolderOpener.open(kernel, FilePath.between(OpenFile.TOP, root), true);
             if (folder < 0) {
-                throw rootFailure(-folder);
+                throw Errno.failure(-folder, root.toString());
             }
             try {
                 walk(folder, listings);
             } finally {
                 kernel.close(folder);
             }
-        }
-    }
-
-    private int openRoot(Kernel kernel) {
-        int top = kernel.openTop();
-        if (top < 0) {
-            return top;
-        }
-        try {
-            return new FolderOpener(kernel, top).open(FilePath.between(Path.of("/"), root));
-        } finally {
-            kernel.close(top);
         }
     }
 
@@ -145,15 +129,5 @@ public final class Crawl {
             helpers.shutdownNow();
             helpers.close();
         }
-    }
-
-    private IOException rootFailure(int error) {
-        String name = root.toString();
-        return switch (Errno.of(error)) {
-            case GONE -> new NoSuchFileException(name);
-            case NO_FOLDER -> new NotDirectoryException(name);
-            case REFUSED -> new AccessDeniedException(name);
-            case EXHAUSTED, OTHER -> new FileSystemException(name, null, Errno.reason(error));
-        };
     }
 }

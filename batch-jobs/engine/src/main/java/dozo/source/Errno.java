@@ -62,12 +62,16 @@ enum Errno {
         if (result >= 0) {
             return result;
         }
-        String name = path.toString();
-        throw switch (of(-result)) {
+        throw failure(-result, path.toString());
+    }
+
+    /** Returns an error as the exception for what has this name. */
+    static IOException failure(int error, String name) {
+        return switch (of(error)) {
             case GONE -> new NoSuchFileException(name);
             case NO_FOLDER -> new NotDirectoryException(name);
             case REFUSED -> new AccessDeniedException(name);
-            case EXHAUSTED, OTHER -> new FileSystemException(name, null, reason(-result));
+            case EXHAUSTED, OTHER -> new FileSystemException(name, null, reason(error));
         };
     }
 }

@@ -93,8 +93,7 @@ public final class FileList {
                 throw new InterruptedException();
             }
             if (ended) {
-                listed.problem(
-                        lines.number(), null, Problem.UNPARSED, message(lines, "it follows the list's end mark"));
+                problem(listed, lines, null, Problem.UNPARSED, "it follows the list's end mark");
             } else if (state == Lines.State.WHOLE && form.isEndMark(lines.bytes())) {
                 ended = true;
             } else {
@@ -111,12 +110,10 @@ public final class FileList {
     }
 
     private void tell(Lines lines, Lines.State state, Listed listed) throws IOException, InterruptedException {
-        long number = lines.number();
         switch (state) {
             case TOO_LONG ->
-                listed.problem(
-                        number, null, Problem.UNPARSED, message(lines, "is longer than " + Lines.BYTES_MAX + " bytes"));
-            case CUT_OFF -> listed.problem(number, null, Problem.UNPARSED, message(lines, "is truncated"));
+                problem(listed, lines, null, Problem.UNPARSED, "is longer than " + Lines.BYTES_MAX + " bytes");
+            case CUT_OFF -> problem(listed, lines, null, Problem.UNPARSED, "is truncated");
             case WHOLE, END -> tell(lines, listed);
         }
     }
@@ -128,12 +125,12 @@ public final class FileList {
             line = form.parse(lines.bytes());
             below = below(line.path());
         } catch (NotUnderstood e) {
-            listed.problem(lines.number(), null, Problem.UNPARSED, message(lines, String.valueOf(e.getMessage())));
+            problem(listed, lines, null, Problem.UNPARSED, String.valueOf(e.getMessage()));
             return;
         }
         if (below.isEmpty()) {
             String outside = FilePath.render(line.path()) + " is not below the source folder";
-            listed.problem(lines.number(), null, Problem.OUTSIDE, message(lines, outside));
+            problem(listed, lines, null, Problem.OUTSIDE, outside);
         } else if (!below.get().isRoot()) {
             tell(lines, below.get(), line, listed);
         }
@@ -141,8 +138,7 @@ public final class FileList {
 
     private void tell(Lines lines, FilePath path, Line line, Listed listed) throws IOException, InterruptedException {
         if (line.kind() == null) {
-            String special = "socket, device or fifo; not copied";
-            listed.problem(lines.number(), path, Problem.SPECIAL, message(lines, special));
+            problem(listed, lines, path, Problem.SPECIAL, "socket, device or fifo; not copied");
         } else if (line.facts() != null) {
             listed.entry(path, line.facts());
         } else {
@@ -157,8 +153,7 @@ public final class FileList {
         } catch (NoSuchFileException goneSinceTheList) {
             return;
         } catch (IOException e) {
-            listed.problem(
-                    lines.number(), path, Problem.UNREADABLE, message(lines, "cannot be read: " + e.getMessage()));
+            problem(listed, lines, path, Problem.UNREADABLE, "cannot be read: " + e.getMessage());
             return;
         }
         listed.entry(path, facts);
@@ -209,7 +204,9 @@ public final class FileList {
         return false;
     }
 
-    private static String message(Lines lines, String reason) {
-        return "line %d of the list: %s".formatted(lines.number(), reason);
+    /** Reports a problem of the last line. */
+    private static void problem(Listed listed, Lines lines, @Nullable FilePath path, Problem problem, String reason)
+            throws IOException, InterruptedException {
+        listed.problem(lines.number(), path, problem, "line %d of the list: %s".formatted(lines.number(), reason));
     }
 }

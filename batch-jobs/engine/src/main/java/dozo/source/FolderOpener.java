@@ -55,17 +55,30 @@ final class FolderOpener {
         }
         FilePath path = FilePath.between(OpenFile.TOP, folder);
         try (Kernel kernel = new Kernel()) {
-            int top = Errno.checked(kernel.openTop(), path);
+            int opened = Errno.checked(open(kernel, path, true), path);
             try {
-                int opened = Errno.checked(new FolderOpener(kernel, top).open(path), path);
-                try {
-                    return use.of(kernel, opened);
-                } finally {
-                    kernel.close(opened);
-                }
+                return use.of(kernel, opened);
             } finally {
-                kernel.close(top);
+                kernel.close(opened);
             }
+        }
+    }
+
+    /**
+     * Opens a folder by its path from the top of the file system; the caller closes it. Returns an error number as a
+     * negative value.
+     *
+     * @param toRead false: only to open what is in it, which need not be readable
+     */
+    static int open(Kernel kernel, FilePath path, boolean toRead) {
+        int top = kernel.openTop();
+        if (top < 0) {
+            return top;
+        }
+        try {
+            return new FolderOpener(kernel, top).open(path, toRead);
+        } finally {
+            kernel.close(top);
         }
     }
 

@@ -76,17 +76,12 @@ public final class OpenFile implements AutoCloseable {
             return open(parent, FilePath.between(parent, root.toAbsolutePath()));
         }
         return call(kernel -> {
-            int top = checked(kernel.openTop(), path);
+            FilePath above = FilePath.between(TOP, root).resolve(path.parent());
+            int folder = checked(FolderOpener.open(kernel, above, false), path);
             try {
-                FilePath above = FilePath.between(TOP, root).resolve(path.parent());
-                int folder = checked(new FolderOpener(kernel, top).openToPass(above), path);
-                try {
-                    return open(kernel, folder, path);
-                } finally {
-                    kernel.close(folder);
-                }
+                return open(kernel, folder, path);
             } finally {
-                kernel.close(top);
+                kernel.close(folder);
             }
         });
     }

@@ -30,14 +30,7 @@ public final class OpenFolder implements AutoCloseable {
      */
     public static OpenFolder open(Path folder) throws IOException {
         FilePath path = FilePath.between(OpenFile.TOP, folder);
-        return OpenFile.call(kernel -> {
-            int top = OpenFile.checked(kernel.openTop(), path);
-            try {
-                return new OpenFolder(OpenFile.checked(new FolderOpener(kernel, top).openToPass(path), path));
-            } finally {
-                kernel.close(top);
-            }
-        });
+        return OpenFile.call(kernel -> new OpenFolder(OpenFile.checked(FolderOpener.open(kernel, path, false), path)));
     }
 
     /**

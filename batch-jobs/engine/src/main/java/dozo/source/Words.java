@@ -4,6 +4,7 @@ import dozo.file.FilePath;
 import dozo.source.FileList.NotUnderstood;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.function.ToLongFunction;
 
 /** The words of a line of a file list before its path, each ended by a space. */
 final class Words {
@@ -44,31 +45,24 @@ final class Words {
 
     /** Parses a number without a sign. */
     static long whole(String digits, String what, int radix) throws NotUnderstood {
-        if (!digits.isEmpty() && digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
-            try {
-                return Long.parseLong(digits, radix);
-            } catch (NumberFormatException tooLarge) {
-                // The message below covers it.
-            }
-        }
-        throw notThat(digits, what);
+        return parsed(digits, what, word -> Long.parseLong(word, radix));
     }
 
     /** Parses an unsigned number of 64 bits; Java shows the upper half as negative. */
     static long unsigned(String digits, String what) throws NotUnderstood {
+        return parsed(digits, what, Long::parseUnsignedLong);
+    }
+
+    private static long parsed(String digits, String what, ToLongFunction<String> parser) throws NotUnderstood {
         if (!digits.isEmpty() && digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
             try {
-                return Long.parseUnsignedLong(digits);
+                return parser.applyAsLong(digits);
             } catch (NumberFormatException tooLarge) {
                 // The message below covers it.
             }
         }
-        throw notThat(digits, what);
-    }
-
-    private static NotUnderstood notThat(String word, String what) {
-        byte[] bytes = word.getBytes(StandardCharsets.ISO_8859_1);
-        return new NotUnderstood("not %s: %s"
+        byte[] bytes = digits.getBytes(StandardCharsets.ISO_8859_1);
+        throw new NotUnderstood("not %s: %s"
                 .formatted(what, FilePath.render(Arrays.copyOf(bytes, Math.min(bytes.length, DIGITS_MAX)))));
     }
 }

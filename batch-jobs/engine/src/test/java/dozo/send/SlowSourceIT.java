@@ -234,7 +234,7 @@ class SlowSourceIT {
             }
 
             assertThatThrownBy(reading::get)
-                    .hasCauseInstanceOf(SourceFile.SourceProblem.class)
+                    .hasCauseInstanceOf(SourceProblem.class)
                     .hasMessageContaining(
                             "f1: cannot be read: no answer for 1 s, although other files of the source can be read");
             open(nfs, other).close();
@@ -331,7 +331,7 @@ class SlowSourceIT {
             Files.write(files.resolve("f1"), new byte[2 * SourceBuffers.BYTES]);
 
             assertThatThrownBy(() -> source.digest(3 * SourceBuffers.BYTES))
-                    .isInstanceOf(SourceFile.SourceProblem.class)
+                    .isInstanceOf(SourceProblem.class)
                     .hasMessageContaining("changed while it was read");
         }
     }

@@ -3,7 +3,6 @@ package dozo.run;
 import static java.util.Objects.requireNonNull;
 
 import dozo.db.ActiveService;
-import dozo.plan.Planner;
 import dozo.run.Senders.Share;
 import dozo.transfer.OfferedLooks;
 import dozo.transfer.RunWorkers;
@@ -47,12 +46,11 @@ class NightFlows implements StepExecutionListener, Share {
     private final RunWorkers workers;
     private final OfferedLooks offers;
     private final Senders senders;
-    private final CostModels costModels;
+    private final AtSite atSite;
     private final SiteHours hours;
     private final Limits limits;
     private final ActiveService active;
     private final Notices notices;
-    private final TransferSettings settings;
     private final String host = ActiveService.machine();
     private final Map<Long, Open> open = new ConcurrentHashMap<>();
     private final Map<Long, NightFlow> early = new ConcurrentHashMap<>();
@@ -64,22 +62,20 @@ class NightFlows implements StepExecutionListener, Share {
             RunWorkers workers,
             OfferedLooks offers,
             Senders senders,
-            CostModels costModels,
+            AtSite atSite,
             SiteHours hours,
             Limits limits,
             ActiveService active,
-            Notices notices,
-            TransferSettings settings) {
+            Notices notices) {
         this.runs = runs;
         this.workers = workers;
         this.offers = offers;
         this.senders = senders;
-        this.costModels = costModels;
+        this.atSite = atSite;
         this.hours = hours;
         this.limits = limits;
         this.active = active;
         this.notices = notices;
-        this.settings = settings;
         senders.with(this);
         notices.onEach(run -> {
             Open told = open.get(run);
@@ -102,14 +98,7 @@ class NightFlows implements StepExecutionListener, Share {
      * everything is collected.
      */
     NightFlow early(long run, int site) {
-        return early.computeIfAbsent(run, _ -> new NightFlow(run, site, NO_WORKER, false, planner(site), () -> {}));
-    }
-
-    /** Returns what a run waits for if no units are under way; null: for nothing of its own. */
-    @Nullable
-    Limit waitsFor(long run) {
-        Open working = open.get(run);
-        return working == null ? null : working.flow().waitsFor();
+        return early.computeIfAbsent(run, _ -> new NightFlow(run, site, NO_WORKER, false, () -> {}));
     }
 
     /** Asks the flows of a run in this process to begin nothing more. */
@@ -162,14 +151,14 @@ class NightFlows implements StepExecutionListener, Share {
     void close(long run) {
         NightFlow first = early.remove(run);
         if (first != null) {
-            endWaiting(first);
+            atSite.leave(first);
         }
         Open ended = open.remove(run);
         if (ended != null) {
             ended.ticks().shutdownNow();
             leave(ended.flow());
             hours.share(ended.flow().site(), 1);
-            endWaiting(ended.flow());
+            atSite.leave(ended.flow());
         }
         senders.forget(run);
     }
@@ -178,13 +167,6 @@ class NightFlows implements StepExecutionListener, Share {
     boolean isFenced(long run) {
         Open working = open.get(run);
         return working != null && working.flow().isFenced();
-    }
-
-    /** Removes the message of a run that was still waiting for its site. */
-    private void endWaiting(NightFlow flow) {
-        if (!flow.joined() && flow.isBack()) {
-            runs.say(flow.run(), "");
-        }
     }
 
     private void leave(NightFlow flow) {
@@ -260,7 +242,7 @@ class NightFlows implements StepExecutionListener, Share {
         }
         workers.freeOfEnded(run);
         long worker = workers.enlist(run, host, joined);
-        NightFlow flow = new NightFlow(run, site, worker, joined, planner(site), () -> notices.tell(run));
+        NightFlow flow = new NightFlow(run, site, worker, joined, () -> notices.tell(run));
         ScheduledExecutorService ticks = Executors.newScheduledThreadPool(
                 2, Thread.ofPlatform().name("lease-" + run + "-", 0).daemon().factory());
         if (worker == NO_WORKER) {
@@ -276,10 +258,6 @@ class NightFlows implements StepExecutionListener, Share {
             var _ = ticks.scheduleWithFixedDelay(() -> cutOff(flow), 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
         }
         return new Open(flow, ticks);
-    }
-
-    private Planner planner(int site) {
-        return new Planner(settings.partitions(), settings.limits(), costModels.of(site));
     }
 
     /** Closes the lanes when others may have taken over: what the kernel still holds must not be sent later. */

@@ -72,6 +72,7 @@ class Settling {
     private final Findings findings;
     private final Ledger ledger;
     private final AtSite site;
+    private final PaceWatch pace;
     private final TransactionTemplate transaction;
 
     Settling(
@@ -89,6 +90,7 @@ class Settling {
             Findings findings,
             Ledger ledger,
             AtSite site,
+            PaceWatch pace,
             TransactionTemplate transaction) {
         this.runs = runs;
         this.experiments = experiments;
@@ -104,6 +106,7 @@ class Settling {
         this.findings = findings;
         this.ledger = ledger;
         this.site = site;
+        this.pace = pace;
         this.transaction = transaction;
     }
 
@@ -151,7 +154,7 @@ class Settling {
     private void settle(NightFlow flow, List<Integer> ids)
             throws RemoteException, JobInterruptedException, InterruptedException {
         List<Due> batch = new ArrayList<>();
-        try (Stay _ = flow.in(Limit.SETTLING)) {
+        try (Stay _ = pace.in(flow.run(), Limit.SETTLING)) {
             for (Experiment experiment :
                     experiments.of(ids.stream().mapToInt(Integer::intValue).toArray())) {
                 batch.add(requireNonNull(transaction.execute(_ -> due(experiment, flow.site()))));

@@ -46,6 +46,7 @@ class Executions {
     private final JobOperator operator;
     private final JobRepository repository;
     private final Runs runs;
+    private final Scrubs scrubs;
     private final Ledger ledger;
     private final JobThreads threads;
     private final CollectStep collectStep;
@@ -57,6 +58,7 @@ class Executions {
             JobOperator operator,
             JobRepository repository,
             Runs runs,
+            Scrubs scrubs,
             Ledger ledger,
             JobThreads threads,
             CollectStep collectStep,
@@ -66,6 +68,7 @@ class Executions {
         this.operator = operator;
         this.repository = repository;
         this.runs = runs;
+        this.scrubs = scrubs;
         this.ledger = ledger;
         this.threads = threads;
         this.collectStep = collectStep;
@@ -159,7 +162,7 @@ class Executions {
 
     private boolean awaitLeft(long run) {
         long end = System.nanoTime() + LEFT_LIMIT.toNanos();
-        while (!runs.isLeft(run)) {
+        while (!scrubs.isLeft(run)) {
             if (System.nanoTime() >= end) {
                 return false;
             }

@@ -41,7 +41,6 @@ class Looking {
 
     private static final Logger LOG = LoggerFactory.getLogger(Looking.class);
 
-    private final Runs runs;
     private final Retries retries;
     private final Replications replications;
     private final TransferUnits units;
@@ -57,7 +56,6 @@ class Looking {
     private final TransactionTemplate transaction;
 
     Looking(
-            Runs runs,
             Retries retries,
             Replications replications,
             TransferUnits units,
@@ -71,7 +69,6 @@ class Looking {
             PaceWatch pace,
             IngestSettings settings,
             TransactionTemplate transaction) {
-        this.runs = runs;
         this.retries = retries;
         this.replications = replications;
         this.units = units;
@@ -139,7 +136,7 @@ class Looking {
             }
             page = retries.page(flow.run(), page.getLast().id());
         }
-        runs.looked(flow.run());
+        offers.looked(flow.run());
         flow.ring();
         return count;
     }
@@ -159,7 +156,7 @@ class Looking {
         Window(NightFlow flow, List<Integer> first) {
             this.flow = flow;
             this.looks = Looking.this.looks.of(flow);
-            this.kept = runs.lookedAfter(flow.run());
+            this.kept = offers.lookedAfter(flow.run());
             this.order = new Order(flow, looks, first, kept);
         }
 
@@ -174,7 +171,7 @@ class Looking {
                 keepCursor();
                 fill();
             }
-            runs.looked(flow.run());
+            offers.looked(flow.run());
             flow.ring();
             return count;
         }
@@ -240,7 +237,7 @@ class Looking {
             int done = order.readUpTo(IntStream.concat(
                     looks.experiments(), offered.stream().mapToInt(Integer::intValue)));
             if (done > kept) {
-                runs.lookedAfter(flow.run(), done);
+                offers.lookedAfter(flow.run(), done);
                 kept = done;
             }
             keptNanos = System.nanoTime();

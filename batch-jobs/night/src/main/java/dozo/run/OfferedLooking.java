@@ -15,12 +15,10 @@ class OfferedLooking {
 
     private static final Logger LOG = LoggerFactory.getLogger(OfferedLooking.class);
 
-    private final Runs runs;
     private final OfferedLooks offers;
     private final Looks looks;
 
-    OfferedLooking(Runs runs, OfferedLooks offers, Looks looks) {
-        this.runs = runs;
+    OfferedLooking(OfferedLooks offers, Looks looks) {
         this.offers = offers;
         this.looks = looks;
     }
@@ -34,7 +32,7 @@ class OfferedLooking {
                 flow.check();
                 flow.requireLease();
                 long heard = flow.rings();
-                boolean looked = runs.isLooked(flow.run());
+                boolean looked = offers.isLooked(flow.run());
                 if (underWay.room() > 0) {
                     underWay.begin(offers.claim(flow.run(), flow.worker(), underWay.room()));
                 }

@@ -158,7 +158,7 @@ class ScrubSteps {
             return true;
         }
         List<Due> read = transacted(runId, siteId, reader -> {
-            runs.enter(runId);
+            scrubs.enter(runId);
             List<Due> claimed =
                     readings.claim(siteId, scrub.dueBefore(), place(context), context.getInt(RECEIPTS, RECEIPTS_FIRST));
             List<Due> dues = asMuchAsFits(claimed, scrub.bytesPerSecond());

@@ -24,6 +24,7 @@ import dozo.send.SiteCopy;
 import dozo.send.SiteFolders;
 import dozo.send.SourceFolder;
 import dozo.send.Stay;
+import dozo.transfer.OfferedLooks;
 import dozo.transfer.TagFiles;
 import dozo.transfer.TagFiles.Bag;
 import dozo.transfer.TransferUnits;
@@ -58,7 +59,7 @@ class Settling {
 
     private static final int ASIDE_PAGE = 2_000;
 
-    private final Runs runs;
+    private final OfferedLooks looks;
     private final Experiments experiments;
     private final Manifests manifests;
     private final Receipts receipts;
@@ -76,7 +77,7 @@ class Settling {
     private final TransactionTemplate transaction;
 
     Settling(
-            Runs runs,
+            OfferedLooks looks,
             Experiments experiments,
             Manifests manifests,
             Receipts receipts,
@@ -92,7 +93,7 @@ class Settling {
             AtSite site,
             PaceWatch pace,
             TransactionTemplate transaction) {
-        this.runs = runs;
+        this.looks = looks;
         this.experiments = experiments;
         this.manifests = manifests;
         this.receipts = receipts;
@@ -120,7 +121,7 @@ class Settling {
         while (true) {
             flow.check();
             long heard = flow.rings();
-            boolean looked = runs.isLooked(flow.run());
+            boolean looked = looks.isLooked(flow.run());
             boolean sent = looked && !units.left(flow.run());
             List<Integer> next =
                     units.toSettle(flow.run(), flow.site(), flow.worker(), looked, BATCH_MAX, BATCH_ENTRIES);

@@ -285,8 +285,7 @@ public class Rebuild {
     }
 
     private void requireEmpty() {
-        if (isAny(
-                "select exists (select from project) or exists (select from run) or exists (select from experiment)")) {
+        if (isUsed()) {
             throw Refusal.conflict(
                     "database",
                     "the database is in use: a catalogue is rebuilt only into an empty one; set another DOZO_DB_URL or DOZO_WORK");

@@ -1,6 +1,6 @@
 package dozo.run;
 
-import static java.util.Objects.requireNonNull;
+import static dozo.run.NightlyBackupJob.run;
 
 import com.sun.management.OperatingSystemMXBean;
 import dozo.remote.TuningDecision;
@@ -119,10 +119,6 @@ class PaceWatch implements JobExecutionListener {
 
     private static boolean isShare(JobExecution execution) {
         return execution.getJobInstance().getJobName().equals(NightlyBackupJob.SHARE);
-    }
-
-    private static long run(JobExecution execution) {
-        return requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
     }
 
     /** A run in this process, and what was stored of it. */

@@ -1,7 +1,6 @@
 package dozo.run;
 
 import static dozo.ledger.Failure.cause;
-import static java.util.Objects.requireNonNull;
 
 import dozo.db.LostDatabase;
 import dozo.file.Problem;
@@ -67,7 +66,7 @@ class RunEnd implements JobExecutionListener {
 
     @Override
     public void afterJob(JobExecution execution) {
-        long run = requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
+        long run = NightlyBackupJob.run(execution);
         senders.close(run);
         replications.close(run);
         flows.close(run);

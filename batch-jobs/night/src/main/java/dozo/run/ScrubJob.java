@@ -1,20 +1,16 @@
 package dozo.run;
 
-import static java.util.Objects.requireNonNull;
-
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 import org.springframework.batch.core.job.Job;
 import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.batch.core.job.builder.JobBuilder;
 import org.springframework.batch.core.listener.StepExecutionListener;
-import org.springframework.batch.core.partition.Partitioner;
 import org.springframework.batch.core.repository.JobRepository;
 import org.springframework.batch.core.step.Step;
 import org.springframework.batch.core.step.StepExecution;
 import org.springframework.batch.core.step.builder.StepBuilder;
+import org.springframework.batch.core.step.builder.TaskletStepBuilder;
 import org.springframework.batch.core.step.tasklet.Tasklet;
 import org.springframework.batch.infrastructure.item.ExecutionContext;
 import org.springframework.batch.infrastructure.repeat.RepeatStatus;
@@ -51,6 +47,10 @@ class ScrubJob {
                 throws IOException, JobInterruptedException, InterruptedException;
     }
 
+    private interface Once {
+        void all(long run, int site) throws IOException, JobInterruptedException, InterruptedException;
+    }
+
     ScrubJob(
             JobRepository repository,
             PlatformTransactionManager transactions,
@@ -68,24 +68,14 @@ class ScrubJob {
                 .listener(runEnd)
                 // Ends before the listener above, which closes the engine that it measures.
                 .listener(pace)
-                .start(checkSite())
+                // Fails the run before anything is reported missing, if the site cannot be used. A restart repeats it.
+                .start(step("checkSiteToRead", once(steps::checkSite), OWN)
+                        .allowStartIfComplete(true)
+                        .build())
                 .next(read())
-                .next(examine())
-                .next(examineOwn())
-                .next(conclude())
-                .build();
-    }
-
-    /** Fails the run before anything is reported missing, if the site cannot be used. A restart repeats it. */
-    private Step checkSite() {
-        return new StepBuilder("checkSiteToRead", repository)
-                .tasklet(
-                        repeating((run, site, context) -> {
-                            steps.checkSite(run, site);
-                            return false;
-                        }),
-                        OWN)
-                .allowStartIfComplete(true)
+                .next(step("examine", this::examine, OWN).build())
+                .next(step("examineOwn", once(steps::examineOwn), OWN).build())
+                .next(step("conclude", once(steps::conclude), transactions).build())
                 .build();
     }
 
@@ -101,70 +91,40 @@ class ScrubJob {
                 step.setExecutionContext(new ExecutionContext());
             }
         };
-        Step worker = new StepBuilder("readCopies", repository)
+        Step worker = step("readCopies", steps::readNext, OWN)
                 .listener(fromTheBegin)
-                .tasklet(repeating(steps::readNext), OWN)
                 .allowStartIfComplete(true)
                 .build();
-        Partitioner partitioner = gridSize -> {
-            Map<String, ExecutionContext> partitions = new HashMap<>();
-            for (int i = 0; i < settings.partitions(); i++) {
-                partitions.put("partition" + i, new ExecutionContext());
-            }
-            return partitions;
-        };
-        SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("read-partition-");
-        threads.setVirtualThreads(true);
-        threads.setTaskDecorator(LogFields::inherited);
+        SimpleAsyncTaskExecutor threads = NightlyBackupJob.virtualThreads("read-partition-");
         threads.setConcurrencyLimit(settings.partitions());
         return new StepBuilder("read", repository)
-                .partitioner(worker.getName(), partitioner)
+                .partitioner(worker.getName(), NightlyBackupJob.partitions(settings))
                 .step(worker)
                 .taskExecutor(threads)
                 .build();
     }
 
-    private Step examine() {
-        return new StepBuilder("examine", repository)
-                .tasklet(
-                        repeating((run, site, context) -> {
-                            Optional<Integer> examined = steps.examineNext(run, site, context.getInt(AFTER, 0));
-                            examined.ifPresent(experiment -> context.putInt(AFTER, experiment));
-                            return examined.isPresent();
-                        }),
-                        OWN)
-                .build();
+    private boolean examine(long run, int site, ExecutionContext context)
+            throws IOException, JobInterruptedException, InterruptedException {
+        Optional<Integer> examined = steps.examineNext(run, site, context.getInt(AFTER, 0));
+        examined.ifPresent(experiment -> context.putInt(AFTER, experiment));
+        return examined.isPresent();
     }
 
-    private Step examineOwn() {
-        return new StepBuilder("examineOwn", repository)
-                .tasklet(
-                        repeating((run, site, context) -> {
-                            steps.examineOwn(run, site);
-                            return false;
-                        }),
-                        OWN)
-                .build();
-    }
-
-    private Step conclude() {
-        return new StepBuilder("conclude", repository)
-                .tasklet(
-                        repeating((run, site, context) -> {
-                            steps.conclude(run, site);
-                            return false;
-                        }),
-                        transactions)
-                .build();
-    }
-
-    /** Creates a tasklet that is called until there is no more work. Its position is in the step's context. */
-    private static Tasklet repeating(Work work) {
-        return (contribution, chunk) -> {
-            StepExecution step = contribution.getStepExecution();
-            long run = requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.RUN));
-            int site = Math.toIntExact(requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.SITE)));
-            return RepeatStatus.continueIf(work.more(run, site, step.getExecutionContext()));
+    private static Work once(Once work) {
+        return (run, site, context) -> {
+            work.all(run, site);
+            return false;
         };
+    }
+
+    /** Creates a step whose work is called until there is no more. Its position is in the step's context. */
+    private TaskletStepBuilder step(String name, Work work, PlatformTransactionManager in) {
+        Tasklet tasklet = (contribution, chunk) -> {
+            StepExecution step = contribution.getStepExecution();
+            return RepeatStatus.continueIf(
+                    work.more(NightlyBackupJob.run(step), NightlyBackupJob.site(step), step.getExecutionContext()));
+        };
+        return new StepBuilder(name, repository).tasklet(tasklet, in);
     }
 }

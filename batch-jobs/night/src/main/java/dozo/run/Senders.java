@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.springframework.stereotype.Component;
 
 /** The engine of each run that is active in this process. It is opened at the first use, after a check of the site. */
@@ -128,32 +129,27 @@ class Senders {
      * opened.
      */
     long bytesMovedHere(long runId) {
-        Sender sender = open.get(runId);
-        return movedBefore.getOrDefault(runId, 0L) + (sender == null ? 0 : sender.bytesMoved());
+        return movedBefore.getOrDefault(runId, 0L) + of(runId, Sender::bytesMoved, 0L);
     }
 
     /** Returns the number of open lanes of the run's engine; 0 without an engine. */
     int lanes(long runId) {
-        Sender sender = open.get(runId);
-        return sender == null ? 0 : sender.lanes();
+        return of(runId, Sender::lanes, 0);
     }
 
     /** Returns what each open lane of the run's engine has moved; empty without an engine. */
     List<LaneTraffic> laneTraffic(long runId) {
-        Sender sender = open.get(runId);
-        return sender == null ? List.of() : sender.laneTraffic();
+        return of(runId, Sender::laneTraffic, List.of());
     }
 
     /** Returns the latest decisions about the number of lanes of the run's engine; empty without an engine. */
     List<TuningDecision> decisions(long runId) {
-        Sender sender = open.get(runId);
-        return sender == null ? List.of() : sender.decisions();
+        return of(runId, Sender::decisions, List.of());
     }
 
     /** Returns what the run's engine is doing. */
     Load load(long runId) {
-        Sender sender = open.get(runId);
-        return sender == null ? Load.NONE : sender.load();
+        return of(runId, Sender::load, Load.NONE);
     }
 
     /** Makes the run's engine stop waiting for sources that do not respond: the units that need them get no outcome. */
@@ -166,8 +162,12 @@ class Senders {
 
     /** Counts units of the run as being recorded. */
     Stay recording(long runId, int units) {
+        return of(runId, sender -> sender.recording(units), () -> {});
+    }
+
+    private <T> T of(long runId, Function<Sender, T> question, T without) {
         Sender sender = open.get(runId);
-        return sender == null ? () -> {} : sender.recording(units);
+        return sender == null ? without : question.apply(sender);
     }
 
     /** Closes the run's engine, if it has one. What it has sent counts until {@link #forget}. */

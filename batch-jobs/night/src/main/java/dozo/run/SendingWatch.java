@@ -1,7 +1,5 @@
 package dozo.run;
 
-import static java.util.Objects.requireNonNull;
-
 import dozo.crypto.Libcrypto;
 import dozo.file.Size;
 import dozo.plan.CostModel;
@@ -88,7 +86,7 @@ class SendingWatch implements StepExecutionListener {
 
     @Override
     public void beforeStep(StepExecution step) {
-        long run = run(step);
+        long run = NightlyBackupJob.run(step);
         if (replications.source(run).isPresent()) {
             // Its time is that of two sites, and says nothing about a night's.
             return;
@@ -114,7 +112,7 @@ class SendingWatch implements StepExecutionListener {
 
     @Override
     public @Nullable ExitStatus afterStep(StepExecution step) {
-        Begin begin = begins.remove(run(step));
+        Begin begin = begins.remove(NightlyBackupJob.run(step));
         if (begin != null) {
             Duration took = begin.busy();
             if (took.compareTo(settings.learnFrom()) >= 0) {
@@ -125,8 +123,7 @@ class SendingWatch implements StepExecutionListener {
     }
 
     private void learn(StepExecution step, Begin begin, Duration took) {
-        long run = run(step);
-        int site = Math.toIntExact(requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.SITE)));
+        long run = NightlyBackupJob.run(step);
         Work verified = units.verified(run, flows.worker(run));
         long bytes = verified.bytes();
         long entries = verified.entries();
@@ -136,7 +133,7 @@ class SendingWatch implements StepExecutionListener {
             return;
         }
         CostModel model =
-                models.learn(run, site, new Measurement(new Work(bytes, entries), lanes, took.toNanos() / 1e9));
+                models.learn(run, NightlyBackupJob.site(step), new Measurement(new Work(bytes, entries), lanes, took.toNanos() / 1e9));
         LOG.info(
                 "run {} sent {} entries, {}, over {} lanes in {} s, with {}; learned cost for the next plan: {}/s a lane, {} ms an entry",
                 run,
@@ -155,9 +152,5 @@ class SendingWatch implements StepExecutionListener {
      */
     static boolean tells(long bytes, long entries, long moved, int lanes) {
         return entries > 0 && bytes >= 0 && lanes > 0 && Math.abs(moved - bytes) <= bytes * RESENT_MAX;
-    }
-
-    private static long run(StepExecution step) {
-        return requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.RUN));
     }
 }

@@ -3,7 +3,6 @@ package dozo.run;
 import static java.util.Objects.requireNonNull;
 
 import dozo.db.ActiveService;
-import dozo.run.Senders.Share;
 import dozo.transfer.OfferedLooks;
 import dozo.transfer.RunWorkers;
 import dozo.transfer.RunWorkers.Others;
@@ -30,7 +29,7 @@ import org.springframework.stereotype.Component;
  * service, or a worker of its own that has joined (ADR 0080).
  */
 @Component
-class NightFlows implements StepExecutionListener, Share {
+class NightFlows implements StepExecutionListener {
 
     /** A lease outlasts several failed renewals; the same time tells the others how far this worker is. */
     private static final Duration TICK = Duration.ofSeconds(1);
@@ -201,8 +200,8 @@ class NightFlows implements StepExecutionListener, Share {
         return host;
     }
 
-    @Override
-    public boolean isSure(long run) {
+    /** Returns whether nobody else can have taken over what this process does for a run. Returns at once. */
+    boolean isSure(long run) {
         Open working = open.get(run);
         if (working == null) {
             return active.isSure();
@@ -213,11 +212,6 @@ class NightFlows implements StepExecutionListener, Share {
         }
         // With an embedded database there is nobody else.
         return active.isSure() && (flow.isSure() || !active.mayBeReplaced());
-    }
-
-    @Override
-    public long movedByOthers(long run) {
-        return others(run).bytesMoved();
     }
 
     /** Returns what is known of the other workers of a run. */

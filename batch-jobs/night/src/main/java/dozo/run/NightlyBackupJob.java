@@ -107,16 +107,14 @@ class NightlyBackupJob {
                         .start(checkSite())
                         // First, when nothing reads or sends yet: no experiment is erased while it is copied. Not repeated
                         // by a restart, because then the run may have begun to copy what is due by now.
-                        .next(step("erase", step -> erasing.erase(early(step))).build())
+                        .next(alone("erase", erasing::erase).build())
                         .next(new StepBuilder("collect", repository)
                                 .tasklet(collectStep, new ResourcelessTransactionManager())
                                 .build())
                         .build())
                 .next(shared())
-                .next(step("compare", step -> {
-                            steps.compare(run(step), site(step));
-                            return 0;
-                        }).build())
+                .next(alone("compare", flow -> steps.compare(flow.run(), flow.site()))
+                        .build())
                 .next(flowing("sweep", (flow, _) -> steps.sweep(flow))
                         .allowStartIfComplete(false)
                         .build())
@@ -131,10 +129,7 @@ class NightlyBackupJob {
                             return written;
                         })
                         .build())
-                .next(step("prune", step -> {
-                            retention.prune(() -> !step.isTerminateOnly());
-                            return 0;
-                        }).build())
+                .next(alone("prune", flow -> retention.prune(() -> !flow.ends())).build())
                 .end()
                 .build();
     }
@@ -168,10 +163,10 @@ class NightlyBackupJob {
 
     /** Fails the run before anything else if a site cannot be used. A restart repeats it. */
     private Step checkSite() {
-        return step("checkSite", step -> site.first(early(step), sender -> {
-                    replications.connect(run(step));
-                    ahead.look(run(step), sender.reader());
-                    return 0;
+        return alone("checkSite", flow -> site.first(flow, sender -> {
+                    replications.connect(flow.run());
+                    ahead.look(flow.run(), sender.reader());
+                    return null;
                 }))
                 .allowStartIfComplete(true)
                 .build();
@@ -209,21 +204,28 @@ class NightlyBackupJob {
         return Integer.parseInt(name.substring(name.lastIndexOf(PARTITION) + PARTITION.length()));
     }
 
-    /** The work of a step, in its own transactions. Returns how much it was. */
-    private interface Work {
-        int of(StepExecution step) throws Exception;
+    /** The work of a step, in its own transactions: none is open while it waits for a site. */
+    interface Work {
+        void of(NightFlow flow) throws Exception;
     }
 
     private interface Flowing {
+        /** Returns how much it was. */
         int work(NightFlow flow, StepExecution step) throws Exception;
     }
 
-    private TaskletStepBuilder step(String name, Work work) {
+    /** Creates a step that runs while no other one does, and that no worker joins. */
+    static TaskletStepBuilder alone(JobRepository repository, NightFlows flows, String name, Work work) {
         Tasklet tasklet = (contribution, chunk) -> {
-            contribution.incrementWriteCount(work.of(contribution.getStepExecution()));
+            StepExecution step = contribution.getStepExecution();
+            work.of(flows.early(run(step), site(step)));
             return RepeatStatus.FINISHED;
         };
         return new StepBuilder(name, repository).tasklet(tasklet, new ResourcelessTransactionManager());
+    }
+
+    private TaskletStepBuilder alone(String name, Work work) {
+        return alone(repository, flows, name, work);
     }
 
     /** Creates a step of a flow. If it cannot continue, the others begin nothing more; if another cannot, it ends. */
@@ -250,10 +252,6 @@ class NightlyBackupJob {
     /** Creates a step that is a complete flow. */
     private Step whole(TaskletStepBuilder step) {
         return step.listener(flows).build();
-    }
-
-    private NightFlow early(StepExecution step) {
-        return flows.early(run(step), site(step));
     }
 
     static long run(StepExecution step) {

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /** The engine of each run that is active in this process. It is opened at the first use, after a check of the site. */
@@ -44,16 +45,8 @@ class Senders {
     private final SiteLanes siteLanes;
     private final Map<Long, Sender> open = new ConcurrentHashMap<>();
 
-    private volatile Share share;
-
-    /** What this process may do for a run, and what others do for it. */
-    interface Share {
-        /** Returns whether nobody else can have taken over. Must return at once. */
-        boolean isSure(long run);
-
-        /** Returns the content bytes that the other workers have sent since this process works on the run. */
-        long movedByOthers(long run);
-    }
+    /** What this process may do for a run, and what others do for it; null until they are there. */
+    private volatile @Nullable NightFlows flows;
 
     /** The bytes that those engines of a run had sent which are closed. */
     private final Map<Long, Long> movedBefore = new ConcurrentHashMap<>();
@@ -77,21 +70,10 @@ class Senders {
         this.hours = hours;
         this.active = active;
         this.siteLanes = siteLanes;
-        this.share = new Share() {
-            @Override
-            public boolean isSure(long run) {
-                return active.isSure();
-            }
-
-            @Override
-            public long movedByOthers(long run) {
-                return 0;
-            }
-        };
     }
 
-    void with(Share known) {
-        share = known;
+    void with(NightFlows known) {
+        flows = known;
     }
 
     /**
@@ -121,7 +103,8 @@ class Senders {
 
     /** Returns the content bytes that this process and the other workers have sent for a run, since this process works on it. */
     long bytesMoved(long runId) {
-        return bytesMovedHere(runId) + share.movedByOthers(runId);
+        NightFlows known = flows;
+        return bytesMovedHere(runId) + (known == null ? 0 : known.others(runId).bytesMoved());
     }
 
     /**
@@ -215,7 +198,8 @@ class Senders {
 
     /** Fails if others may have taken over the run, or this process's share of it. */
     private void requireLease(long runId) throws IOException {
-        if (!share.isSure(runId)) {
+        NightFlows known = flows;
+        if (!(known == null ? active.isSure() : known.isSure(runId))) {
             throw new IOException(
                     active.isHere()
                             ? "this service may not be the active one any more; nothing is sent"

@@ -330,10 +330,6 @@ public class TransferUnits {
                         """).param("run", runId).update();
     }
 
-    public Progress progress(long runId) {
-        return progress(Sight.EVERYTHING, runId);
-    }
-
     /** Returns the recorded progress of a run. */
     public Progress progress(Sight sight, long runId) {
         return partitions(sight, runId).stream()

@@ -38,7 +38,6 @@ class AtSite {
     /** Since when the site of a run is away. */
     private final Map<Long, Instant> away = new ConcurrentHashMap<>();
 
-    /** Work at a site. */
     interface Deed<T extends @Nullable Object> {
         T with(Sender sender) throws RemoteException, SourceAway, InterruptedException;
     }

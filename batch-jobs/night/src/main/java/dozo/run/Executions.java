@@ -75,12 +75,10 @@ class Executions {
         this.flows = flows;
     }
 
-    /** Returns whether no job is running in this process. */
     boolean idle() {
         return threads.idle();
     }
 
-    /** Starts a run's job. */
     void launch(Run run) {
         try {
             operator.start(job(run.kind()), parameters(run));
@@ -209,7 +207,7 @@ class Executions {
         return repository.getLastJobExecution(job(run.kind()).getName(), parameters(run));
     }
 
-    private static JobParameters parameters(Run run) {
+    static JobParameters parameters(Run run) {
         return new JobParametersBuilder()
                 .addLong(NightlyBackupJob.RUN, run.id())
                 .addLong(NightlyBackupJob.SITE, (long) run.siteId(), false)

@@ -157,7 +157,7 @@ class Looking {
             this.flow = flow;
             this.looks = Looking.this.looks.of(flow);
             this.kept = offers.lookedAfter(flow.run());
-            this.order = new Order(flow, looks, first, kept);
+            this.order = new Order(first, kept);
         }
 
         int run() throws JobInterruptedException, InterruptedException {
@@ -242,90 +242,86 @@ class Looking {
             }
             keptNanos = System.nanoTime();
         }
-    }
 
-    /** The order in which the service reads sources: first those of the agenda, then all others by their numbers. */
-    private final class Order {
+        /** The order in which the service reads sources: first those of the agenda, then all others by their numbers. */
+        private final class Order {
 
-        private final NightFlow flow;
-        private final UnderWay looks;
-        private final List<Integer> first;
-        private final Set<Integer> wasFirst;
-        private final Set<Integer> read;
-        private final Deque<Next> page = new ArrayDeque<>();
+            private final List<Integer> first;
+            private final Set<Integer> wasFirst;
+            private final Set<Integer> read;
+            private final Deque<Next> page = new ArrayDeque<>();
 
-        /** Of the units of the last one: units with a lower turn are sent first. */
-        private int turn;
+            /** Of the units of the last one: units with a lower turn are sent first. */
+            private int turn;
 
-        private int after;
+            private int after;
 
-        /**
-         * @param first the experiments to read before all others, except those that the run had read before it was
-         *     interrupted
-         * @param after the others up to this one are read
-         */
-        Order(NightFlow flow, UnderWay looks, List<Integer> first, int after) {
-            this.flow = flow;
-            this.looks = looks;
-            this.first = first;
-            this.wasFirst = Set.copyOf(first);
-            this.read = units.planned(
-                    flow.run(),
-                    flow.site(),
-                    first.stream().mapToInt(Integer::intValue).toArray());
-            this.after = after;
-        }
-
-        Optional<Next> next() {
-            while (turn < first.size()) {
-                int id = first.get(turn++);
-                Optional<Experiment> urgent = read.contains(id) ? Optional.empty() : retries.find(flow.run(), id);
-                Optional<Next> next = looks.nexts(urgent.stream().toList()).stream()
-                        .filter(this::mayBeRead)
-                        .findFirst();
-                if (next.isPresent()) {
-                    return next;
-                }
-            }
-            turn = Integer.MAX_VALUE;
-            while (true) {
-                if (page.isEmpty()) {
-                    page.addAll(looks.nexts(retries.page(flow.run(), after)));
-                }
-                Next found = page.poll();
-                if (found == null) {
-                    return Optional.empty();
-                }
-                after = found.experiment().id();
-                if (!wasFirst.contains(after) && mayBeRead(found)) {
-                    return Optional.of(found);
-                }
-            }
-        }
-
-        /** Leaves out an experiment whose copies are not verified since a rebuild: nobody knows what to send of it. */
-        private boolean mayBeRead(Next next) {
-            Experiment experiment = next.experiment();
-            if (next.waits()) {
-                findings.add(
+            /**
+             * @param first the experiments to read before all others, except those that the run had read before it was
+             *     interrupted
+             * @param after the others up to this one are read
+             */
+            Order(List<Integer> first, int after) {
+                this.first = first;
+                this.wasFirst = Set.copyOf(first);
+                this.read = units.planned(
                         flow.run(),
-                        List.of(new Finding(
-                                experiment.id(),
-                                Problem.UNPROVEN,
-                                null,
-                                "some copies were found at the site and are not verified yet, so nothing of %s is backed up;"
-                                                .formatted(experiment.name())
-                                        + " stop the service and run dozo rebuild-catalogue again")));
+                        flow.site(),
+                        first.stream().mapToInt(Integer::intValue).toArray());
+                this.after = after;
             }
-            return !next.waits();
-        }
 
-        /** Returns up to which number all have been read, except for those of the agenda, if these still have to be read. */
-        int readUpTo(IntStream unread) {
-            return unread.filter(experiment -> !wasFirst.contains(experiment))
-                    .map(experiment -> experiment - 1)
-                    .min()
-                    .orElse(after);
+            Optional<Next> next() {
+                while (turn < first.size()) {
+                    int id = first.get(turn++);
+                    Optional<Experiment> urgent = read.contains(id) ? Optional.empty() : retries.find(flow.run(), id);
+                    Optional<Next> next = looks.nexts(urgent.stream().toList()).stream()
+                            .filter(this::mayBeRead)
+                            .findFirst();
+                    if (next.isPresent()) {
+                        return next;
+                    }
+                }
+                turn = Integer.MAX_VALUE;
+                while (true) {
+                    if (page.isEmpty()) {
+                        page.addAll(looks.nexts(retries.page(flow.run(), after)));
+                    }
+                    Next found = page.poll();
+                    if (found == null) {
+                        return Optional.empty();
+                    }
+                    after = found.experiment().id();
+                    if (!wasFirst.contains(after) && mayBeRead(found)) {
+                        return Optional.of(found);
+                    }
+                }
+            }
+
+            /** Leaves out an experiment whose copies are not verified since a rebuild: nobody knows what to send of it. */
+            private boolean mayBeRead(Next next) {
+                Experiment experiment = next.experiment();
+                if (next.waits()) {
+                    findings.add(
+                            flow.run(),
+                            List.of(new Finding(
+                                    experiment.id(),
+                                    Problem.UNPROVEN,
+                                    null,
+                                    "some copies were found at the site and are not verified yet, so nothing of %s is backed up;"
+                                                    .formatted(experiment.name())
+                                            + " stop the service and run dozo rebuild-catalogue again")));
+                }
+                return !next.waits();
+            }
+
+            /** Returns up to which number all have been read, except for those of the agenda, if these still have to be read. */
+            int readUpTo(IntStream unread) {
+                return unread.filter(experiment -> !wasFirst.contains(experiment))
+                        .map(experiment -> experiment - 1)
+                        .min()
+                        .orElse(after);
+            }
         }
     }
 }

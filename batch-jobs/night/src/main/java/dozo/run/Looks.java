@@ -100,12 +100,10 @@ class Looks {
             return underWay.isEmpty();
         }
 
-        /** Returns how many more may begin. */
         int room() {
             return settings.looks() - underWay.size();
         }
 
-        /** Returns the experiments that are being looked at. */
         IntStream experiments() {
             return underWay.stream().mapToInt(look -> look.experiment().id());
         }

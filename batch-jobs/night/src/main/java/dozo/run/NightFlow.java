@@ -65,7 +65,6 @@ final class NightFlow {
         stop();
     }
 
-    /** Returns whether others have taken over from this worker. */
     boolean isFenced() {
         return fenced;
     }
@@ -106,7 +105,6 @@ final class NightFlow {
         proven.add(entries);
     }
 
-    /** Returns the number of entries for which this process has recorded receipts. */
     long proven() {
         return proven.sum();
     }
@@ -116,7 +114,6 @@ final class NightFlow {
         leftToService.add(experiment);
     }
 
-    /** Returns the experiments of which nothing can be read here. */
     Set<Integer> leftToService() {
         return leftToService;
     }
@@ -169,7 +166,6 @@ final class NightFlow {
         hear();
     }
 
-    /** Records that the step of a flow has completed. */
     synchronized void complete() {
         completed++;
     }

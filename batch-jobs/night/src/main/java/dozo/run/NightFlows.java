@@ -1,7 +1,5 @@
 package dozo.run;
 
-import static java.util.Objects.requireNonNull;
-
 import dozo.db.ActiveService;
 import dozo.transfer.OfferedLooks;
 import dozo.transfer.RunWorkers;
@@ -76,12 +74,7 @@ class NightFlows implements StepExecutionListener {
         this.active = active;
         this.notices = notices;
         senders.with(this);
-        notices.onEach(run -> {
-            Open told = open.get(run);
-            if (told != null) {
-                told.flow().hear();
-            }
-        });
+        notices.onEach(run -> opened(run).ifPresent(NightFlow::hear));
     }
 
     /**
@@ -100,16 +93,14 @@ class NightFlows implements StepExecutionListener {
         return early.computeIfAbsent(run, _ -> new NightFlow(run, site, NO_WORKER, false, () -> {}));
     }
 
+    private Optional<NightFlow> opened(long run) {
+        return Optional.ofNullable(open.get(run)).map(Open::flow);
+    }
+
     /** Asks the flows of a run in this process to begin nothing more. */
     void stop(long run) {
-        NightFlow first = early.get(run);
-        if (first != null) {
-            first.stop();
-        }
-        Open stopped = open.get(run);
-        if (stopped != null) {
-            stopped.flow().stop();
-        }
+        Optional.ofNullable(early.get(run)).ifPresent(NightFlow::stop);
+        opened(run).ifPresent(NightFlow::stop);
     }
 
     @PreDestroy
@@ -126,9 +117,8 @@ class NightFlows implements StepExecutionListener {
     /** Records that the step of a flow has completed, if it has. */
     @Override
     public @Nullable ExitStatus afterStep(StepExecution step) {
-        Open working = open.get(NightlyBackupJob.run(step));
-        if (working != null && step.getStatus() == BatchStatus.COMPLETED) {
-            working.flow().complete();
+        if (step.getStatus() == BatchStatus.COMPLETED) {
+            opened(NightlyBackupJob.run(step)).ifPresent(NightFlow::complete);
         }
         return null;
     }
@@ -164,8 +154,7 @@ class NightFlows implements StepExecutionListener {
 
     /** Returns whether others have taken over what this process had claimed of a run. */
     boolean isFenced(long run) {
-        Open working = open.get(run);
-        return working != null && working.flow().isFenced();
+        return opened(run).filter(NightFlow::isFenced).isPresent();
     }
 
     private void leave(NightFlow flow) {
@@ -216,13 +205,12 @@ class NightFlows implements StepExecutionListener {
 
     /** Returns what is known of the other workers of a run. */
     Others others(long run) {
-        Open working = open.get(run);
-        return working == null ? Others.NONE : working.flow().others();
+        return opened(run).map(NightFlow::others).orElse(Others.NONE);
     }
 
     /** Returns the number of this process as a worker of a run. */
     long worker(long run) {
-        return requireNonNull(open.get(run)).flow().worker();
+        return opened(run).orElseThrow().worker();
     }
 
     private Open begin(long run, int site) {

@@ -28,7 +28,6 @@ import org.springframework.stereotype.Component;
 @Component
 class RunEnd implements JobExecutionListener {
 
-    /** The message of a stopped run. */
     static final String STOPPED = "stopped; the next run continues where this one ended";
 
     /** How often a run may lose the database; otherwise a run that crashes the database would repeat for ever. */
@@ -143,7 +142,6 @@ class RunEnd implements JobExecutionListener {
         return failures.stream().min(bestFirst).orElse(null);
     }
 
-    /** Returns the reason for people. */
     static String reason(@Nullable Throwable failure) {
         RemoteException site = cause(failure, RemoteException.class);
         if (site != null) {

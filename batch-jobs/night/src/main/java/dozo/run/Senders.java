@@ -130,7 +130,6 @@ class Senders {
         return of(runId, Sender::decisions, List.of());
     }
 
-    /** Returns what the run's engine is doing. */
     Load load(long runId) {
         return of(runId, Sender::load, Load.NONE);
     }
@@ -161,7 +160,6 @@ class Senders {
         }
     }
 
-    /** Forgets what the closed engines of a run have sent. */
     void forget(long runId) {
         movedBefore.remove(runId);
     }

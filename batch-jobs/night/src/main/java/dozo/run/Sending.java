@@ -163,22 +163,20 @@ class Sending {
 
         private void begin(Claim claim) {
             underWay.put(claim.unitId(), claim);
-            watch.begun(flow.run());
+            Stay busy = watch.underWay(flow.run());
             Thread.ofVirtual()
                     .name("send-unit-" + claim.unitId())
-                    .start(LogFields.inherited(() -> ended.add(sent(claim))));
+                    .start(LogFields.inherited(() -> ended.add(sent(claim, busy))));
         }
 
-        private Sent sent(Claim claim) {
+        private Sent sent(Claim claim, Stay busy) {
             LogFields.setExperiment(claim.route().top().toString());
-            try {
+            try (busy) {
                 Result result = site.of(flow, sender -> send(sender, claim));
                 return new Sent(claim, result, null);
             } catch (Throwable e) {
                 // Also an Error: the run waits for every unit.
                 return new Sent(claim, null, e instanceof Exception failed ? failed : new IllegalStateException(e));
-            } finally {
-                watch.ended(flow.run());
             }
         }
 

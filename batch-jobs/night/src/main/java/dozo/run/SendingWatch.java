@@ -5,6 +5,7 @@ import dozo.file.Size;
 import dozo.plan.CostModel;
 import dozo.plan.Measurement;
 import dozo.plan.Work;
+import dozo.send.Stay;
 import dozo.transfer.TransferUnits;
 import java.time.Duration;
 import java.util.Map;
@@ -95,19 +96,13 @@ class SendingWatch implements StepExecutionListener {
     }
 
     /** Counts a unit of a run as under way. */
-    void begun(long run) {
+    Stay underWay(long run) {
         Begin begin = begins.get(run);
-        if (begin != null) {
-            begin.begun();
+        if (begin == null) {
+            return () -> {};
         }
-    }
-
-    /** Counts a unit as ended. */
-    void ended(long run) {
-        Begin begin = begins.get(run);
-        if (begin != null) {
-            begin.ended();
-        }
+        begin.begun();
+        return begin::ended;
     }
 
     @Override
@@ -125,20 +120,18 @@ class SendingWatch implements StepExecutionListener {
     private void learn(StepExecution step, Begin begin, Duration took) {
         long run = NightlyBackupJob.run(step);
         Work verified = units.verified(run, flows.worker(run));
-        long bytes = verified.bytes();
-        long entries = verified.entries();
-        long moved = senders.bytesMovedHere(run) - begin.bytesMoved;
         int lanes = senders.lanes(run);
-        if (!tells(bytes, entries, moved, lanes)) {
+        long moved = senders.bytesMovedHere(run) - begin.bytesMoved;
+        if (!tells(verified.bytes(), verified.entries(), moved, lanes)) {
             return;
         }
         CostModel model =
-                models.learn(run, NightlyBackupJob.site(step), new Measurement(new Work(bytes, entries), lanes, took.toNanos() / 1e9));
+                models.learn(run, NightlyBackupJob.site(step), new Measurement(verified, lanes, took.toNanos() / 1e9));
         LOG.info(
                 "run {} sent {} entries, {}, over {} lanes in {} s, with {}; learned cost for the next plan: {}/s a lane, {} ms an entry",
                 run,
-                entries,
-                Size.text(bytes),
+                verified.entries(),
+                Size.text(verified.bytes()),
                 lanes,
                 took.toSeconds(),
                 Libcrypto.note(),

@@ -18,7 +18,10 @@ import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/** When runs started and ended. A start that a wrong clock gave does not count: it is {@link Timetable#isAhead ahead}, or was when somebody looked. */
+/**
+ * When runs started and ended. A start that a wrong clock gave does not count: it is {@link Timetable#isAhead ahead}, or was
+ * when somebody looked.
+ */
 @Component
 public class RunTimes {
 

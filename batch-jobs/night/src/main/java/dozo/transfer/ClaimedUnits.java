@@ -153,7 +153,7 @@ public class ClaimedUnits {
                 .param("run", runId)
                 .param("partition", partition)
                 .param("limit", limit)
-                .param("except", except.stream().mapToInt(Integer::intValue).toArray())
+                .param("except", except.toArray(Integer[]::new))
                 .query((row, n) -> new Row(
                         row.getLong("unit_id"),
                         row.getInt("experiment_id"),

@@ -121,9 +121,7 @@ public class OfferedLooks {
                         """)
                 .param("run", runId)
                 .param("worker", worker)
-                .param(
-                        "experiments",
-                        experiments.stream().mapToInt(Integer::intValue).toArray())
+                .param("experiments", experiments.toArray(Integer[]::new))
                 .update();
     }
 

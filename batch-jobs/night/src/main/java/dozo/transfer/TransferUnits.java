@@ -262,9 +262,7 @@ public class TransferUnits {
                         """)
                         .param("run", runId)
                         .param("worker", worker)
-                        .param(
-                                "experiments",
-                                experiments.stream().mapToInt(Integer::intValue).toArray())
+                        .param("experiments", experiments.toArray(Integer[]::new))
                         .update()
                 == experiments.size();
     }

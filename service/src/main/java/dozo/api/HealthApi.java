@@ -13,6 +13,7 @@ import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
 import dozo.run.Headlines.Kind;
 import dozo.run.Notices;
+import dozo.run.RunTimes;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Services;
@@ -47,6 +48,7 @@ class HealthApi {
     private final Services services;
     private final ActiveService active;
     private final Runs runs;
+    private final RunTimes runTimes;
     private final Notices notices;
     private final Outbox outbox;
     private final Ledger ledger;
@@ -81,6 +83,7 @@ class HealthApi {
             Services services,
             ActiveService active,
             Runs runs,
+            RunTimes runTimes,
             Notices notices,
             Outbox outbox,
             Ledger ledger,
@@ -90,6 +93,7 @@ class HealthApi {
         this.services = services;
         this.active = active;
         this.runs = runs;
+        this.runTimes = runTimes;
         this.notices = notices;
         this.outbox = outbox;
         this.ledger = ledger;
@@ -168,7 +172,7 @@ class HealthApi {
     }
 
     private Part clock() {
-        return runs.startAhead(clock.instant())
+        return runTimes.ahead(clock.instant())
                 .map(start -> new Part(
                         "clock",
                         Standing.DOWN,

@@ -13,6 +13,7 @@ import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
 import dozo.run.Headlines.Kind;
 import dozo.run.Promises.Promise;
+import dozo.run.RunTimes;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -44,6 +45,7 @@ class Measuring {
     private final Coverage coverage;
     private final Capacities capacities;
     private final Runs runs;
+    private final RunTimes runTimes;
     private final RunWorkers workers;
     private final Services services;
     private final ActiveService active;
@@ -55,6 +57,7 @@ class Measuring {
             Coverage coverage,
             Capacities capacities,
             Runs runs,
+            RunTimes runTimes,
             RunWorkers workers,
             Services services,
             ActiveService active,
@@ -64,6 +67,7 @@ class Measuring {
         this.coverage = coverage;
         this.capacities = capacities;
         this.runs = runs;
+        this.runTimes = runTimes;
         this.workers = workers;
         this.services = services;
         this.active = active;
@@ -167,7 +171,7 @@ class Measuring {
                         .flatMap(each -> workers.of(each.id()).stream())
                         .filter(worker -> !worker.ended())
                         .count()));
-        runs.lastEnds()
+        runTimes.lastEnds()
                 .forEach(last -> samples.add(new Sample(
                         Metric.RUN_LAST_END,
                         seconds(last.at()),

@@ -12,6 +12,7 @@ import dozo.run.Forecasts;
 import dozo.run.NightTimes;
 import dozo.run.NightTimes.NightTime;
 import dozo.run.Operations;
+import dozo.run.RunTimes;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -46,6 +47,7 @@ class NightlySchedule {
     private final NightTimes times;
     private final Operations operations;
     private final Runs runs;
+    private final RunTimes runTimes;
     private final Sites sites;
     private final Experiments experiments;
     private final ScrubSchedule scrubs;
@@ -71,6 +73,7 @@ class NightlySchedule {
             NightTimes times,
             Operations operations,
             Runs runs,
+            RunTimes runTimes,
             Sites sites,
             Experiments experiments,
             ScrubSchedule scrubs,
@@ -81,6 +84,7 @@ class NightlySchedule {
         this.times = times;
         this.operations = operations;
         this.runs = runs;
+        this.runTimes = runTimes;
         this.sites = sites;
         this.experiments = experiments;
         this.scrubs = scrubs;
@@ -120,7 +124,7 @@ class NightlySchedule {
         if (!active.isHere()) {
             return;
         }
-        runs.distrustAhead(clock.instant())
+        runTimes.distrustAhead(clock.instant())
                 .forEach(start -> LOG.warn(
                         "a run started at {}, in the future: the clock was ahead then, or is behind now; its start does not count,"
                                 + " check the clock",
@@ -196,7 +200,7 @@ class NightlySchedule {
 
     /** Returns the first time after the last start: it was missed, if it is in the past. Times of a wrong clock delay no night. */
     private Optional<Instant> dueAt(Site site, NightTime time, Instant now) {
-        return runs.lastNight(site.id(), time.part(), now)
+        return runTimes.lastNight(site.id(), time.part(), now)
                 .or(() -> firstRegistration().map(first -> later(first, site.changedAt(), now)))
                 .flatMap(last -> time.times().next(later(last, time.since(), now)));
     }

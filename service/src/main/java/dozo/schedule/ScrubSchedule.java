@@ -11,6 +11,7 @@ import dozo.run.Operations;
 import dozo.run.Promises;
 import dozo.run.ReadingCosts;
 import dozo.run.ReadingCosts.KeptCost;
+import dozo.run.RunTimes;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -41,6 +42,7 @@ class ScrubSchedule {
     private final ScrubSettings settings;
     private final Operations operations;
     private final Runs runs;
+    private final RunTimes runTimes;
     private final Sites sites;
     private final Promises promises;
     private final ReadingCosts costs;
@@ -58,6 +60,7 @@ class ScrubSchedule {
             ScrubSettings settings,
             Operations operations,
             Runs runs,
+            RunTimes runTimes,
             Sites sites,
             Promises promises,
             ReadingCosts costs,
@@ -67,6 +70,7 @@ class ScrubSchedule {
         this.settings = settings;
         this.operations = operations;
         this.runs = runs;
+        this.runTimes = runTimes;
         this.sites = sites;
         this.promises = promises;
         this.costs = costs;
@@ -106,7 +110,7 @@ class ScrubSchedule {
         Look look = new Look(opening, last.map(Run::id).orElse(0L));
         boolean scrubbed = last.filter(run -> run.kind() == RunKind.SCRUB
                         && !run.startedAt().isBefore(opening.begins())
-                        && !runs.isAhead(run, now))
+                        && !runTimes.isAhead(run, now))
                 .isPresent();
         if (scrubbed || look.equals(idle.get(site.id()))) {
             return false;

@@ -18,6 +18,7 @@ import dozo.registry.Sites;
 import dozo.run.Forecasts;
 import dozo.run.NightTimes;
 import dozo.run.Operations;
+import dozo.run.RunTimes;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -326,7 +327,7 @@ class NightlyScheduleTest {
         assertThat(count()).isEqualTo(3);
         lookAt("2036-01-06T20:00:30Z");
         assertThat(count()).isEqualTo(3);
-        assertThat(runs().startAhead(Instant.parse("2036-01-06T20:00:30Z"))).isEmpty();
+        assertThat(service.bean(RunTimes.class).ahead(Instant.parse("2036-01-06T20:00:30Z"))).isEmpty();
     }
 
     @Test
@@ -528,6 +529,7 @@ class NightlyScheduleTest {
                         new NightTimes(Timetable.of("0 0 1 * * *", zone), service.bean(SiteSchedules.class)),
                         service.bean(Operations.class),
                         runs(),
+                        service.bean(RunTimes.class),
                         service.bean(Sites.class),
                         service.bean(Experiments.class),
                         service.bean(ScrubSchedule.class),

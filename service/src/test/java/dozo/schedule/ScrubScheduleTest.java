@@ -17,6 +17,7 @@ import dozo.run.NightTimes;
 import dozo.run.Operations;
 import dozo.run.Promises;
 import dozo.run.ReadingCosts;
+import dozo.run.RunTimes;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -73,6 +74,7 @@ class ScrubScheduleTest {
                 new NightTimes(Timetable.of("0 0 1 * * *", "UTC"), service.bean(SiteSchedules.class)),
                 service.bean(Operations.class),
                 service.bean(Runs.class),
+                service.bean(RunTimes.class),
                 service.bean(Sites.class),
                 service.bean(Experiments.class),
                 schedule,
@@ -262,6 +264,7 @@ class ScrubScheduleTest {
                 new ScrubSettings(Duration.ofDays(90), window, DataSize.ofMegabytes(200), true),
                 service.bean(Operations.class),
                 service.bean(Runs.class),
+                service.bean(RunTimes.class),
                 service.bean(Sites.class),
                 service.bean(Promises.class),
                 service.bean(ReadingCosts.class),

@@ -30,6 +30,12 @@ public class Alerts {
 
     private static final Duration SEEN_EVERY = Duration.ofMinutes(15);
 
+    private static final String SELECT = """
+            select a.alert_id as id, a.kind, s.name as site, p.code as project, a.count, a.subject, a.raised_at, a.seen_at,
+                   a.cleared_at
+            from alert a left join site s using (site_id) left join project p using (project_id)
+            """;
+
     private final JdbcClient jdbc;
     private final Recipients recipients;
     private final InstantSource clock;
@@ -76,10 +82,7 @@ public class Alerts {
      * @param open only those that stand
      */
     public List<Alert> page(Sight sight, boolean open, long before, int limit) {
-        return jdbc.sql("""
-                        select a.alert_id as id, a.kind, s.name as site, p.code as project, a.count, a.subject,
-                               a.raised_at, a.seen_at, a.cleared_at
-                        from alert a left join site s using (site_id) left join project p using (project_id)
+        return jdbc.sql(SELECT + """
                         where a.alert_id < :before and (not :open or a.cleared_at is null) and in_sight(:seen, p.code)
                         order by a.alert_id desc limit :limit
                         """)
@@ -93,10 +96,7 @@ public class Alerts {
 
     /** Returns at most {@code limit} alerts that the user may see and that stood at a moment, the oldest first. */
     public List<Alert> standing(Sight sight, Instant at, int limit) {
-        return jdbc.sql("""
-                        select a.alert_id as id, a.kind, s.name as site, p.code as project, a.count, a.subject,
-                               a.raised_at, a.seen_at, a.cleared_at
-                        from alert a left join site s using (site_id) left join project p using (project_id)
+        return jdbc.sql(SELECT + """
                         where a.raised_at <= :at and (a.cleared_at is null or a.cleared_at > :at) and in_sight(:seen, p.code)
                         order by a.alert_id limit :limit
                         """)

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -42,6 +43,13 @@ public class Conditions {
             Headlines.Kind.NO_NIGHT,
             Headlines.Kind.OLD_NIGHT,
             Headlines.Kind.UNREAD);
+
+    private static final RowMapper<Condition> CONDITION = (row, n) -> new Condition(
+            Kind.valueOf(row.getString("kind")),
+            row.getString("site"),
+            row.getString("project"),
+            row.getLong("count"),
+            named(row.getString("first"), row.getString("last")));
 
     private final JdbcClient jdbc;
     private final Headlines headlines;
@@ -117,7 +125,7 @@ public class Conditions {
 
     private List<Condition> risks(Site site) {
         return jdbc.sql("""
-                        select k.risk::text as kind, p.code as project, count(distinct k.experiment_id) as count,
+                        select k.risk::text as kind, :name::text as site, p.code as project, count(distinct k.experiment_id) as count,
                                min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
                         from risks(:site, :now, :usual::interval) k
                         join experiment e using (experiment_id)
@@ -126,31 +134,22 @@ public class Conditions {
                         group by k.risk, p.code
                         """)
                 .param("site", site.id())
+                .param("name", site.name())
                 .param("now", Timestamp.from(clock.instant()))
                 .param("usual", settings.interval())
-                .query((row, n) -> new Condition(
-                        Kind.valueOf(row.getString("kind")),
-                        site.name(),
-                        row.getString("project"),
-                        row.getLong("count"),
-                        named(row.getString("first"), row.getString("last"))))
+                .query(CONDITION)
                 .list();
     }
 
     /** NB: lost data is lost at all sites. */
     private List<Condition> lost() {
         return jdbc.sql("""
-                        select p.code as project, count(*) as count,
+                        select 'LOST' as kind, null as site, p.code as project, count(*) as count,
                                min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
                         from loss join experiment e using (experiment_id) join project p using (project_id)
                         group by p.code
                         """)
-                .query((row, n) -> new Condition(
-                        Kind.LOST,
-                        null,
-                        row.getString("project"),
-                        row.getLong("count"),
-                        named(row.getString("first"), row.getString("last"))))
+                .query(CONDITION)
                 .list();
     }
 
@@ -168,18 +167,13 @@ public class Conditions {
                               where x.message <> '' or a.message <> '') open
                         group by kind, site, project
                         """)
-                .query((row, n) -> new Condition(
-                        Kind.valueOf(row.getString("kind")),
-                        row.getString("site"),
-                        row.getString("project"),
-                        row.getLong("count"),
-                        named(row.getString("first"), row.getString("last"))))
+                .query(CONDITION)
                 .list();
     }
 
     private List<Condition> lateSoon(Site site) {
         return jdbc.sql("""
-                        select p.code as project, count(*) as count,
+                        select 'LATE_SOON' as kind, :name::text as site, p.code as project, count(*) as count,
                                min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
                         from protection t join experiment e using (experiment_id) join project p using (project_id)
                         cross join lateral (select coalesce(make_interval(hours => p.late_hours), :usual::interval) as allowed) w
@@ -189,15 +183,11 @@ public class Conditions {
                         group by p.code
                         """)
                 .param("site", site.id())
+                .param("name", site.name())
                 .param("now", Timestamp.from(clock.instant()))
                 .param("usual", settings.interval())
                 .param("soon", SOON)
-                .query((row, n) -> new Condition(
-                        Kind.LATE_SOON,
-                        site.name(),
-                        row.getString("project"),
-                        row.getLong("count"),
-                        named(row.getString("first"), row.getString("last"))))
+                .query(CONDITION)
                 .list();
     }
 

@@ -171,13 +171,9 @@ record Bag(FilePath folder, int manifest, String day, boolean coded, Map<FilePat
         return fields;
     }
 
-    private FilePath listName() {
-        return tagFiles.containsKey(TagFiles.SUMS) ? TagFiles.SUMS : TagFiles.MANIFEST;
-    }
-
     /** Returns the bag's list of its files; the caller closes it. */
     BagList list(SiteReader reader) throws BrokenBag, IOException, InterruptedException {
-        FilePath name = listName();
+        FilePath name = tagFiles.containsKey(TagFiles.SUMS) ? TagFiles.SUMS : TagFiles.MANIFEST;
         NameForm form = name.equals(TagFiles.SUMS) ? NameForm.SHA256SUM : NameForm.BAG;
         Spool content = content(reader, folder.resolve(name), Long.MAX_VALUE);
         try {

@@ -312,7 +312,7 @@ class FoundBags {
                 @Override
                 public void entry(byte[] name, Facts facts) throws IOException, InterruptedException {
                     // A listed link leads to a listed file.
-                    boolean listed = facts.kind() != EntryKind.DIRECTORY && isListed(folder.resolve(name));
+                    boolean listed = facts.kind() != EntryKind.DIRECTORY && list.take(folder.resolve(name)) != null;
                     if (listed || facts.kind() != EntryKind.FILE) {
                         listing.entry(name, facts);
                     }
@@ -331,10 +331,6 @@ class FoundBags {
                     listing.end();
                 }
             };
-        }
-
-        private boolean isListed(FilePath path) {
-            return list.take(path) != null;
         }
 
         @Override

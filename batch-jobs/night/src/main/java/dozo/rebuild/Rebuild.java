@@ -26,6 +26,7 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.run.TransferSettings;
 import dozo.send.SiteReader;
+import dozo.transfer.OfferedLooks;
 import dozo.transfer.TransferUnits;
 import dozo.verify.FoundCopies;
 import dozo.verify.FoundCopies.Found;
@@ -60,6 +61,7 @@ public class Rebuild {
     private static final int LANES_USUAL = 4;
 
     private final Runs runs;
+    private final OfferedLooks looks;
     private final Sites sites;
     private final FoundBags foundBags;
     private final FoundCopies foundCopies;
@@ -115,6 +117,7 @@ public class Rebuild {
 
     Rebuild(
             Runs runs,
+            OfferedLooks looks,
             Sites sites,
             FoundBags foundBags,
             FoundCopies foundCopies,
@@ -127,6 +130,7 @@ public class Rebuild {
             JdbcClient jdbc,
             TransactionTemplate transaction) {
         this.runs = runs;
+        this.looks = looks;
         this.sites = sites;
         this.foundBags = foundBags;
         this.foundCopies = foundCopies;
@@ -169,9 +173,9 @@ public class Rebuild {
             RootMark.at(lanes.next()).ifPresent(mark -> sites.keepMark(site, mark));
             SiteReader reader = SiteReader.readOnly(lanes, new Patience(settings.patience()));
             long began = System.nanoTime();
-            if (!runs.isLooked(run.id())) {
+            if (!looks.isLooked(run.id())) {
                 load(run.id(), site.id(), reader);
-                runs.looked(run.id());
+                looks.looked(run.id());
                 lists = Duration.ofNanos(System.nanoTime() - began);
             }
             began = System.nanoTime();
@@ -281,8 +285,7 @@ public class Rebuild {
     }
 
     private void requireEmpty() {
-        if (isAny(
-                "select exists (select from project) or exists (select from run) or exists (select from experiment)")) {
+        if (isUsed()) {
             throw Refusal.conflict(
                     "database",
                     "the database is in use: a catalogue is rebuilt only into an empty one; set another DOZO_DB_URL or DOZO_WORK");

@@ -1,17 +1,11 @@
 package dozo.record;
 
-import static java.util.Objects.requireNonNull;
 
 import dozo.file.Digest;
-import dozo.file.FilePath;
-import dozo.file.Message;
 import dozo.record.CatalogueTables.Reference;
 import dozo.record.CatalogueTables.Table;
-import dozo.record.Header.Link;
 import dozo.registry.Refusal;
-import dozo.remote.RemoteException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.sql.Timestamp;
@@ -20,20 +14,13 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.function.Consumer;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -41,7 +28,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.transaction.TransactionStatus;
 
 /**
  * Fills an empty database from a site's records: first from the base records, then each experiment from its own.
@@ -62,16 +49,10 @@ public class Loading {
     /** What refers to manifests comes after them. */
     private static final String MANIFEST = "manifest";
 
-    /** Not a SHA-256: of a record that no other is known to continue. */
-    private static final String ANY = "";
-
-    private static final Logger LOG = LoggerFactory.getLogger(Loading.class);
-
     private final JdbcTemplate template;
     private final JdbcClient jdbc;
-    private final TransactionTemplate transaction;
-    private final TransactionTemplate savepoint;
-    private final InstantSource clock;
+    private final PlatformTransactionManager transactions;
+    private final ExperimentLoading ofExperiments;
 
     /** An experiment whose own records cannot be used: it has no manifest in the database. */
     public record Broken(int id, String experiment, String reason) {}
@@ -97,33 +78,11 @@ public class Loading {
         }
     }
 
-    /**
-     * Where to load from.
-     *
-     * @param identities private keys
-     * @param signers SHA-256 of the keys, in DER, that may have signed; empty: any
-     * @param seen those that have
-     * @param unusable why something of the base records is left out
-     */
-    private record Source(
-            RecordFiles files,
-            String schema,
-            List<String> identities,
-            Set<Digest> signers,
-            Set<Digest> seen,
-            Set<String> unusable) {}
-
-    private interface Use {
-        void use(RecordReader.Table table) throws IOException;
-    }
-
     public Loading(JdbcTemplate template, PlatformTransactionManager transactions, InstantSource clock) {
         this.template = template;
         this.jdbc = JdbcClient.create(template);
-        this.transaction = new TransactionTemplate(transactions);
-        this.savepoint = new TransactionTemplate(transactions);
-        this.savepoint.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
-        this.clock = clock;
+        this.transactions = transactions;
+        this.ofExperiments = new ExperimentLoading(template, transactions, clock);
     }
 
     /**
@@ -143,21 +102,22 @@ public class Loading {
         }
         List<Table> tables = CatalogueTables.ofBase(jdbc);
         requireEmpty(tables);
-        Source source =
-                new Source(files, Records.schema(jdbc), identities, signers, new HashSet<>(), new LinkedHashSet<>());
+        RecordChain chain = new RecordChain(files, Records.schema(jdbc), identities, signers, transactions);
         Set<String> late = afterManifests(tables);
         Base base = inTransaction(() -> base(
-                source,
+                chain,
                 tables.stream().filter(table -> !late.contains(table.name())).toList(),
                 false));
         List<Broken> broken = new ArrayList<>();
         Map<Integer, String> experiments = experiments();
         for (Map.Entry<Integer, String> experiment : experiments.entrySet()) {
-            experiment(source, base, experiment.getKey(), experiment.getValue()).ifPresent(broken::add);
+            ofExperiments
+                    .load(chain, base, experiment.getKey(), experiment.getValue())
+                    .ifPresent(broken::add);
         }
         inTransaction(() -> {
             base(
-                    source,
+                    chain,
                     tables.stream().filter(table -> late.contains(table.name())).toList(),
                     true);
             endWhatIsOpen(base.header.writtenAt());
@@ -169,8 +129,8 @@ public class Loading {
                 base.header.writtenAt(),
                 experiments.size() - broken.size(),
                 broken,
-                List.copyOf(source.unusable),
-                Set.copyOf(source.seen));
+                List.copyOf(chain.unusable()),
+                Set.copyOf(chain.signedBy()));
     }
 
     private void requireEmpty(List<Table> tables) {
@@ -201,7 +161,7 @@ public class Loading {
      * @param header of the last one
      * @param segments the last record of each experiment that it knows
      */
-    private record Base(Header header, Map<Integer, Long> segments) {}
+    record Base(Header header, Map<Integer, Long> segments) {}
 
     /**
      * Loads these tables from all base records. The last one is read first: its rows are the ones to keep, and tables
@@ -209,7 +169,7 @@ public class Loading {
      *
      * @param perhaps whether what they refer to may not be there; then those rows are left out
      */
-    private Base base(Source source, List<Table> tables, boolean perhaps) throws IOException, InterruptedException {
+    private Base base(RecordChain chain, List<Table> tables, boolean perhaps) throws IOException, InterruptedException {
         Map<String, Table> wanted = tables.stream().collect(Collectors.toMap(Table::name, table -> table));
         for (Table table : tables) {
             jdbc.sql("""
@@ -221,8 +181,7 @@ public class Loading {
                 .update();
         Set<String> complete = new HashSet<>();
         Set<String> here = new HashSet<>();
-        Header last = walkBase(
-                source,
+        Header last = chain.base(
                 table -> {
                     Table known = wanted.get(table.name());
                     boolean isSegments = table.name().equals(SEGMENTS);
@@ -230,7 +189,7 @@ public class Loading {
                         table.rows().transferTo(OutputStream.nullOutputStream());
                         return;
                     }
-                    copyIn(table, known == null ? SEGMENT_COLUMNS : known.columns());
+                    copyIn(template, table, known == null ? SEGMENT_COLUMNS : known.columns());
                     if (known == null || !known.grows()) {
                         here.add(table.name());
                     }
@@ -241,14 +200,14 @@ public class Loading {
                     }
                     here.clear();
                 });
-        if (!source.unusable.isEmpty()) {
-            closeGaps(wanted.keySet(), source.unusable);
+        if (!chain.unusable().isEmpty()) {
+            closeGaps(wanted.keySet(), chain.unusable());
         }
         for (Table table : tables) {
-            insert(table, perhaps, !source.unusable.isEmpty());
+            insert(table, perhaps, !chain.unusable().isEmpty());
         }
         if (wanted.containsKey("site")) {
-            requireSite(last.site(), source.unusable);
+            requireSite(last.site(), chain.unusable());
         }
         if (wanted.containsKey("ledger")) {
             checkLedger(last);
@@ -300,124 +259,8 @@ public class Loading {
         }
     }
 
-    /**
-     * Reads the base records: the last one, and then each that it continues. One that cannot be used is left out, and the one with the
-     * next lower number is read instead. Returns the header of the last one that can be used.
-     *
-     * @param read called after each record: whether it was usable
-     * @throws DamagedRecord if none can be used
-     */
-    private Header walkBase(Source source, Use use, Consumer<Boolean> read) throws IOException, InterruptedException {
-        Set<FilePath> there = Set.copyOf(source.files.in(Header.folder(null)));
-        TreeSet<Long> numbers = there.stream()
-                .flatMap(file -> Header.number(file).stream())
-                .collect(Collectors.toCollection(TreeSet::new));
-        if (numbers.isEmpty()) {
-            throw new Refusal("records", "there is no record in %s", Header.folder(null));
-        }
-        @Nullable Header last = null;
-        @Nullable DamagedRecord unusable = null;
-        @Nullable Link next = new Link(numbers.last(), ANY);
-        while (next != null) {
-            Link link = next;
-            try {
-                Header header = inTransaction(
-                        savepoint, () -> read(source, there, Header.file(null, link.number()), link, use));
-                last = last == null ? header : last;
-                next = header.continues();
-                read.accept(true);
-            } catch (DamagedRecord e) {
-                source.unusable.add(e.getMessage() + "; what no other record has is not in the catalogue");
-                unusable = unusable == null || !unusable.isOpened() ? e : unusable;
-                Long lower = numbers.lower(link.number());
-                next = lower == null ? null : new Link(lower, ANY);
-                read.accept(false);
-            }
-        }
-        if (last == null && !requireNonNull(unusable).isOpened()) {
-            throw new Refusal("identity", Message.verbatim(String.valueOf(unusable.getMessage())));
-        }
-        if (last == null) {
-            throw requireNonNull(unusable);
-        }
-        return last;
-    }
-
-    /**
-     * Reads the last record of an experiment, and then each that it continues.
-     *
-     * @param known a record that must be among them, unless the first of them is a later one and so complete; 0: none
-     */
-    private static void walk(Source source, String experiment, long known, Use use)
-            throws IOException, InterruptedException {
-        FilePath folder = Header.folder(experiment);
-        Set<FilePath> there = Set.copyOf(source.files.in(folder));
-        @Nullable
-        Link link = new Link(
-                Header.highest(there)
-                        .orElseThrow(() -> new DamagedRecord("there is no record in %s".formatted(folder))),
-                ANY);
-        boolean isKnown = false;
-        long first = 0;
-        while (link != null) {
-            first = link.number();
-            isKnown |= first == known;
-            link = read(source, there, Header.file(experiment, first), link, use)
-                    .continues();
-        }
-        if (!isKnown && first < known) {
-            throw new DamagedRecord(
-                    "the record %s is missing, or is not continued".formatted(Header.file(experiment, known)));
-        }
-    }
-
-    /** Reads one record, and checks all of it. */
-    private static Header read(Source source, Set<FilePath> there, FilePath file, Link link, Use use)
-            throws IOException, InterruptedException {
-        if (!there.contains(file)) {
-            throw new DamagedRecord("the record %s is missing".formatted(file));
-        }
-        try (RecordReader record = opened(source, file)) {
-            for (RecordReader.Table table = record.table(); table != null; table = record.table()) {
-                use.use(table);
-            }
-            Digest digest = record.end();
-            if (!link.sha256().equals(ANY) && !link.sha256().equals(digest.toString())) {
-                throw new DamagedRecord("the record %s is not the one that the next record continues".formatted(file));
-            }
-            source.seen.add(Digest.ofContent(record.header().signer()));
-            return record.header();
-        }
-    }
-
-    private static RecordReader opened(Source source, FilePath file) throws IOException, InterruptedException {
-        InputStream in = source.files.open(file);
-        try {
-            RecordReader record = new RecordReader(file, in, source.identities);
-            check(source, record.header(), file);
-            return record;
-        } catch (IOException | RuntimeException e) {
-            in.close();
-            throw e;
-        }
-    }
-
-    private static void check(Source source, Header header, FilePath file) {
-        if (header.schema().compareTo(source.schema) > 0) {
-            throw new Refusal(
-                    "records",
-                    "the record %s was written by a newer Dozo (schema %s, here %s); install that version",
-                    file,
-                    header.schema(),
-                    source.schema);
-        }
-        Digest signer = Digest.ofContent(header.signer());
-        if (!source.signers.isEmpty() && !source.signers.contains(signer)) {
-            throw new Refusal("records", "the record %s is signed with another key: %s", file, signer);
-        }
-    }
-
-    private void copyIn(RecordReader.Table table, List<String> allowed) {
+    /** Loads the rows of a table of a record into a temporary table, if it has no other columns than these. */
+    static void copyIn(JdbcTemplate template, RecordReader.Table table, List<String> allowed) {
         if (!allowed.containsAll(table.columns())) {
             throw new Refusal("records", "the table %s of a record has columns that it must not have", table.name());
         }
@@ -499,119 +342,6 @@ public class Loading {
         return experiments;
     }
 
-    private Optional<Broken> experiment(Source source, Base base, int id, String name)
-            throws IOException, InterruptedException {
-        try {
-            return inTransaction(() -> {
-                Long known = base.segments.get(id);
-                // One without a manifest has no records.
-                if (known != null || !source.files.in(Header.folder(name)).isEmpty()) {
-                    segments(source, id, name, base.header.site(), known == null ? 0 : known);
-                }
-                return Optional.empty();
-            });
-        } catch (Refusal | DamagedRecord | DataAccessException | RemoteException e) {
-            if (e instanceof RemoteException site && !isOfOneFile(site)) {
-                throw site;
-            }
-            LOG.warn("the records of {} cannot be used: {}", name, e.getMessage());
-            inTransaction(() -> {
-                // Nothing is known of what is safe, so it is not said to be.
-                jdbc.sql("""
-                                update coverage set until = greatest(since, :now)
-                                where experiment_id = :experiment and until = 'infinity'
-                                """)
-                        .param("experiment", id)
-                        .param("now", Timestamp.from(clock.instant()))
-                        .update();
-                return Optional.empty();
-            });
-            return Optional.of(new Broken(id, name, String.valueOf(e.getMessage())));
-        }
-    }
-
-    /** Returns whether the site answers, but does not give this record. */
-    private static boolean isOfOneFile(RemoteException e) {
-        return switch (e.reason()) {
-            case NO_SUCH_FILE, EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED -> true;
-            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> false;
-        };
-    }
-
-    private void segments(Source source, int id, String name, int siteId, long known)
-            throws IOException, InterruptedException {
-        Map<String, Table> tables = CatalogueTables.all(jdbc).stream()
-                .filter(table -> CatalogueTables.OF_EXPERIMENTS.contains(table.name()))
-                .collect(Collectors.toMap(Table::name, table -> table));
-        for (String table : tables.keySet()) {
-            jdbc.sql("create temp table loading_%1$s (like %1$s including defaults) on commit drop".formatted(table))
-                    .update();
-            jdbc.sql("alter table loading_%s alter experiment_id set default %d".formatted(table, id))
-                    .update();
-        }
-        jdbc.sql("alter table loading_found_copy alter site_id set default %d, drop column found_id".formatted(siteId))
-                .update();
-        jdbc.sql(
-                        "create temp table loading_ended (entry_no integer primary key, until_manifest integer) on commit drop")
-                .update();
-        walk(source, name, known, table -> {
-            Table there = tables.get(table.name());
-            if (there == null && !table.name().equals(ENDED)) {
-                throw new Refusal("records", "the table %s is not one of an experiment", table.name());
-            }
-            copyIn(table, there == null ? ENDED_COLUMNS : there.columns());
-        });
-        keep(id, tables);
-    }
-
-    private void keep(int id, Map<String, Table> tables) {
-        insertAll(requireNonNull(tables.get("ended_entry")), _ -> true);
-        jdbc.sql("""
-                        insert into ended_entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
-                                                 name, until_manifest)
-                        select e.experiment_id, e.entry_no, e.directory_no, e.since_manifest, e.size_bytes, e.modified_ns, e.mode, e.kind,
-                               e.name, x.until_manifest
-                        from loading_entry e join loading_ended x using (entry_no)
-                        """).update();
-        jdbc.sql("delete from loading_entry e using loading_ended x where x.entry_no = e.entry_no")
-                .update();
-        for (String table : CatalogueTables.OF_EXPERIMENTS) {
-            if (!table.equals("ended_entry") && !table.equals("directory")) {
-                insertAll(requireNonNull(tables.get(table)), column -> !column.equals("found_id"));
-            }
-        }
-        // Without a fingerprint: the next look at the source compares each folder entry by entry.
-        jdbc.sql("""
-                        insert into directory (experiment_id, directory_no, path, entries, first_entry_no, last_entry_no)
-                        select d.experiment_id, d.directory_no, d.path,
-                               case when d.path = ''::bytea or f.entries is not null or d.path in (
-                                        select entry_path(p.path, e.name)
-                                        from entry e join loading_directory p using (directory_no)
-                                        where e.experiment_id = :experiment and e.kind = 'd')
-                                    then coalesce(f.entries, 0) end,
-                               coalesce(f.first_no, 0), coalesce(f.last_no, 0)
-                        from loading_directory d
-                        left join (select directory_no, count(*)::integer as entries,
-                                          min(entry_no) filter (where since_manifest = 1) as first_no,
-                                          max(entry_no) filter (where since_manifest = 1) as last_no
-                                   from entry where experiment_id = :experiment group by directory_no) f using (directory_no)
-                        """).param("experiment", id).update();
-        jdbc.sql("""
-                        insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe,
-                                                entries_safe, unprotected_since, tags_unknown, counted_at)
-                        select m.experiment_id, s.site_id, m.manifest_no, m.files, m.bytes, m.files + m.folders + m.links, 0, 0, 0,
-                               (select sealed_at from loading_manifest where manifest_no = 1), true, :now
-                        from loading_manifest m cross join site s
-                        where m.manifest_no = (select max(manifest_no) from loading_manifest)
-                        """).param("now", Timestamp.from(clock.instant())).update();
-    }
-
-    private void insertAll(Table table, Predicate<String> which) {
-        String columns = table.columns().stream().filter(which).collect(Collectors.joining(", "));
-        jdbc.sql("insert into %1$s (%2$s) select %2$s from loading_%1$s".formatted(table.name(), columns))
-                .update();
-    }
-
     /** No process goes on with what was under way: its state is elsewhere, or gone. */
     private void endWhatIsOpen(Instant lost) {
         Timestamp at = Timestamp.from(lost);
@@ -630,41 +360,26 @@ public class Loading {
                 .update();
     }
 
-    private interface Work<T> {
+    /** Work in a transaction. */
+    interface Work<T> {
         T run() throws IOException, InterruptedException;
     }
 
     private <T> T inTransaction(Work<T> work) throws IOException, InterruptedException {
-        return inTransaction(transaction, work);
+        return inTransaction(transactions, TransactionDefinition.withDefaults(), work);
     }
 
-    private static <T> T inTransaction(TransactionTemplate in, Work<T> work) throws IOException, InterruptedException {
+    static <T> T inTransaction(PlatformTransactionManager transactions, TransactionDefinition how, Work<T> work)
+            throws IOException, InterruptedException {
+        TransactionStatus transaction = transactions.getTransaction(how);
+        T done;
         try {
-            return requireNonNull(in.execute(_ -> {
-                try {
-                    return work.run();
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                } catch (InterruptedException e) {
-                    throw new Interrupted(e);
-                }
-            }));
-        } catch (UncheckedIOException e) {
-            throw requireNonNull(e.getCause());
-        } catch (Interrupted e) {
-            throw e.cause;
+            done = work.run();
+        } catch (IOException | InterruptedException | RuntimeException | Error e) {
+            transactions.rollback(transaction);
+            throw e;
         }
-    }
-
-    private static final class Interrupted extends RuntimeException {
-
-        private static final long serialVersionUID = 1L;
-
-        private final transient InterruptedException cause;
-
-        Interrupted(InterruptedException cause) {
-            super(cause);
-            this.cause = cause;
-        }
+        transactions.commit(transaction);
+        return done;
     }
 }

@@ -29,7 +29,6 @@ final class RecordWriter {
 
     private static final int BUFFER_BYTES = 64 << 10;
 
-    private final Spool spool;
     private final Signer signer;
     private final DigestOutputStream encrypted;
     private final GZIPOutputStream compressed;
@@ -37,7 +36,6 @@ final class RecordWriter {
     private final OutputStream out;
 
     RecordWriter(Spool spool, List<String> recipients, Signer signer, Header header) throws IOException {
-        this.spool = spool;
         this.signer = signer;
         this.encrypted = new DigestOutputStream(new NotClosed(spool), Digest.algorithm());
         this.compressed = new Fast(Age.encrypting(encrypted, recipients));
@@ -66,10 +64,6 @@ final class RecordWriter {
         compressed.write((SHA256 + sha256 + "\n" + SIGNATURE + signature + "\n").getBytes(StandardCharsets.US_ASCII));
         compressed.close();
         return Digest.of(encrypted.getMessageDigest().digest());
-    }
-
-    long bytes() {
-        return spool.length();
     }
 
     private void write(String line) throws IOException {

@@ -8,6 +8,7 @@ import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Spool;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.record.CatalogueTables.Table;
 import dozo.record.Header.Link;
 import dozo.registry.Refusal;
@@ -129,7 +130,7 @@ public class Records {
                 .param("site", siteId)
                 .param("after", after)
                 .param("limit", limit)
-                .query((row, n) -> new Due(row.getInt("id"), row.getString("name")))
+                .query(Rows.of(Due.class))
                 .list();
     }
 

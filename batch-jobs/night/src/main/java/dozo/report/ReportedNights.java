@@ -1,5 +1,6 @@
 package dozo.report;
 
+import dozo.ledger.Rows;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.NightTimes;
@@ -14,7 +15,6 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -64,12 +64,8 @@ class ReportedNights {
         jdbc.sql("insert into morning_report_site (night, site_id, due_at) values (:night, :site, :due)")
                 .param("night", span.day())
                 .param("site", site.id())
-                .param("due", timestamp(site.dueAt()), Types.TIMESTAMP)
+                .param("due", site.dueAt() == null ? null : Timestamp.from(site.dueAt()), Types.TIMESTAMP)
                 .update();
-    }
-
-    private static @Nullable Timestamp timestamp(@Nullable Instant moment) {
-        return moment == null ? null : Timestamp.from(moment);
     }
 
     /** Returns the sites in use, with when a night is or was due by today's schedules. */
@@ -103,25 +99,19 @@ class ReportedNights {
 
     private List<PlannedSite> recorded(Span span) {
         return jdbc.sql("""
-                        select s.site_id, s.name, n.due_at
+                        select s.site_id as id, s.name, true as recorded, n.due_at
                         from morning_report_site n join site s using (site_id)
                         where n.night = :night
                         """)
                 .param("night", span.day())
-                .query((row, n) -> new PlannedSite(
-                        row.getInt("site_id"),
-                        row.getString("name"),
-                        true,
-                        Optional.ofNullable(row.getTimestamp("due_at"))
-                                .map(Timestamp::toInstant)
-                                .orElse(null)))
+                .query(Rows.of(PlannedSite.class))
                 .list();
     }
 
     /** Returns the sites that had a backup in a night, and unless others are recorded those that are in use and had one before. */
     private List<PlannedSite> unrecorded(Span span, boolean othersAre) {
         return jdbc.sql("""
-                        select s.site_id, s.name
+                        select s.site_id as id, s.name, false as recorded, null::timestamptz as due_at
                         from site s
                         where exists (select from run r
                                       where r.site_id = s.site_id and r.kind in ('nightlyBackup', 'retry')
@@ -131,7 +121,7 @@ class ReportedNights {
                 .param("from", Timestamp.from(span.from()))
                 .param("until", Timestamp.from(span.until()))
                 .param("others", othersAre)
-                .query((row, n) -> new PlannedSite(row.getInt("site_id"), row.getString("name"), false, null))
+                .query(Rows.of(PlannedSite.class))
                 .list();
     }
 

@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +35,9 @@ class AtSite {
     private final TransferSettings settings;
     private final InstantSource clock;
 
-    /** Work at a site. */
+    /** Since when the site of a run is away. */
+    private final Map<Long, Instant> away = new ConcurrentHashMap<>();
+
     interface Deed<T extends @Nullable Object> {
         T with(Sender sender) throws RemoteException, SourceAway, InterruptedException;
     }
@@ -122,7 +126,7 @@ class AtSite {
 
     private boolean mayWait(NightFlow flow, String site, Exception why) {
         Instant now = clock.instant();
-        Instant since = flow.awaySince(now);
+        Instant since = away.putIfAbsent(flow.run(), now);
         if (since == null) {
             String words = "waiting for site %s since %s: %s"
                     .formatted(site, now.truncatedTo(ChronoUnit.SECONDS), why.getMessage());
@@ -134,9 +138,16 @@ class AtSite {
     }
 
     private void isBack(NightFlow flow) {
-        if (flow.isBack()) {
+        if (away.remove(flow.run()) != null) {
             LOG.info("run {}: the site is back", flow.run());
             say(flow, "");
+        }
+    }
+
+    /** Removes the message of a run that ends while it still waits for its site. */
+    void leave(NightFlow flow) {
+        if (away.remove(flow.run()) != null && !flow.joined()) {
+            runs.say(flow.run(), "");
         }
     }
 

@@ -48,13 +48,7 @@ public class CostModels {
 
     /** Returns how fast the next night sends to the site, as the latest ones suggest. */
     Speed speed(int siteId) {
-        List<Kept> latest = jdbc.sql("""
-                        select * from cost_model where site_id = :site order by cost_model_id desc limit :limit
-                        """)
-                .param("site", siteId)
-                .param("limit", MEASUREMENTS_MAX)
-                .query((row, n) -> new Kept(measurement(row), model(row)))
-                .list();
+        List<Kept> latest = latest(siteId, MEASUREMENTS_MAX);
         if (latest.isEmpty()) {
             return Speed.UNMEASURED;
         }
@@ -71,9 +65,7 @@ public class CostModels {
 
     /** Returns the site's model, if anything was measured. */
     public Optional<KeptModel> kept(int siteId) {
-        return jdbc.sql("""
-                        select * from cost_model where site_id = :site order by cost_model_id desc limit 1
-                        """)
+        return jdbc.sql("select * from cost_model where site_id = :site order by cost_model_id desc limit 1")
                 .param("site", siteId)
                 .query((row, n) -> new KeptModel(
                         model(row),
@@ -86,7 +78,9 @@ public class CostModels {
     /** Adds a measurement, and stores the model that follows from it and the previous ones. */
     @Transactional
     public CostModel learn(long runId, int siteId, Measurement measured) {
-        List<Measurement> all = new ArrayList<>(latest(siteId));
+        List<Measurement> all = new ArrayList<>(latest(siteId, MEASUREMENTS_MAX - 1).stream()
+                .map(Kept::measured)
+                .toList());
         all.add(measured);
         CostModel model = CostFit.of(CostModel.DEFAULT, all);
         jdbc.sql("""
@@ -108,19 +102,17 @@ public class CostModels {
         return model;
     }
 
-    private List<Measurement> latest(int siteId) {
-        return jdbc.sql("""
-                        select * from cost_model where site_id = :site order by cost_model_id desc limit :limit
-                        """)
+    private List<Kept> latest(int siteId, int limit) {
+        return jdbc.sql("select * from cost_model where site_id = :site order by cost_model_id desc limit :limit")
                 .param("site", siteId)
-                .param("limit", MEASUREMENTS_MAX - 1)
-                .query((row, n) -> measurement(row))
+                .param("limit", limit)
+                .query((row, n) -> new Kept(
+                        new Measurement(
+                                new Work(row.getLong("bytes"), row.getLong("entries")),
+                                row.getInt("lanes"),
+                                row.getDouble("seconds")),
+                        model(row)))
                 .list();
-    }
-
-    private static Measurement measurement(ResultSet row) throws SQLException {
-        return new Measurement(
-                new Work(row.getLong("bytes"), row.getLong("entries")), row.getInt("lanes"), row.getDouble("seconds"));
     }
 
     private static CostModel model(ResultSet row) throws SQLException {

@@ -7,6 +7,7 @@ import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.record.Forgetting;
 import dozo.record.Records;
 import dozo.registry.Erasures;
@@ -124,8 +125,7 @@ class Erasing {
                         order by x.erasure_id
                         """)
                 .param("now", now())
-                .query((row, n) -> new Due(
-                        row.getLong("id"), row.getInt("experiment"), row.getInt("project"), row.getString("subject")))
+                .query(Rows.of(Due.class))
                 .list();
     }
 
@@ -252,7 +252,7 @@ class Erasing {
                         """)
                 .param("site", siteId)
                 .param("removed", removed)
-                .query((row, n) -> new Open(row.getLong("id"), row.getString("subject"), row.getBoolean("used")))
+                .query(Rows.of(Open.class))
                 .list();
     }
 

@@ -46,6 +46,7 @@ class Executions {
     private final JobOperator operator;
     private final JobRepository repository;
     private final Runs runs;
+    private final Scrubs scrubs;
     private final Ledger ledger;
     private final JobThreads threads;
     private final CollectStep collectStep;
@@ -57,6 +58,7 @@ class Executions {
             JobOperator operator,
             JobRepository repository,
             Runs runs,
+            Scrubs scrubs,
             Ledger ledger,
             JobThreads threads,
             CollectStep collectStep,
@@ -66,18 +68,17 @@ class Executions {
         this.operator = operator;
         this.repository = repository;
         this.runs = runs;
+        this.scrubs = scrubs;
         this.ledger = ledger;
         this.threads = threads;
         this.collectStep = collectStep;
         this.flows = flows;
     }
 
-    /** Returns whether no job is running in this process. */
     boolean idle() {
         return threads.idle();
     }
 
-    /** Starts a run's job. */
     void launch(Run run) {
         try {
             operator.start(job(run.kind()), parameters(run));
@@ -159,7 +160,7 @@ class Executions {
 
     private boolean awaitLeft(long run) {
         long end = System.nanoTime() + LEFT_LIMIT.toNanos();
-        while (!runs.isLeft(run)) {
+        while (!scrubs.isLeft(run)) {
             if (System.nanoTime() >= end) {
                 return false;
             }
@@ -206,7 +207,7 @@ class Executions {
         return repository.getLastJobExecution(job(run.kind()).getName(), parameters(run));
     }
 
-    private static JobParameters parameters(Run run) {
+    static JobParameters parameters(Run run) {
         return new JobParametersBuilder()
                 .addLong(NightlyBackupJob.RUN, run.id())
                 .addLong(NightlyBackupJob.SITE, (long) run.siteId(), false)

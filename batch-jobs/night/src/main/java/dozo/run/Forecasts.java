@@ -16,9 +16,9 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.BatchPreparedStatementSetter;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -195,21 +195,11 @@ public class Forecasts {
             return;
         }
         List<Expected> all = first(forecast);
-        var _ = template.batchUpdate("""
+        template.batchUpdate("""
                 insert into run_forecast_experiment (run_id, experiment_id, position, bytes, estimated, probability, safe_at,
                                                      deleted_at, deleted_probability)
                 values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, new BatchPreparedStatementSetter() {
-            @Override
-            public void setValues(PreparedStatement row, int i) throws SQLException {
-                set(row, runId, i, all.get(i));
-            }
-
-            @Override
-            public int getBatchSize() {
-                return all.size();
-            }
-        });
+                """, IntStream.range(0, all.size()).boxed().toList(), LINES_MAX, (row, i) -> set(row, runId, i, all.get(i)));
     }
 
     private static List<Expected> first(NightForecast forecast) {

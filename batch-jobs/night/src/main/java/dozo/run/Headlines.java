@@ -46,7 +46,7 @@ public class Headlines {
     private final Findings findings;
     private final Promises promises;
     private final DrillPromises drills;
-    private final Runs runs;
+    private final RunTimes runTimes;
     private final Forecasts forecasts;
     private final NightTimes nights;
     private final RiskSettings settings;
@@ -246,7 +246,7 @@ public class Headlines {
             Findings findings,
             Promises promises,
             DrillPromises drills,
-            Runs runs,
+            RunTimes runTimes,
             Forecasts forecasts,
             NightTimes nights,
             RiskSettings settings,
@@ -258,7 +258,7 @@ public class Headlines {
         this.findings = findings;
         this.promises = promises;
         this.drills = drills;
-        this.runs = runs;
+        this.runTimes = runTimes;
         this.forecasts = forecasts;
         this.nights = nights;
         this.settings = settings;
@@ -315,8 +315,8 @@ public class Headlines {
         Stream.Builder<Kind> kinds = Stream.builder();
         Instant now = clock.instant();
         Instant since = now.minus(settings.after());
-        Optional<Instant> last = runs.lastNight(now);
-        if (runs.startAhead(now).isPresent()) {
+        Optional<Instant> last = runTimes.lastNight(now);
+        if (runTimes.ahead(now).isPresent()) {
             kinds.add(Kind.CLOCK_SET_BACK);
         }
         if (all.experiments() > 0

@@ -37,7 +37,6 @@ class JobThreads extends SimpleAsyncTaskExecutor {
         });
     }
 
-    /** Returns whether no job is running in this process. */
     boolean idle() {
         return going.get() == 0;
     }

@@ -115,7 +115,6 @@ public class Limits {
         recent.remove(runId);
     }
 
-    /** Adds time. */
     void add(long runId, Map<Limit, Spent> spent) {
         template.batchUpdate(
                 """

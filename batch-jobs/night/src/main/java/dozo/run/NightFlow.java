@@ -1,12 +1,8 @@
 package dozo.run;
 
-import dozo.plan.Planner;
-import dozo.send.Stay;
 import dozo.transfer.RunWorkers.Others;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
@@ -27,7 +23,6 @@ final class NightFlow {
     private final int site;
     private final long worker;
     private final boolean joined;
-    private final Planner planner;
     private final Runnable tell;
     private final LongAdder proven = new LongAdder();
     private final Set<Integer> leftToService = ConcurrentHashMap.newKeySet();
@@ -40,21 +35,17 @@ final class NightFlow {
     private long stoppedNanos;
     private int completed;
     private int ended;
-    private @Nullable Instant away;
-    private final Set<Limit> phases = EnumSet.noneOf(Limit.class);
 
     /**
      * @param worker this process's number as a worker of the run
      * @param joined whether this process is a worker of its own, and not the service
-     * @param planner only one thread may use it at a time
      * @param tell tells the other processes of the run about an event
      */
-    NightFlow(long run, int site, long worker, boolean joined, Planner planner, Runnable tell) {
+    NightFlow(long run, int site, long worker, boolean joined, Runnable tell) {
         this.run = run;
         this.site = site;
         this.worker = worker;
         this.joined = joined;
-        this.planner = planner;
         this.tell = tell;
     }
 
@@ -74,7 +65,6 @@ final class NightFlow {
         stop();
     }
 
-    /** Returns whether others have taken over from this worker. */
     boolean isFenced() {
         return fenced;
     }
@@ -115,7 +105,6 @@ final class NightFlow {
         proven.add(entries);
     }
 
-    /** Returns the number of entries for which this process has recorded receipts. */
     long proven() {
         return proven.sum();
     }
@@ -125,7 +114,6 @@ final class NightFlow {
         leftToService.add(experiment);
     }
 
-    /** Returns the experiments of which nothing can be read here. */
     Set<Integer> leftToService() {
         return leftToService;
     }
@@ -140,10 +128,6 @@ final class NightFlow {
 
     long worker() {
         return worker;
-    }
-
-    Planner planner() {
-        return planner;
     }
 
     /**
@@ -182,39 +166,6 @@ final class NightFlow {
         hear();
     }
 
-    /**
-     * Records a phase during which perhaps no units are under way: {@link Limit#LOOKING} or {@link Limit#SETTLING}. It lasts until
-     * the result is closed.
-     */
-    synchronized Stay in(Limit phase) {
-        phases.add(phase);
-        return () -> leave(phase);
-    }
-
-    private synchronized void leave(Limit phase) {
-        phases.remove(phase);
-    }
-
-    /** Returns what the run waits for if no units are under way; null: for nothing of its own. */
-    synchronized @Nullable Limit waitsFor() {
-        return phases.stream().findFirst().orElse(null);
-    }
-
-    /** Records that the site is away. Returns since when that was known; null: only now. */
-    synchronized @Nullable Instant awaySince(Instant now) {
-        Instant since = away;
-        away = since == null ? now : since;
-        return since;
-    }
-
-    /** Records that the site responds. Returns whether it was known to be away. */
-    synchronized boolean isBack() {
-        boolean was = away != null;
-        away = null;
-        return was;
-    }
-
-    /** Records that the step of a flow has completed. */
     synchronized void complete() {
         completed++;
     }

@@ -1,10 +1,6 @@
 package dozo.run;
 
-import static java.util.Objects.requireNonNull;
-
 import dozo.db.ActiveService;
-import dozo.plan.Planner;
-import dozo.run.Senders.Share;
 import dozo.transfer.OfferedLooks;
 import dozo.transfer.RunWorkers;
 import dozo.transfer.RunWorkers.Others;
@@ -31,7 +27,7 @@ import org.springframework.stereotype.Component;
  * service, or a worker of its own that has joined (ADR 0080).
  */
 @Component
-class NightFlows implements StepExecutionListener, Share {
+class NightFlows implements StepExecutionListener {
 
     /** A lease outlasts several failed renewals; the same time tells the others how far this worker is. */
     private static final Duration TICK = Duration.ofSeconds(1);
@@ -47,12 +43,11 @@ class NightFlows implements StepExecutionListener, Share {
     private final RunWorkers workers;
     private final OfferedLooks offers;
     private final Senders senders;
-    private final CostModels costModels;
+    private final AtSite atSite;
     private final SiteHours hours;
     private final Limits limits;
     private final ActiveService active;
     private final Notices notices;
-    private final TransferSettings settings;
     private final String host = ActiveService.machine();
     private final Map<Long, Open> open = new ConcurrentHashMap<>();
     private final Map<Long, NightFlow> early = new ConcurrentHashMap<>();
@@ -64,29 +59,22 @@ class NightFlows implements StepExecutionListener, Share {
             RunWorkers workers,
             OfferedLooks offers,
             Senders senders,
-            CostModels costModels,
+            AtSite atSite,
             SiteHours hours,
             Limits limits,
             ActiveService active,
-            Notices notices,
-            TransferSettings settings) {
+            Notices notices) {
         this.runs = runs;
         this.workers = workers;
         this.offers = offers;
         this.senders = senders;
-        this.costModels = costModels;
+        this.atSite = atSite;
         this.hours = hours;
         this.limits = limits;
         this.active = active;
         this.notices = notices;
-        this.settings = settings;
         senders.with(this);
-        notices.onEach(run -> {
-            Open told = open.get(run);
-            if (told != null) {
-                told.flow().hear();
-            }
-        });
+        notices.onEach(run -> opened(run).ifPresent(NightFlow::hear));
     }
 
     /**
@@ -102,26 +90,17 @@ class NightFlows implements StepExecutionListener, Share {
      * everything is collected.
      */
     NightFlow early(long run, int site) {
-        return early.computeIfAbsent(run, _ -> new NightFlow(run, site, NO_WORKER, false, planner(site), () -> {}));
+        return early.computeIfAbsent(run, _ -> new NightFlow(run, site, NO_WORKER, false, () -> {}));
     }
 
-    /** Returns what a run waits for if no units are under way; null: for nothing of its own. */
-    @Nullable
-    Limit waitsFor(long run) {
-        Open working = open.get(run);
-        return working == null ? null : working.flow().waitsFor();
+    private Optional<NightFlow> opened(long run) {
+        return Optional.ofNullable(open.get(run)).map(Open::flow);
     }
 
     /** Asks the flows of a run in this process to begin nothing more. */
     void stop(long run) {
-        NightFlow first = early.get(run);
-        if (first != null) {
-            first.stop();
-        }
-        Open stopped = open.get(run);
-        if (stopped != null) {
-            stopped.flow().stop();
-        }
+        Optional.ofNullable(early.get(run)).ifPresent(NightFlow::stop);
+        opened(run).ifPresent(NightFlow::stop);
     }
 
     @PreDestroy
@@ -138,9 +117,8 @@ class NightFlows implements StepExecutionListener, Share {
     /** Records that the step of a flow has completed, if it has. */
     @Override
     public @Nullable ExitStatus afterStep(StepExecution step) {
-        Open working = open.get(NightlyBackupJob.run(step));
-        if (working != null && step.getStatus() == BatchStatus.COMPLETED) {
-            working.flow().complete();
+        if (step.getStatus() == BatchStatus.COMPLETED) {
+            opened(NightlyBackupJob.run(step)).ifPresent(NightFlow::complete);
         }
         return null;
     }
@@ -162,29 +140,21 @@ class NightFlows implements StepExecutionListener, Share {
     void close(long run) {
         NightFlow first = early.remove(run);
         if (first != null) {
-            endWaiting(first);
+            atSite.leave(first);
         }
         Open ended = open.remove(run);
         if (ended != null) {
             ended.ticks().shutdownNow();
             leave(ended.flow());
             hours.share(ended.flow().site(), 1);
-            endWaiting(ended.flow());
+            atSite.leave(ended.flow());
         }
         senders.forget(run);
     }
 
     /** Returns whether others have taken over what this process had claimed of a run. */
     boolean isFenced(long run) {
-        Open working = open.get(run);
-        return working != null && working.flow().isFenced();
-    }
-
-    /** Removes the message of a run that was still waiting for its site. */
-    private void endWaiting(NightFlow flow) {
-        if (!flow.joined() && flow.isBack()) {
-            runs.say(flow.run(), "");
-        }
+        return opened(run).filter(NightFlow::isFenced).isPresent();
     }
 
     private void leave(NightFlow flow) {
@@ -219,8 +189,8 @@ class NightFlows implements StepExecutionListener, Share {
         return host;
     }
 
-    @Override
-    public boolean isSure(long run) {
+    /** Returns whether nobody else can have taken over what this process does for a run. Returns at once. */
+    boolean isSure(long run) {
         Open working = open.get(run);
         if (working == null) {
             return active.isSure();
@@ -233,20 +203,14 @@ class NightFlows implements StepExecutionListener, Share {
         return active.isSure() && (flow.isSure() || !active.mayBeReplaced());
     }
 
-    @Override
-    public long movedByOthers(long run) {
-        return others(run).bytesMoved();
-    }
-
     /** Returns what is known of the other workers of a run. */
     Others others(long run) {
-        Open working = open.get(run);
-        return working == null ? Others.NONE : working.flow().others();
+        return opened(run).map(NightFlow::others).orElse(Others.NONE);
     }
 
     /** Returns the number of this process as a worker of a run. */
     long worker(long run) {
-        return requireNonNull(open.get(run)).flow().worker();
+        return opened(run).orElseThrow().worker();
     }
 
     private Open begin(long run, int site) {
@@ -260,7 +224,7 @@ class NightFlows implements StepExecutionListener, Share {
         }
         workers.freeOfEnded(run);
         long worker = workers.enlist(run, host, joined);
-        NightFlow flow = new NightFlow(run, site, worker, joined, planner(site), () -> notices.tell(run));
+        NightFlow flow = new NightFlow(run, site, worker, joined, () -> notices.tell(run));
         ScheduledExecutorService ticks = Executors.newScheduledThreadPool(
                 2, Thread.ofPlatform().name("lease-" + run + "-", 0).daemon().factory());
         if (worker == NO_WORKER) {
@@ -276,10 +240,6 @@ class NightFlows implements StepExecutionListener, Share {
             var _ = ticks.scheduleWithFixedDelay(() -> cutOff(flow), 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
         }
         return new Open(flow, ticks);
-    }
-
-    private Planner planner(int site) {
-        return new Planner(settings.partitions(), settings.limits(), costModels.of(site));
     }
 
     /** Closes the lanes when others may have taken over: what the kernel still holds must not be sent later. */

@@ -13,7 +13,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
@@ -59,11 +59,9 @@ class NightSteps {
      */
     @Transactional
     void compare(long runId, int siteId) {
-        eachUnsafe(runId, siteId, experiment -> {
-            if (!findings.any(runId, experiment.experimentId())) {
-                findings.add(runId, List.of(unsettled(experiment)));
-            }
-        });
+        unsafe(runId, siteId)
+                .filter(experiment -> !findings.any(runId, experiment.experimentId()))
+                .forEach(experiment -> findings.add(runId, List.of(unsettled(experiment))));
     }
 
     /**
@@ -88,25 +86,17 @@ class NightSteps {
         return experiments.find(name).map(experiment -> units.underWay(experiment.id(), siteId));
     }
 
-    /** Passes on the run's experiments that have a manifest and are not safe. */
-    private void eachUnsafe(long runId, int siteId, Consumer<ExperimentCoverage> work) {
-        Optional<List<Integer>> only = retries.only(runId);
-        if (only.isPresent()) {
-            only.get().stream()
-                    .flatMap(id -> coverage.experiment(siteId, id).stream())
-                    .filter(NightSteps::unsafe)
-                    .forEach(work);
-        } else {
-            eachUnsafeOfAll(siteId, work);
-        }
-    }
-
-    private void eachUnsafeOfAll(int siteId, Consumer<ExperimentCoverage> work) {
-        List<ExperimentCoverage> page = coverage.unsafe(siteId, 0, COVERAGE_PAGE);
-        while (!page.isEmpty()) {
-            page.forEach(work);
-            page = coverage.unsafe(siteId, page.getLast().experimentId(), COVERAGE_PAGE);
-        }
+    /** Returns the run's experiments that have a manifest and are not safe. */
+    private Stream<ExperimentCoverage> unsafe(long runId, int siteId) {
+        return retries.only(runId)
+                .map(only -> only.stream()
+                        .flatMap(id -> coverage.experiment(siteId, id).stream())
+                        .filter(NightSteps::unsafe))
+                .orElseGet(() -> Stream.iterate(
+                                coverage.unsafe(siteId, 0, COVERAGE_PAGE),
+                                page -> !page.isEmpty(),
+                                page -> coverage.unsafe(siteId, page.getLast().experimentId(), COVERAGE_PAGE))
+                        .flatMap(List::stream));
     }
 
     static boolean unsafe(ExperimentCoverage experiment) {

@@ -31,7 +31,6 @@ public class NightTimes {
      */
     public record NightTime(@Nullable SiteSchedule schedule, Timetable times, Instant since) {
 
-        /** Returns the experiments of its nights. */
         public Part part() {
             return schedule == null ? Part.WHOLE : schedule.part();
         }

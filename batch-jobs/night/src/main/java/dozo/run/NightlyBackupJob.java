@@ -2,13 +2,15 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
-import java.util.Arrays;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.springframework.batch.core.job.Job;
+import org.springframework.batch.core.job.JobExecution;
 import org.springframework.batch.core.job.builder.FlowBuilder;
 import org.springframework.batch.core.job.builder.JobBuilder;
 import org.springframework.batch.core.job.flow.Flow;
+import org.springframework.batch.core.partition.Partitioner;
 import org.springframework.batch.core.repository.JobRepository;
 import org.springframework.batch.core.step.Step;
 import org.springframework.batch.core.step.StepExecution;
@@ -22,7 +24,6 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
-import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * The job {@code nightlyBackup}: check the site, erase, collect; then read sources, send in partitions and settle,
@@ -45,7 +46,6 @@ class NightlyBackupJob {
     private static final String PARTITION = "partition";
 
     private final JobRepository repository;
-    private final PlatformTransactionManager transactions;
     private final CollectStep collectStep;
     private final NightFlows flows;
     private final Looking looking;
@@ -64,7 +64,6 @@ class NightlyBackupJob {
 
     NightlyBackupJob(
             JobRepository repository,
-            PlatformTransactionManager transactions,
             CollectStep collectStep,
             NightFlows flows,
             Looking looking,
@@ -81,7 +80,6 @@ class NightlyBackupJob {
             SendingWatch watch,
             TransferSettings settings) {
         this.repository = repository;
-        this.transactions = transactions;
         this.collectStep = collectStep;
         this.flows = flows;
         this.looking = looking;
@@ -107,27 +105,31 @@ class NightlyBackupJob {
                 .listener(pace)
                 .start(new FlowBuilder<Flow>("prepare")
                         .start(checkSite())
-                        // First, when nothing reads or sends yet: no experiment is erased while it is copied.
-                        .next(erase())
-                        .next(collect())
+                        // First, when nothing reads or sends yet: no experiment is erased while it is copied. Not repeated
+                        // by a restart, because then the run may have begun to copy what is due by now.
+                        .next(alone("erase", erasing::erase).build())
+                        .next(new StepBuilder("collect", repository)
+                                .tasklet(collectStep, new ResourcelessTransactionManager())
+                                .build())
                         .build())
                 .next(shared())
-                .next(compare())
-                .next(flowing("sweep", (flow, step) -> steps.sweep(flow))
+                .next(alone("compare", flow -> steps.compare(flow.run(), flow.site()))
+                        .build())
+                .next(flowing("sweep", (flow, _) -> steps.sweep(flow))
                         .allowStartIfComplete(false)
                         .build())
-                .next(flowing("anchor", (flow, step) -> anchors.write(flow))
+                .next(flowing("anchor", (flow, _) -> anchors.write(flow))
                         .allowStartIfComplete(false)
                         .build())
                 // Last, so that the record has the row of the anchor: a rebuilt ledger then contains every anchored
                 // row.
-                .next(flowing("record", (flow, step) -> {
+                .next(flowing("record", (flow, _) -> {
                             int written = recording.record(flow);
                             erasing.conclude(flow);
                             return written;
                         })
                         .build())
-                .next(prune())
+                .next(alone("prune", flow -> retention.prune(() -> !flow.ends())).build())
                 .end()
                 .build();
     }
@@ -144,18 +146,14 @@ class NightlyBackupJob {
 
     /** Returns the steps that all workers of a run do at the same time. */
     private Flow shared() {
-        return sideBySide(
-                whole(flowing("look", (flow, step) -> looking.look(flow))),
-                send(),
-                whole(flowing("settle", (flow, step) -> settling.settle(flow))));
-    }
-
-    private Flow sideBySide(Step... steps) {
         SimpleAsyncTaskExecutor threads = virtualThreads("flow-");
         threads.setTaskDecorator(flow -> LogFields.inherited(flows.watched(flow)));
         return new FlowBuilder<Flow>("sideBySide")
                 .split(threads)
-                .add(Arrays.stream(steps)
+                .add(Stream.of(
+                                whole(flowing("look", (flow, _) -> looking.look(flow))),
+                                send(),
+                                whole(flowing("settle", (flow, _) -> settling.settle(flow))))
                         .map(step -> new FlowBuilder<Flow>(step.getName() + "Flow")
                                 .start(step)
                                 .build())
@@ -165,45 +163,18 @@ class NightlyBackupJob {
 
     /** Fails the run before anything else if a site cannot be used. A restart repeats it. */
     private Step checkSite() {
-        return new StepBuilder("checkSite", repository)
-                .tasklet(
-                        (contribution, chunk) -> {
-                            StepExecution step = contribution.getStepExecution();
-                            site.first(flows.early(run(step), site(step)), sender -> {
-                                replications.connect(run(step));
-                                ahead.look(run(step), sender.reader());
-                                return null;
-                            });
-                            return RepeatStatus.FINISHED;
-                        },
-                        new ResourcelessTransactionManager())
+        return alone("checkSite", flow -> site.first(flow, sender -> {
+                    replications.connect(flow.run());
+                    ahead.look(flow.run(), sender.reader());
+                    return null;
+                }))
                 .allowStartIfComplete(true)
                 .build();
     }
 
-    /** Not repeated by a restart, because then the run may have begun to copy what is due by now. */
-    private Step erase() {
-        return new StepBuilder("erase", repository)
-                .tasklet(
-                        (contribution, chunk) -> {
-                            StepExecution step = contribution.getStepExecution();
-                            contribution.incrementWriteCount(erasing.erase(flows.early(run(step), site(step))));
-                            return RepeatStatus.FINISHED;
-                        },
-                        new ResourcelessTransactionManager())
-                .build();
-    }
-
-    /** No transaction is open while bytes arrive; the step uses its own transactions for the database. */
-    private Step collect() {
-        return new StepBuilder("collect", repository)
-                .tasklet(collectStep, new ResourcelessTransactionManager())
-                .build();
-    }
-
     /**
-     * A restart begins all partitions again, also those that had nothing left: each sends what is left, no matter which
-     * partition it belonged to.
+     * A partition is a sender of its own, and not the owner of its units: it claims those planned for it first, then any. A
+     * restart begins all partitions again, also those that had nothing left.
      */
     private Step send() {
         Step worker = flowing("sendUnits", (flow, step) -> sending.send(flow, partition(step)))
@@ -211,14 +182,17 @@ class NightlyBackupJob {
         return new StepBuilder("send", repository)
                 .listener(watch)
                 .listener(flows)
-                .partitioner(
-                        worker.getName(),
-                        _ -> IntStream.range(0, settings.partitions())
-                                .boxed()
-                                .collect(Collectors.toMap(number -> PARTITION + number, _ -> new ExecutionContext())))
+                .partitioner(worker.getName(), partitions(settings))
                 .step(worker)
                 .taskExecutor(virtualThreads("send-partition-"))
                 .build();
+    }
+
+    /** Returns partitions that differ only in their numbers: what each does is claimed, so their contexts are empty. */
+    static Partitioner partitions(TransferSettings settings) {
+        return _ -> IntStream.range(0, settings.partitions())
+                .boxed()
+                .collect(Collectors.toMap(number -> PARTITION + number, _ -> new ExecutionContext()));
     }
 
     /**
@@ -230,34 +204,28 @@ class NightlyBackupJob {
         return Integer.parseInt(name.substring(name.lastIndexOf(PARTITION) + PARTITION.length()));
     }
 
-    /** Deletes in its own transactions; a failure of it does not fail the night. */
-    private Step prune() {
-        return new StepBuilder("prune", repository)
-                .tasklet(
-                        (contribution, chunk) -> {
-                            StepExecution step = contribution.getStepExecution();
-                            retention.prune(() -> !step.isTerminateOnly());
-                            return RepeatStatus.FINISHED;
-                        },
-                        new ResourcelessTransactionManager())
-                .build();
-    }
-
-    private Step compare() {
-        return new StepBuilder("compare", repository)
-                .tasklet(
-                        (contribution, chunk) -> {
-                            StepExecution step = contribution.getStepExecution();
-                            steps.compare(run(step), site(step));
-                            return RepeatStatus.FINISHED;
-                        },
-                        transactions)
-                .build();
+    /** The work of a step, in its own transactions: none is open while it waits for a site. */
+    interface Work {
+        void of(NightFlow flow) throws Exception;
     }
 
     private interface Flowing {
-        /** Does the complete work in its own transactions, and returns how much it was. */
+        /** Returns how much it was. */
         int work(NightFlow flow, StepExecution step) throws Exception;
+    }
+
+    /** Creates a step that runs while no other one does, and that no worker joins. */
+    static TaskletStepBuilder alone(JobRepository repository, NightFlows flows, String name, Work work) {
+        Tasklet tasklet = (contribution, chunk) -> {
+            StepExecution step = contribution.getStepExecution();
+            work.of(flows.early(run(step), site(step)));
+            return RepeatStatus.FINISHED;
+        };
+        return new StepBuilder(name, repository).tasklet(tasklet, new ResourcelessTransactionManager());
+    }
+
+    private TaskletStepBuilder alone(String name, Work work) {
+        return alone(repository, flows, name, work);
     }
 
     /** Creates a step of a flow. If it cannot continue, the others begin nothing more; if another cannot, it ends. */
@@ -287,14 +255,18 @@ class NightlyBackupJob {
     }
 
     static long run(StepExecution step) {
-        return requireNonNull(step.getJobParameters().getLong(RUN));
+        return run(step.getJobExecution());
+    }
+
+    static long run(JobExecution job) {
+        return requireNonNull(job.getJobParameters().getLong(RUN));
     }
 
     static int site(StepExecution step) {
         return Math.toIntExact(requireNonNull(step.getJobParameters().getLong(SITE)));
     }
 
-    private static SimpleAsyncTaskExecutor virtualThreads(String prefix) {
+    static SimpleAsyncTaskExecutor virtualThreads(String prefix) {
         SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(prefix);
         executor.setVirtualThreads(true);
         executor.setTaskDecorator(LogFields::inherited);

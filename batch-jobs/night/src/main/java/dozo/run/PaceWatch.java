@@ -1,12 +1,13 @@
 package dozo.run;
 
-import static java.util.Objects.requireNonNull;
+import static dozo.run.NightlyBackupJob.run;
 
 import com.sun.management.OperatingSystemMXBean;
 import dozo.remote.TuningDecision;
 import dozo.run.Limit.Glance;
 import dozo.run.Limits.Spent;
 import dozo.run.Paces.Pace;
+import dozo.send.Stay;
 import java.lang.management.ManagementFactory;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -14,7 +15,9 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -81,6 +84,19 @@ class PaceWatch implements JobExecutionListener {
         }
     }
 
+    /**
+     * Records a phase of a run during which perhaps no units are under way: {@link Limit#LOOKING} or {@link Limit#SETTLING}. It
+     * lasts until the result is closed.
+     */
+    Stay in(long run, Limit phase) {
+        Measured measured = open.get(run);
+        if (measured == null) {
+            return () -> {};
+        }
+        measured.phases.add(phase);
+        return () -> measured.phases.remove(phase);
+    }
+
     /** Stores the last interval. Must be called while the run's engine is still known. */
     @Override
     public void afterJob(JobExecution execution) {
@@ -105,10 +121,6 @@ class PaceWatch implements JobExecutionListener {
         return execution.getJobInstance().getJobName().equals(NightlyBackupJob.SHARE);
     }
 
-    private static long run(JobExecution execution) {
-        return requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
-    }
-
     /** A run in this process, and what was stored of it. */
     private final class Measured {
 
@@ -120,6 +132,7 @@ class PaceWatch implements JobExecutionListener {
         private final ScheduledExecutorService ticks;
         private Instant storedAt = clock.instant();
         private long storedNanos = begin;
+        private final Set<Limit> phases = new ConcurrentSkipListSet<>();
         private final Map<Limit, Spent> limited = new EnumMap<>(Limit.class);
         private final List<Glance> second = new ArrayList<>();
         private long judgedNanos = begin;
@@ -137,7 +150,7 @@ class PaceWatch implements JobExecutionListener {
         }
 
         private synchronized void tick() {
-            Glance glance = new Glance(System.nanoTime(), senders.load(run), processors(), flows.waitsFor(run));
+            Glance glance = new Glance(System.nanoTime(), senders.load(run), processors(), phases.stream().findFirst().orElse(null));
             limits.look(run, glance);
             second.add(glance);
             if (second.size() == GLANCES_PER_SECOND) {

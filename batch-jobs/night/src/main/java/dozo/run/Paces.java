@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.ledger.Rows;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,11 +55,7 @@ public class Paces {
     public List<Pace> of(long runId) {
         return jdbc.sql("select began_at, seconds, bytes, entries from run_pace where run_id = :run order by began_at")
                 .param("run", runId)
-                .query((row, n) -> new Pace(
-                        row.getTimestamp("began_at").toInstant(),
-                        row.getDouble("seconds"),
-                        row.getLong("bytes"),
-                        row.getLong("entries")))
+                .query(Rows.of(Pace.class))
                 .list();
     }
 
@@ -71,7 +68,11 @@ public class Paces {
         if (pace.seconds() >= SECONDS_MIN || !addToLast(runId, pace)) {
             insert(runId, pace);
         }
-        if (count(runId) > INTERVALS_MAX) {
+        int count = jdbc.sql("select count(*) from run_pace where run_id = :run")
+                .param("run", runId)
+                .query(Integer.class)
+                .single();
+        if (count > INTERVALS_MAX) {
             thin(runId);
         }
     }
@@ -103,13 +104,6 @@ public class Paces {
                 .param("bytes", pace.bytes())
                 .param("entries", pace.entries())
                 .update();
-    }
-
-    private int count(long runId) {
-        return jdbc.sql("select count(*) from run_pace where run_id = :run")
-                .param("run", runId)
-                .query(Integer.class)
-                .single();
     }
 
     private void thin(long runId) {

@@ -90,10 +90,6 @@ public class Promises {
         }
     }
 
-    public List<ExperimentPromise> experiments(int siteId, int after, int limit) {
-        return experiments(Sight.EVERYTHING, siteId, after, limit);
-    }
-
     /** Returns the state for at most {@code limit} visible experiments with an id above {@code after}, by id. */
     public List<ExperimentPromise> experiments(Sight sight, int siteId, int after, int limit) {
         Duration maxAge = settings.maxAge();

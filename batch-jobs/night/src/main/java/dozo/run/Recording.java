@@ -39,6 +39,7 @@ class Recording {
     private final Findings findings;
     private final SiteAhead ahead;
     private final AtSite site;
+    private final PaceWatch pace;
 
     /**
      * A record to write.
@@ -47,11 +48,12 @@ class Recording {
      */
     private record Writing(@Nullable Integer experiment, Made made) {}
 
-    Recording(Records records, Findings findings, SiteAhead ahead, AtSite site) {
+    Recording(Records records, Findings findings, SiteAhead ahead, AtSite site, PaceWatch pace) {
         this.records = records;
         this.findings = findings;
         this.ahead = ahead;
         this.site = site;
+        this.pace = pace;
     }
 
     /** Writes what is missing at the site, if it {@linkplain SiteAhead#mayRecord may}. Returns the number of records. */
@@ -61,7 +63,7 @@ class Recording {
         }
         List<Finding> failed = new ArrayList<>();
         int written = 0;
-        try (Stay _ = flow.in(Limit.SETTLING)) {
+        try (Stay _ = pace.in(flow.run(), Limit.SETTLING)) {
             written = segments(flow, failed);
             written += write(flow, List.of(new Writing(null, records.base(flow.site()))), failed);
             site.of(flow, sender -> {

@@ -20,7 +20,7 @@ import dozo.send.Outcome.Verified;
 import dozo.send.Route;
 import dozo.send.SiteCopy;
 import dozo.send.Unit;
-import dozo.transfer.TransferUnits.Claim;
+import dozo.transfer.ClaimedUnits.Claim;
 import dozo.verify.Copies;
 import java.util.Map;
 import java.util.Optional;

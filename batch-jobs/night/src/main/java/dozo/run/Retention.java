@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Component;
 
 /**
@@ -40,7 +41,12 @@ class Retention {
         Batch delete(Timestamp before);
     }
 
-    private record Batch(int deleted, boolean more) {}
+    private record Batch(int deleted, boolean more) {
+
+        Batch(int deleted) {
+            this(deleted, deleted == BATCH);
+        }
+    }
 
     Retention(JdbcClient jdbc, RetentionSettings settings, InstantSource clock) {
         this.jdbc = jdbc;
@@ -175,17 +181,13 @@ class Retention {
 
     /** Returns the deletion of rows of runs of which nothing stays. */
     private Part rows(String table, String key) {
-        return before -> batch("""
-                with gone as (
-                    delete from %1$s where (run_id, %2$s) in (
-                        select old.run_id, old.%2$s
-                        from run r cross join lateral (
-                            select d.run_id, d.%2$s from %1$s d where d.run_id = r.run_id limit :batch) old
-                        where r.ended_at < :before and r.run_id >= (select min(run_id) from %1$s)
-                        limit :batch)
-                    returning 1
-                )
-                select count(*) from gone
+        return before -> deleted("""
+                delete from %1$s where (run_id, %2$s) in (
+                    select old.run_id, old.%2$s
+                    from run r cross join lateral (
+                        select d.run_id, d.%2$s from %1$s d where d.run_id = r.run_id limit :batch) old
+                    where r.ended_at < :before and r.run_id >= (select min(run_id) from %1$s)
+                    limit :batch)
                 """.formatted(table, key), before);
     }
 
@@ -213,47 +215,35 @@ class Retention {
     }
 
     private Batch deleteFindings(Timestamp before) {
-        return batch("""
-                with gone as (
-                    delete from finding where finding_id in (
-                        select old.finding_id
-                        from run r cross join lateral (
-                            select f.finding_id from finding f
-                            where f.superseded_by = r.run_id and standing_hold(f.experiment_id, :now) is null
-                              and not exists (select from acknowledgement a where a.finding_id = f.finding_id)
-                              and not exists (select from run_finding l where l.finding_id = f.finding_id)
-                            limit :batch) old
-                        where r.ended_at < :before
-                          and r.run_id >= (select min(superseded_by) from finding where superseded_by is not null)
-                        limit :batch)
-                    returning 1
-                )
-                select count(*) from gone
+        return deleted("""
+                delete from finding where finding_id in (
+                    select old.finding_id
+                    from run r cross join lateral (
+                        select f.finding_id from finding f
+                        where f.superseded_by = r.run_id and standing_hold(f.experiment_id, :now) is null
+                          and not exists (select from acknowledgement a where a.finding_id = f.finding_id)
+                          and not exists (select from run_finding l where l.finding_id = f.finding_id)
+                        limit :batch) old
+                    where r.ended_at < :before
+                      and r.run_id >= (select min(superseded_by) from finding where superseded_by is not null)
+                    limit :batch)
                 """, before);
     }
 
     /** Deletes alerts that are over, with their messages. */
     private Batch deleteAlerts(Timestamp before) {
-        return batch("""
-                with gone as (
-                    delete from alert where alert_id in (
-                        select alert_id from alert where cleared_at < :before order by alert_id limit :batch)
-                    returning 1
-                )
-                select count(*) from gone
+        return deleted("""
+                delete from alert where alert_id in (
+                    select alert_id from alert where cleared_at < :before order by alert_id limit :batch)
                 """, before);
     }
 
     private Batch deleteTests(Timestamp before) {
-        return batch("""
-                with gone as (
-                    delete from alert_message where message_id in (
-                        select message_id from alert_message
-                        where alert_id is null and created_at < :before and (sent_at is not null or given_up_at is not null)
-                        order by message_id limit :batch)
-                    returning 1
-                )
-                select count(*) from gone
+        return deleted("""
+                delete from alert_message where message_id in (
+                    select message_id from alert_message
+                    where alert_id is null and created_at < :before and (sent_at is not null or given_up_at is not null)
+                    order by message_id limit :batch)
                 """, before);
     }
 
@@ -262,13 +252,18 @@ class Retention {
      * delete.
      */
     private Batch batch(String sql, Timestamp before) {
-        int deleted = jdbc.sql(sql)
+        return new Batch(asked(sql, before).query(Integer.class).single());
+    }
+
+    private Batch deleted(String delete, Timestamp before) {
+        return new Batch(asked(delete, before).update());
+    }
+
+    private StatementSpec asked(String sql, Timestamp before) {
+        return jdbc.sql(sql)
                 .param("before", before)
                 .param("now", Timestamp.from(clock.instant()))
-                .param("batch", BATCH)
-                .query(Integer.class)
-                .single();
-        return new Batch(deleted, deleted == BATCH);
+                .param("batch", BATCH);
     }
 
     /** Walks the old readings by time; the last reading of each receipt stays. */
@@ -279,7 +274,7 @@ class Retention {
 
         @Override
         public Batch delete(Timestamp before) {
-            return jdbc.sql("""
+            return asked("""
                             with old as (
                                 select reading_id, receipt_id, read_at from reading
                                 where read_at < :before and (read_at, reading_id) > (:readAt, :id)
@@ -297,12 +292,9 @@ class Retention {
                             )
                             select read_at, reading_id, (select count(*) from old) as looked_at, (select count(*) from gone) as deleted
                             from old order by read_at desc, reading_id desc limit 1
-                            """)
-                    .param("before", before)
-                    .param("now", Timestamp.from(clock.instant()))
+                            """, before)
                     .param("readAt", readAt)
                     .param("id", id)
-                    .param("batch", BATCH)
                     .query((row, n) -> {
                         readAt = row.getTimestamp("read_at");
                         id = row.getLong("reading_id");

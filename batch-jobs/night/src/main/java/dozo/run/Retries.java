@@ -17,6 +17,12 @@ public class Retries {
 
     private static final int PAGE = 100;
 
+    /** The findings that a retry is for. */
+    private static final String OPEN = """
+            from run_finding l join finding f using (finding_id) left join acknowledgement a using (finding_id)
+            where l.run_id = :of and f.experiment_id is not null and f.superseded_by is null and a.finding_id is null
+            """;
+
     private final JdbcClient jdbc;
     private final Experiments experiments;
 
@@ -31,15 +37,9 @@ public class Retries {
      * @throws Refusal if a run has no open findings of an experiment
      */
     void check(long of) {
-        boolean any = jdbc.sql("""
-                        select exists (
-                            select from run_finding l join finding f using (finding_id)
-                            left join acknowledgement a using (finding_id)
-                            where l.run_id = :of and f.experiment_id is not null
-                              and f.superseded_by is null and a.finding_id is null)
-                        """)
+        boolean any = jdbc.sql("select exists (select %s)".formatted(OPEN))
                 .param("of", of)
-                .query((row, n) -> row.getBoolean(1))
+                .query(Boolean.class)
                 .single();
         if (!any) {
             throw Refusal.conflict("run", "run %d has no open findings of experiments: there is nothing to retry", of);
@@ -48,14 +48,11 @@ public class Retries {
 
     /** Chooses the experiments that have open findings in a run. */
     void choose(long runId, long of) {
-        jdbc.sql("""
-                        insert into run_experiment (run_id, experiment_id)
-                        select distinct :run, f.experiment_id
-                        from run_finding l join finding f using (finding_id)
-                        left join acknowledgement a using (finding_id)
-                        where l.run_id = :of and f.experiment_id is not null
-                          and f.superseded_by is null and a.finding_id is null
-                        """).param("run", runId).param("of", of).update();
+        jdbc.sql("insert into run_experiment (run_id, experiment_id) select distinct :run, f.experiment_id %s"
+                        .formatted(OPEN))
+                .param("run", runId)
+                .param("of", of)
+                .update();
     }
 
     /** Returns the number of experiments of a retry; 0 for every other run. */

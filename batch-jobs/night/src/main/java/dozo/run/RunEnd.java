@@ -1,7 +1,6 @@
 package dozo.run;
 
 import static dozo.ledger.Failure.cause;
-import static java.util.Objects.requireNonNull;
 
 import dozo.db.LostDatabase;
 import dozo.file.Problem;
@@ -29,7 +28,6 @@ import org.springframework.stereotype.Component;
 @Component
 class RunEnd implements JobExecutionListener {
 
-    /** The message of a stopped run. */
     static final String STOPPED = "stopped; the next run continues where this one ended";
 
     /** How often a run may lose the database; otherwise a run that crashes the database would repeat for ever. */
@@ -67,7 +65,7 @@ class RunEnd implements JobExecutionListener {
 
     @Override
     public void afterJob(JobExecution execution) {
-        long run = requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
+        long run = NightlyBackupJob.run(execution);
         senders.close(run);
         replications.close(run);
         flows.close(run);
@@ -144,7 +142,6 @@ class RunEnd implements JobExecutionListener {
         return failures.stream().min(bestFirst).orElse(null);
     }
 
-    /** Returns the reason for people. */
     static String reason(@Nullable Throwable failure) {
         RemoteException site = cause(failure, RemoteException.class);
         if (site != null) {

@@ -14,7 +14,6 @@ import dozo.transfer.TransferUnits.PartitionProgress;
 import dozo.transfer.TransferUnits.Progress;
 import java.sql.Timestamp;
 import java.sql.Types;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -23,24 +22,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The runs: who requested them, their progress, and how they ended. */
 @Component
 public class Runs {
-
-    /** The first half of the advisory lock's key; the second is the run. */
-    private static final int WORKS_ON_RUN = "dozo.run".hashCode();
-
-    /** The action of the ledger about a start that a wrong clock gave. */
-    private static final String DISTRUSTED = "run.distrusted";
 
     private static final RowMapper<Run> RUN = (row, n) -> new Run(
             row.getLong("run_id"),
@@ -206,21 +198,13 @@ public class Runs {
         this.clock = clock;
     }
 
-    /**
-     * Opens a run.
-     *
-     * @throws Refusal if one is active
-     */
+    /** Opens a run; refuses if one is active. */
     @Transactional
     public Run open(RunKind kind, Site site, String requestedBy) {
         return open(kind, site, Part.WHOLE, requestedBy, null, null);
     }
 
-    /**
-     * Opens a night of a part of the experiments.
-     *
-     * @throws Refusal if a run is active
-     */
+    /** Opens a night of a part of the experiments; refuses if a run is active. */
     @Transactional
     public Run openNight(Site site, Part part, String requestedBy) {
         return open(RunKind.NIGHTLY_BACKUP, site, part, requestedBy, null, null);
@@ -263,11 +247,7 @@ public class Runs {
         }
     }
 
-    /**
-     * Opens a scrub with its request.
-     *
-     * @throws Refusal if a run is active
-     */
+    /** Opens a scrub with its request; refuses if a run is active. */
     @Transactional
     public Run openScrub(Site site, ScrubRequest request, String requestedBy) {
         Run run = open(RunKind.SCRUB, site, requestedBy);
@@ -275,11 +255,7 @@ public class Runs {
         return run;
     }
 
-    /**
-     * Opens a retry of the experiments that have open findings in a run.
-     *
-     * @throws Refusal if a run is active, or there are none
-     */
+    /** Opens a retry of the experiments that have open findings in a run; refuses if a run is active, or there are none. */
     @Transactional
     public Run openRetry(Site site, long of, String requestedBy) {
         Run run = open(RunKind.RETRY, site, Part.WHOLE, requestedBy, of, null);
@@ -288,11 +264,7 @@ public class Runs {
         return run;
     }
 
-    /**
-     * Opens a replication with its experiments.
-     *
-     * @throws Refusal if a run is active, or there is nothing to copy
-     */
+    /** Opens a replication with its experiments; refuses if a run is active, or there is nothing to copy. */
     @Transactional
     public Run openReplication(ReplicationRequest request, String requestedBy) {
         Replications.Asked asked = replications.checked(request);
@@ -308,27 +280,13 @@ public class Runs {
      */
     @Transactional
     public void pause(long id, String requestedBy) {
-        int paused = jdbc.sql("""
-                        update run set state = 'PAUSED', paused_by = :by, paused_at = :now
-                        where run_id = :run and state = 'RUNNING' and stopped_by is null
-                        """)
-                .param("by", requestedBy)
-                .param("now", Timestamp.from(clock.instant()))
-                .param("run", id)
-                .update();
-        if (paused == 0) {
-            refuseStopping(id);
+        if (!change(id, RunState.RUNNING, RunState.PAUSED, requestedBy, "run.paused")) {
             throw Refusal.conflict(
                     "run",
                     find(id).filter(run -> run.state() == RunState.PAUSED)
                             .map(Runs::pausedWords)
                             .orElseGet(() -> Message.of("run %d is not running", id)));
         }
-        ledger.append(
-                requestedBy,
-                "run.paused",
-                String.valueOf(id),
-                Map.of("before", RunState.RUNNING, "after", RunState.PAUSED));
     }
 
     /**
@@ -338,19 +296,30 @@ public class Runs {
      */
     @Transactional
     public void resume(long id, String requestedBy) {
-        int resumed = jdbc.sql("""
-                        update run set state = 'RUNNING', paused_by = null, paused_at = null
-                        where run_id = :run and state = 'PAUSED' and stopped_by is null
-                        """).param("run", id).update();
-        if (resumed == 0) {
-            refuseStopping(id);
+        if (!change(id, RunState.PAUSED, RunState.RUNNING, requestedBy, "run.resumed")) {
             throw Refusal.conflict("run", "run %d is not paused", id);
         }
-        ledger.append(
-                requestedBy,
-                "run.resumed",
-                String.valueOf(id),
-                Map.of("before", RunState.PAUSED, "after", RunState.RUNNING));
+    }
+
+    /** Returns false if the run is not in the state before. */
+    private boolean change(long id, RunState before, RunState after, String requestedBy, String action) {
+        boolean pauses = after == RunState.PAUSED;
+        int changed = jdbc.sql("""
+                        update run set state = :after, paused_by = :by, paused_at = :now
+                        where run_id = :run and state = :before and stopped_by is null
+                        """)
+                .param("before", before.name())
+                .param("after", after.name())
+                .param("by", pauses ? requestedBy : null, Types.VARCHAR)
+                .param("now", pauses ? Timestamp.from(clock.instant()) : null, Types.TIMESTAMP)
+                .param("run", id)
+                .update();
+        if (changed == 0) {
+            refuseStopping(id);
+            return false;
+        }
+        ledger.append(requestedBy, action, String.valueOf(id), Map.of("before", before, "after", after));
+        return true;
     }
 
     /** Refuses to pause or resume a run that was asked to stop. */
@@ -422,63 +391,8 @@ public class Runs {
                 .update();
     }
 
-    /** Returns the experiment up to which a backup has read all sources. */
-    int lookedAfter(long id) {
-        return jdbc.sql("select looked_after from run where run_id = :run")
-                .param("run", id)
-                .query(Integer.class)
-                .single();
-    }
-
-    /** Records the experiment up to which a backup has read all sources; a restart continues after it. */
-    void lookedAfter(long id, int experimentId) {
-        jdbc.sql("update run set looked_after = :experiment where run_id = :run")
-                .param("experiment", experimentId)
-                .param("run", id)
-                .update();
-    }
-
-    /** Records that a backup has read all its sources: nothing more will be planned. */
-    public void looked(long id) {
-        jdbc.sql("update run set looked_at = :now where run_id = :run")
-                .param("now", Timestamp.from(clock.instant()))
-                .param("run", id)
-                .update();
-    }
-
-    /** Returns whether a backup has read all its sources. */
-    public boolean isLooked(long id) {
-        return jdbc.sql("select looked_at is not null from run where run_id = :run")
-                .param("run", id)
-                .query(Boolean.class)
-                .single();
-    }
-
-    /**
-     * Marks this transaction as working on a run until it ends. Must be called before claiming rows with a query that
-     * skips locked ones: see {@link #isLeft}.
-     */
-    @Transactional(propagation = Propagation.MANDATORY)
-    public void enter(long id) {
-        jdbc.sql("select pg_advisory_xact_lock_shared(:lock, :run)")
-                .param("lock", WORKS_ON_RUN)
-                .param("run", (int) id)
-                .query()
-                .listOfRows();
-    }
-
-    /**
-     * Returns whether no transaction works on a run. The server keeps the transactions of a killed process for a
-     * moment, and those of a hanging or disconnected one for hours. Rows that they have claimed would be skipped, and
-     * the run would end without them.
-     */
-    @Transactional
-    public boolean isLeft(long id) {
-        return jdbc.sql("select pg_try_advisory_xact_lock(:lock, :run)")
-                .param("lock", WORKS_ON_RUN)
-                .param("run", (int) id)
-                .query(Boolean.class)
-                .single();
+    private StatementSpec selected(Sight sight, String which) {
+        return jdbc.sql(SELECT + which).param("seen", sight.seen());
     }
 
     public Optional<Run> find(long id) {
@@ -487,11 +401,7 @@ public class Runs {
 
     /** Returns a run with the number of its visible findings. */
     public Optional<Run> find(Sight sight, long id) {
-        return jdbc.sql(SELECT + "where run_id = :run")
-                .param("seen", sight.seen())
-                .param("run", id)
-                .query(RUN)
-                .optional();
+        return selected(sight, "where run_id = :run").param("run", id).query(RUN).optional();
     }
 
     /** Returns the active run if it is not paused. */
@@ -501,26 +411,7 @@ public class Runs {
 
     /** Returns the run that has not ended: it is running, or paused. */
     public Optional<Run> goingOn() {
-        return jdbc.sql(SELECT + "where r.ended_at is null")
-                .param("seen", Sight.EVERYTHING.seen())
-                .query(RUN)
-                .optional();
-    }
-
-    /** When a run of a kind last ended in a state. */
-    public record LastEnd(RunKind kind, RunState state, Instant at) {}
-
-    /** Returns when runs of each kind last ended in each state; only what there was. */
-    public List<LastEnd> lastEnds() {
-        return jdbc.sql("""
-                        select kind, state, max(ended_at) as at from run where ended_at is not null
-                        group by kind, state order by kind, state
-                        """)
-                .query((row, n) -> new LastEnd(
-                        RunKind.of(row.getString("kind")),
-                        RunState.valueOf(row.getString("state")),
-                        row.getTimestamp("at").toInstant()))
-                .list();
+        return selected(Sight.EVERYTHING, "where r.ended_at is null").query(RUN).optional();
     }
 
     public Optional<Run> latest() {
@@ -529,21 +420,12 @@ public class Runs {
 
     /** Returns the run that was started last, with the number of its visible findings. */
     public Optional<Run> latest(Sight sight) {
-        return jdbc.sql(SELECT + "order by run_id desc limit 1")
-                .param("seen", sight.seen())
-                .query(RUN)
-                .optional();
-    }
-
-    /** Returns the run of a kind that was started last. */
-    public Optional<Run> latest(RunKind kind) {
-        return latest(Sight.EVERYTHING, kind);
+        return selected(sight, "order by run_id desc limit 1").query(RUN).optional();
     }
 
     /** Returns the run of a kind that was started last, with the number of its visible findings. */
     public Optional<Run> latest(Sight sight, RunKind kind) {
-        return jdbc.sql(SELECT + "where r.kind = :kind order by run_id desc limit 1")
-                .param("seen", sight.seen())
+        return selected(sight, "where r.kind = :kind order by run_id desc limit 1")
                 .param("kind", kind.code())
                 .query(RUN)
                 .optional();
@@ -551,104 +433,21 @@ public class Runs {
 
     /** Returns the night or retry that was started last, with the number of its visible findings. */
     public Optional<Run> latestBackup(Sight sight) {
-        return jdbc.sql(SELECT + "where r.kind in ('nightlyBackup', 'retry') order by run_id desc limit 1")
-                .param("seen", sight.seen())
+        return selected(sight, "where r.kind in ('nightlyBackup', 'retry') order by run_id desc limit 1")
                 .query(RUN)
                 .optional();
     }
 
     /** Returns the nights and retries that were started in a time, the first first, with the number of their visible findings. */
     public List<Run> backups(Sight sight, Instant from, Instant until) {
-        return jdbc.sql(SELECT + """
-                        where r.kind in ('nightlyBackup', 'retry') and r.started_at >= :from and r.started_at < :until
-                        order by run_id
-                        """)
-                .param("seen", sight.seen())
+        return selected(sight, """
+                where r.kind in ('nightlyBackup', 'retry') and r.started_at >= :from and r.started_at < :until
+                order by run_id
+                """)
                 .param("from", Timestamp.from(from))
                 .param("until", Timestamp.from(until))
                 .query(RUN)
                 .list();
-    }
-
-    /** Returns the start of the run that was started last, if it is {@linkplain #isAhead ahead}. */
-    public Optional<Instant> startAhead(Instant now) {
-        return latest().filter(run -> isAhead(run, now)).map(Run::startedAt);
-    }
-
-    /** Returns whether a wrong clock gave a run's start: it is {@link Timetable#isAhead ahead}, or was when somebody looked. */
-    public boolean isAhead(Run run, Instant now) {
-        return Timetable.isAhead(run.startedAt(), now)
-                || jdbc.sql("select exists (select from ledger where action = :distrusted and subject = :run)")
-                        .param("distrusted", DISTRUSTED)
-                        .param("run", String.valueOf(run.id()))
-                        .query(Boolean.class)
-                        .single();
-    }
-
-    /**
-     * Records in the ledger which starts are {@link Timetable#isAhead ahead}, each once: they must not count when their time has
-     * come, either. Leaves out those that are ahead by more than a day, because a clock that is behind by years would distrust all
-     * that there are. Returns the recorded ones.
-     */
-    @Transactional
-    public List<Instant> distrustAhead(Instant now) {
-        Map<Long, Instant> starts = new TreeMap<>();
-        jdbc.sql("""
-                        select run_id, started_at from run r
-                        where started_at > :latest and started_at <= :tomorrow
-                          and not exists (select from ledger where action = :distrusted and subject = r.run_id::text)
-                        """)
-                .param("latest", Timestamp.from(now.plus(Timetable.AHEAD_MAX)))
-                .param("tomorrow", Timestamp.from(now.plus(Duration.ofDays(1))))
-                .param("distrusted", DISTRUSTED)
-                .query(row -> {
-                    starts.put(row.getLong(1), row.getTimestamp(2).toInstant());
-                });
-        starts.forEach((run, start) ->
-                ledger.append(Ledger.SYSTEM, DISTRUSTED, String.valueOf(run), Map.of("started_at", start.toString())));
-        return List.copyOf(starts.values());
-    }
-
-    /**
-     * Returns when the last night or retry was started. A night of a part counts only if its site has no others (ADR 0078); starts
-     * that are {@linkplain #isAhead ahead} do not count.
-     */
-    public Optional<Instant> lastNight(Instant now) {
-        return jdbc.sql("""
-                        select r.started_at from run r
-                        where r.started_at <= :latest
-                          and not exists (select from ledger where action = :distrusted and subject = r.run_id::text)
-                          and (r.kind = 'retry' or exists (select from night n where n.run_id = r.run_id))
-                        order by r.run_id desc limit 1
-                        """)
-                .param("latest", Timestamp.from(now.plus(Timetable.AHEAD_MAX)))
-                .param("distrusted", DISTRUSTED)
-                .query((row, n) -> row.getTimestamp(1).toInstant())
-                .optional();
-    }
-
-    /**
-     * Returns when the last night at a site was started that had the experiments of a part: one of that part, or of all. Starts that
-     * are {@linkplain #isAhead ahead} do not count.
-     */
-    public Optional<Instant> lastNight(int siteId, Part part, Instant now) {
-        return jdbc.sql("""
-                        select r.started_at
-                        from run r
-                        left join project p on p.project_id = r.part_project_id
-                        left join origin o on o.origin_id = r.part_origin_id
-                        where r.kind = 'nightlyBackup' and r.site_id = :site and r.started_at <= :latest
-                          and not exists (select from ledger where action = :distrusted and subject = r.run_id::text)
-                          and (num_nonnulls(r.part_project_id, r.part_origin_id) = 0 or p.code = :project or o.name = :origin)
-                        order by r.run_id desc limit 1
-                        """)
-                .param("site", siteId)
-                .param("latest", Timestamp.from(now.plus(Timetable.AHEAD_MAX)))
-                .param("distrusted", DISTRUSTED)
-                .param("project", part.project(), Types.VARCHAR)
-                .param("origin", part.origin(), Types.VARCHAR)
-                .query((row, n) -> row.getTimestamp(1).toInstant())
-                .optional();
     }
 
     public List<Run> page(long before, int limit) {
@@ -660,8 +459,7 @@ public class Runs {
      * findings.
      */
     public List<Run> page(Sight sight, long before, int limit) {
-        return jdbc.sql(SELECT + "where run_id < :before order by run_id desc limit :limit")
-                .param("seen", sight.seen())
+        return selected(sight, "where run_id < :before order by run_id desc limit :limit")
                 .param("before", before)
                 .param("limit", limit)
                 .query(RUN)

@@ -1,29 +1,16 @@
 package dozo.run;
 
-import static java.util.Objects.requireNonNull;
-
-import java.io.IOException;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.Optional;
+import dozo.run.NightlyBackupJob.Work;
 import org.springframework.batch.core.job.Job;
-import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.batch.core.job.builder.JobBuilder;
-import org.springframework.batch.core.listener.StepExecutionListener;
-import org.springframework.batch.core.partition.Partitioner;
 import org.springframework.batch.core.repository.JobRepository;
 import org.springframework.batch.core.step.Step;
-import org.springframework.batch.core.step.StepExecution;
 import org.springframework.batch.core.step.builder.StepBuilder;
-import org.springframework.batch.core.step.tasklet.Tasklet;
-import org.springframework.batch.infrastructure.item.ExecutionContext;
-import org.springframework.batch.infrastructure.repeat.RepeatStatus;
-import org.springframework.batch.infrastructure.support.transaction.ResourcelessTransactionManager;
+import org.springframework.batch.core.step.builder.TaskletStepBuilder;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
-import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * The job {@code scrub}: check the site, read stored copies again in partitions, examine the bags and Dozo's own files,
@@ -36,28 +23,14 @@ class ScrubJob {
 
     static final String NAME = "scrub";
 
-    private static final String AFTER = "after";
-
-    /** Steps that use the site have a transaction of their own for each piece: none is open while they wait for the site. */
-    private static final PlatformTransactionManager OWN = new ResourcelessTransactionManager();
-
     private final JobRepository repository;
-    private final PlatformTransactionManager transactions;
+    private final NightFlows flows;
     private final ScrubSteps steps;
     private final TransferSettings settings;
 
-    private interface Work {
-        boolean more(long run, int site, ExecutionContext context)
-                throws IOException, JobInterruptedException, InterruptedException;
-    }
-
-    ScrubJob(
-            JobRepository repository,
-            PlatformTransactionManager transactions,
-            ScrubSteps steps,
-            TransferSettings settings) {
+    ScrubJob(JobRepository repository, NightFlows flows, ScrubSteps steps, TransferSettings settings) {
         this.repository = repository;
-        this.transactions = transactions;
+        this.flows = flows;
         this.steps = steps;
         this.settings = settings;
     }
@@ -68,103 +41,31 @@ class ScrubJob {
                 .listener(runEnd)
                 // Ends before the listener above, which closes the engine that it measures.
                 .listener(pace)
-                .start(checkSite())
+                // Fails the run before anything is reported missing, if the site cannot be used. A restart repeats it.
+                .start(step("checkSiteToRead", steps::checkSite)
+                        .allowStartIfComplete(true)
+                        .build())
                 .next(read())
-                .next(examine())
-                .next(examineOwn())
-                .next(conclude())
+                .next(step("examine", steps::examine).build())
+                .next(step("examineOwn", steps::examineOwn).build())
+                .next(step("conclude", steps::conclude).build())
                 .build();
     }
 
-    /** Fails the run before anything is reported missing, if the site cannot be used. A restart repeats it. */
-    private Step checkSite() {
-        return new StepBuilder("checkSiteToRead", repository)
-                .tasklet(
-                        repeating((run, site, context) -> {
-                            steps.checkSite(run, site);
-                            return false;
-                        }),
-                        OWN)
-                .allowStartIfComplete(true)
-                .build();
-    }
-
-    /**
-     * Partitions differ only in what they claim: they keep the site and this machine busy at the same time. Each start
-     * of the run walks the queue from its beginning: what another partition had claimed and not read is before the
-     * position of every partition, and there may be fewer partitions now.
-     */
+    /** Partitions differ only in what they claim: they keep the site and this machine busy at the same time. */
     private Step read() {
-        StepExecutionListener fromTheBegin = new StepExecutionListener() {
-            @Override
-            public void beforeStep(StepExecution step) {
-                step.setExecutionContext(new ExecutionContext());
-            }
-        };
-        Step worker = new StepBuilder("readCopies", repository)
-                .listener(fromTheBegin)
-                .tasklet(repeating(steps::readNext), OWN)
-                .allowStartIfComplete(true)
-                .build();
-        Partitioner partitioner = gridSize -> {
-            Map<String, ExecutionContext> partitions = new HashMap<>();
-            for (int i = 0; i < settings.partitions(); i++) {
-                partitions.put("partition" + i, new ExecutionContext());
-            }
-            return partitions;
-        };
-        SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("read-partition-");
-        threads.setVirtualThreads(true);
-        threads.setTaskDecorator(LogFields::inherited);
+        Step worker =
+                step("readCopies", steps::read).allowStartIfComplete(true).build();
+        SimpleAsyncTaskExecutor threads = NightlyBackupJob.virtualThreads("read-partition-");
         threads.setConcurrencyLimit(settings.partitions());
         return new StepBuilder("read", repository)
-                .partitioner(worker.getName(), partitioner)
+                .partitioner(worker.getName(), NightlyBackupJob.partitions(settings))
                 .step(worker)
                 .taskExecutor(threads)
                 .build();
     }
 
-    private Step examine() {
-        return new StepBuilder("examine", repository)
-                .tasklet(
-                        repeating((run, site, context) -> {
-                            Optional<Integer> examined = steps.examineNext(run, site, context.getInt(AFTER, 0));
-                            examined.ifPresent(experiment -> context.putInt(AFTER, experiment));
-                            return examined.isPresent();
-                        }),
-                        OWN)
-                .build();
-    }
-
-    private Step examineOwn() {
-        return new StepBuilder("examineOwn", repository)
-                .tasklet(
-                        repeating((run, site, context) -> {
-                            steps.examineOwn(run, site);
-                            return false;
-                        }),
-                        OWN)
-                .build();
-    }
-
-    private Step conclude() {
-        return new StepBuilder("conclude", repository)
-                .tasklet(
-                        repeating((run, site, context) -> {
-                            steps.conclude(run, site);
-                            return false;
-                        }),
-                        transactions)
-                .build();
-    }
-
-    /** Creates a tasklet that is called until there is no more work. Its position is in the step's context. */
-    private static Tasklet repeating(Work work) {
-        return (contribution, chunk) -> {
-            StepExecution step = contribution.getStepExecution();
-            long run = requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.RUN));
-            int site = Math.toIntExact(requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.SITE)));
-            return RepeatStatus.continueIf(work.more(run, site, step.getExecutionContext()));
-        };
+    private TaskletStepBuilder step(String name, Work work) {
+        return NightlyBackupJob.alone(repository, flows, name, work);
     }
 }

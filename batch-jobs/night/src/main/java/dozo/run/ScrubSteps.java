@@ -1,6 +1,5 @@
 package dozo.run;
 
-import static java.time.temporal.ChronoUnit.MICROS;
 import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.groupingBy;
 
@@ -35,11 +34,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.batch.core.job.JobInterruptedException;
-import org.springframework.batch.infrastructure.item.ExecutionContext;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * The work of a scrub's steps. Each piece is one transaction and harmless if it is repeated. A piece whose site is lost is
@@ -63,14 +62,9 @@ class ScrubSteps {
     /** How often a wait for the budget checks for a stop. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-    private static final String LAST_READ = "lastRead";
-    private static final String RECEIPT = "receipt";
-    private static final String RECEIPTS = "receipts";
-
     private final Scrubs scrubs;
     private final Runs runs;
     private final AtSite site;
-    private final NightFlows flows;
     private final PaceWatch pace;
     private final Readings readings;
     private final Damages damages;
@@ -94,7 +88,6 @@ class ScrubSteps {
             Scrubs scrubs,
             Runs runs,
             AtSite site,
-            NightFlows flows,
             PaceWatch pace,
             Readings readings,
             Damages damages,
@@ -111,7 +104,6 @@ class ScrubSteps {
         this.scrubs = scrubs;
         this.runs = runs;
         this.site = site;
-        this.flows = flows;
         this.pace = pace;
         this.readings = readings;
         this.damages = damages;
@@ -131,82 +123,91 @@ class ScrubSteps {
      * Opens the lanes, and checks that the site's storage is mounted: if no project has a folder there, a missing mount
      * is more likely than a complete loss.
      */
-    void checkSite(long runId, int siteId) throws RemoteException, JobInterruptedException, InterruptedException {
-        site.first(flows.early(runId, siteId), sender -> {
+    void checkSite(NightFlow flow) throws RemoteException, JobInterruptedException, InterruptedException {
+        site.first(flow, sender -> {
             SiteReader reader = sender.reader();
-            examination.checkMounted(siteId, reader);
-            ahead.look(runId, reader);
+            examination.checkMounted(flow.site(), reader);
+            ahead.look(flow.run(), reader);
             return null;
         });
-        budgets.keySet().removeIf(other -> other != runId);
+        budgets.keySet().removeIf(other -> other != flow.run());
     }
 
     /**
-     * Reads the copies with the oldest readings, as much as one command takes, and stores the results.
-     *
-     * @param context the partition's place in the queue: an incomplete reading is not tried again in this run
-     * @return whether there may be more
+     * Reads the copies with the oldest readings, as many at once as one command takes, and stores the results, until nothing is
+     * due or the time is over. It begins with the head of the queue: what another partition had claimed and not read is there,
+     * also after a restart. An incomplete reading is not tried again by the same call.
      */
-    boolean readNext(long runId, int siteId, ExecutionContext context)
-            throws RemoteException, JobInterruptedException, InterruptedException {
-        Scrub scrub = scrubs.find(runId).orElseThrow();
-        ReadBudget budget = budgets.computeIfAbsent(runId, id -> new ReadBudget(scrub.bytesPerSecond()));
-        if (isOver(scrub)) {
-            return false;
-        }
-        if (!budget.await(PATIENCE)) {
-            return true;
-        }
-        List<Due> read = transacted(runId, siteId, reader -> {
-            runs.enter(runId);
-            List<Due> claimed =
-                    readings.claim(siteId, scrub.dueBefore(), place(context), context.getInt(RECEIPTS, RECEIPTS_FIRST));
-            List<Due> dues = asMuchAsFits(claimed, scrub.bytesPerSecond());
-            if (!dues.isEmpty()) {
-                budget.spend(dues.stream().mapToLong(Due::bytes).sum());
-                read(scrub, siteId, dues, reader);
+    void read(NightFlow flow) throws RemoteException, JobInterruptedException, InterruptedException {
+        Scrub scrub = scrubs.find(flow.run()).orElseThrow();
+        ReadBudget budget = budgets.computeIfAbsent(flow.run(), _ -> new ReadBudget(scrub.bytesPerSecond()));
+        List<Due> read = List.of();
+        while (!isOver(scrub)) {
+            flow.check();
+            if (budget.await(PATIENCE)) {
+                List<Due> before = read;
+                read = transacted(flow, reader -> readNext(flow, scrub, budget, before, reader));
+                if (read.isEmpty()) {
+                    return;
+                }
             }
-            return dues;
-        });
-        if (!read.isEmpty()) {
-            keep(context, read);
         }
-        return !read.isEmpty();
     }
 
-    /** Examines the bag of the next due experiment after one. Empty: there is none, or the time is over. */
-    Optional<Integer> examineNext(long runId, int siteId, int after)
-            throws RemoteException, JobInterruptedException, InterruptedException {
-        Scrub scrub = scrubs.find(runId).orElseThrow();
-        if (isOver(scrub)) {
-            return Optional.empty();
+    /** @param before what was read last */
+    private List<Due> readNext(NightFlow flow, Scrub scrub, ReadBudget budget, List<Due> before, SiteReader reader)
+            throws RemoteException, InterruptedException {
+        scrubs.enter(flow.run());
+        Position after = before.isEmpty() ? Position.BEGIN : before.getLast().place();
+        List<Due> claimed = readings.claim(flow.site(), scrub.dueBefore(), after, receipts(before));
+        List<Due> dues = asMuchAsFits(claimed, scrub.bytesPerSecond());
+        if (!dues.isEmpty()) {
+            budget.spend(dues.stream().mapToLong(Due::bytes).sum());
+            read(scrub, flow.site(), dues, reader);
         }
-        Optional<Integer> next = bags.nextToExamine(siteId, scrub.dueBefore(), after);
-        if (next.isPresent()) {
+        return dues;
+    }
+
+    /** Returns about how many receipts one transaction reads, as the last one suggests. */
+    private static int receipts(List<Due> before) {
+        long files = before.stream().mapToLong(Due::files).sum();
+        return before.isEmpty()
+                ? RECEIPTS_FIRST
+                : Math.clamp(FILES_MAX * (long) before.size() / Math.max(1, files), 1, RECEIPTS_MAX);
+    }
+
+    /** Examines the bag of every experiment that is due, until the time is over. */
+    void examine(NightFlow flow) throws RemoteException, JobInterruptedException, InterruptedException {
+        Scrub scrub = scrubs.find(flow.run()).orElseThrow();
+        Optional<Integer> next = bags.nextToExamine(flow.site(), scrub.dueBefore(), 0);
+        while (next.isPresent() && !isOver(scrub)) {
+            flow.check();
             Experiment experiment = experiments.find(next.get()).orElseThrow();
-            transacted(runId, siteId, reader -> {
-                long damaged = examination.examine(runId, siteId, experiment, reader);
-                ownFiles.examine(runId, siteId, experiment, reader);
-                scrubs.add(runId, new Read(0, 0, damaged, 0));
-                return next;
+            transacted(flow, reader -> {
+                long damaged = examination.examine(flow.run(), flow.site(), experiment, reader);
+                ownFiles.examine(flow.run(), flow.site(), experiment, reader);
+                scrubs.add(flow.run(), new Read(0, 0, damaged, 0));
+                return damaged;
             });
+            next = bags.nextToExamine(flow.site(), scrub.dueBefore(), experiment.id());
         }
-        return next;
     }
 
     /** Reads what is not of an experiment. */
-    void examineOwn(long runId, int siteId) throws RemoteException, JobInterruptedException, InterruptedException {
-        transacted(runId, siteId, reader -> {
-            ownFiles.examine(runId, siteId, reader);
+    void examineOwn(NightFlow flow) throws RemoteException, JobInterruptedException, InterruptedException {
+        transacted(flow, reader -> {
+            ownFiles.examine(flow.run(), flow.site(), reader);
             return true;
         });
     }
 
-    /**
-     * Reports earlier damage that is not repaired, so that no scrub ends "complete" over it. Needs the transaction of the
-     * caller.
-     */
-    void conclude(long runId, int siteId) {
+    /** Reports earlier damage that is not repaired, so that no scrub ends "complete" over it. */
+    void conclude(NightFlow flow) {
+        new TransactionTemplate(transactions).executeWithoutResult(_ -> conclude(flow.run(), flow.site()));
+        budgets.remove(flow.run());
+    }
+
+    private void conclude(long runId, int siteId) {
         for (OpenDamages open : damages.open(siteId)) {
             if (!findings.any(runId, open.experimentId())) {
                 findings.add(runId, List.of(new Finding(open.experimentId(), Problem.DAMAGED, null, unrepaired(open))));
@@ -222,16 +223,15 @@ class ScrubSteps {
                         "bytes", scrub.bytesRead(),
                         "damaged", scrub.copiesDamaged(),
                         "site", runs.find(runId).orElseThrow().site()));
-        budgets.remove(runId);
     }
 
     /**
      * Does a piece of the work in one transaction. If the site is lost, the transaction is rolled back before the wait for
      * the site, and the piece is done again.
      */
-    private <T> T transacted(long runId, int siteId, Piece<T> piece)
+    private <T> T transacted(NightFlow flow, Piece<T> piece)
             throws RemoteException, JobInterruptedException, InterruptedException {
-        return site.of(flows.early(runId, siteId), sender -> {
+        return site.of(flow, sender -> {
             TransactionStatus transaction = transactions.getTransaction(TransactionDefinition.withDefaults());
             T done;
             try {
@@ -331,20 +331,5 @@ class ScrubSteps {
                             damaged));
         }
         return damaged.size();
-    }
-
-    private static Position place(ExecutionContext context) {
-        return context.containsKey(RECEIPT)
-                ? new Position(Instant.EPOCH.plus(context.getLong(LAST_READ), MICROS), context.getLong(RECEIPT))
-                : Position.BEGIN;
-    }
-
-    /** Stores where the partition continues, and about how many receipts one transaction reads. */
-    private static void keep(ExecutionContext context, List<Due> dues) {
-        Position last = dues.getLast().place();
-        context.putLong(LAST_READ, MICROS.between(Instant.EPOCH, last.lastReadAt()));
-        context.putLong(RECEIPT, last.receiptId());
-        long files = dues.stream().mapToLong(Due::files).sum();
-        context.putInt(RECEIPTS, Math.clamp(FILES_MAX * (long) dues.size() / Math.max(1, files), 1, RECEIPTS_MAX));
     }
 }

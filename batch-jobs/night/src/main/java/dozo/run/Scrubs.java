@@ -9,10 +9,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
 
 /** The requests and sums of scrubs. They are stored, so that a restart continues with the same request. */
 @Component
 public class Scrubs {
+
+    /** The first half of the advisory lock's key; the second is the run. */
+    private static final int WORKS_ON_RUN = "dozo.run".hashCode();
 
     private final JdbcClient jdbc;
 
@@ -66,6 +71,33 @@ public class Scrubs {
                 .param("cold", request.cold())
                 .param("partitions", partitions)
                 .update();
+    }
+
+    /**
+     * Marks this transaction as working on a run until it ends. Must be called before claiming rows with a query that
+     * skips locked ones: see {@link #isLeft}.
+     */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void enter(long runId) {
+        jdbc.sql("select pg_advisory_xact_lock_shared(:lock, :run)")
+                .param("lock", WORKS_ON_RUN)
+                .param("run", (int) runId)
+                .query()
+                .listOfRows();
+    }
+
+    /**
+     * Returns whether no transaction works on a run. The server keeps the transactions of a killed process for a
+     * moment, and those of a hanging or disconnected one for hours. Rows that they have claimed would be skipped, and
+     * the run would end without them.
+     */
+    @Transactional
+    public boolean isLeft(long runId) {
+        return jdbc.sql("select pg_try_advisory_xact_lock(:lock, :run)")
+                .param("lock", WORKS_ON_RUN)
+                .param("run", (int) runId)
+                .query(Boolean.class)
+                .single();
     }
 
     void add(long runId, Read read) {

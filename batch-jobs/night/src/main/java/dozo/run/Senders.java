@@ -26,6 +26,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /** The engine of each run that is active in this process. It is opened at the first use, after a check of the site. */
@@ -43,16 +45,8 @@ class Senders {
     private final SiteLanes siteLanes;
     private final Map<Long, Sender> open = new ConcurrentHashMap<>();
 
-    private volatile Share share;
-
-    /** What this process may do for a run, and what others do for it. */
-    interface Share {
-        /** Returns whether nobody else can have taken over. Must return at once. */
-        boolean isSure(long run);
-
-        /** Returns the content bytes that the other workers have sent since this process works on the run. */
-        long movedByOthers(long run);
-    }
+    /** What this process may do for a run, and what others do for it; null until they are there. */
+    private volatile @Nullable NightFlows flows;
 
     /** The bytes that those engines of a run had sent which are closed. */
     private final Map<Long, Long> movedBefore = new ConcurrentHashMap<>();
@@ -76,21 +70,10 @@ class Senders {
         this.hours = hours;
         this.active = active;
         this.siteLanes = siteLanes;
-        this.share = new Share() {
-            @Override
-            public boolean isSure(long run) {
-                return active.isSure();
-            }
-
-            @Override
-            public long movedByOthers(long run) {
-                return 0;
-            }
-        };
     }
 
-    void with(Share known) {
-        share = known;
+    void with(NightFlows known) {
+        flows = known;
     }
 
     /**
@@ -120,7 +103,8 @@ class Senders {
 
     /** Returns the content bytes that this process and the other workers have sent for a run, since this process works on it. */
     long bytesMoved(long runId) {
-        return bytesMovedHere(runId) + share.movedByOthers(runId);
+        NightFlows known = flows;
+        return bytesMovedHere(runId) + (known == null ? 0 : known.others(runId).bytesMoved());
     }
 
     /**
@@ -128,32 +112,26 @@ class Senders {
      * opened.
      */
     long bytesMovedHere(long runId) {
-        Sender sender = open.get(runId);
-        return movedBefore.getOrDefault(runId, 0L) + (sender == null ? 0 : sender.bytesMoved());
+        return movedBefore.getOrDefault(runId, 0L) + of(runId, Sender::bytesMoved, 0L);
     }
 
     /** Returns the number of open lanes of the run's engine; 0 without an engine. */
     int lanes(long runId) {
-        Sender sender = open.get(runId);
-        return sender == null ? 0 : sender.lanes();
+        return of(runId, Sender::lanes, 0);
     }
 
     /** Returns what each open lane of the run's engine has moved; empty without an engine. */
     List<LaneTraffic> laneTraffic(long runId) {
-        Sender sender = open.get(runId);
-        return sender == null ? List.of() : sender.laneTraffic();
+        return of(runId, Sender::laneTraffic, List.of());
     }
 
     /** Returns the latest decisions about the number of lanes of the run's engine; empty without an engine. */
     List<TuningDecision> decisions(long runId) {
-        Sender sender = open.get(runId);
-        return sender == null ? List.of() : sender.decisions();
+        return of(runId, Sender::decisions, List.of());
     }
 
-    /** Returns what the run's engine is doing. */
     Load load(long runId) {
-        Sender sender = open.get(runId);
-        return sender == null ? Load.NONE : sender.load();
+        return of(runId, Sender::load, Load.NONE);
     }
 
     /** Makes the run's engine stop waiting for sources that do not respond: the units that need them get no outcome. */
@@ -166,8 +144,12 @@ class Senders {
 
     /** Counts units of the run as being recorded. */
     Stay recording(long runId, int units) {
+        return of(runId, sender -> sender.recording(units), () -> {});
+    }
+
+    private <T> T of(long runId, Function<Sender, T> question, T without) {
         Sender sender = open.get(runId);
-        return sender == null ? () -> {} : sender.recording(units);
+        return sender == null ? without : question.apply(sender);
     }
 
     /** Closes the run's engine, if it has one. What it has sent counts until {@link #forget}. */
@@ -178,7 +160,6 @@ class Senders {
         }
     }
 
-    /** Forgets what the closed engines of a run have sent. */
     void forget(long runId) {
         movedBefore.remove(runId);
     }
@@ -215,7 +196,8 @@ class Senders {
 
     /** Fails if others may have taken over the run, or this process's share of it. */
     private void requireLease(long runId) throws IOException {
-        if (!share.isSure(runId)) {
+        NightFlows known = flows;
+        if (!(known == null ? active.isSure() : known.isSure(runId))) {
             throw new IOException(
                     active.isHere()
                             ? "this service may not be the active one any more; nothing is sent"

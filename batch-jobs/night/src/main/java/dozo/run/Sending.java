@@ -9,9 +9,11 @@ import dozo.send.Outcome.Verified;
 import dozo.send.Route;
 import dozo.send.Sender;
 import dozo.send.Stay;
+import dozo.transfer.ClaimedUnits;
+import dozo.transfer.ClaimedUnits.Claim;
+import dozo.transfer.ClaimedUnits.Result;
+import dozo.transfer.OfferedLooks;
 import dozo.transfer.TransferUnits;
-import dozo.transfer.TransferUnits.Claim;
-import dozo.transfer.TransferUnits.Result;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -45,8 +47,9 @@ class Sending {
 
     private static final Logger LOG = LoggerFactory.getLogger(Sending.class);
 
-    private final Runs runs;
+    private final OfferedLooks looks;
     private final TransferUnits units;
+    private final ClaimedUnits claimed;
     private final Senders senders;
     private final Replications replications;
     private final AtSite site;
@@ -57,8 +60,9 @@ class Sending {
     private final TransactionTemplate transaction;
 
     Sending(
-            Runs runs,
+            OfferedLooks looks,
             TransferUnits units,
+            ClaimedUnits claimed,
             Senders senders,
             Replications replications,
             AtSite site,
@@ -67,8 +71,9 @@ class Sending {
             PaceWatch pace,
             TransferSettings settings,
             TransactionTemplate transaction) {
-        this.runs = runs;
+        this.looks = looks;
         this.units = units;
+        this.claimed = claimed;
         this.senders = senders;
         this.replications = replications;
         this.site = site;
@@ -123,7 +128,7 @@ class Sending {
             while (!flow.ends()) {
                 long heard = flow.rings();
                 // Read before the units: if it is true, all units are planned by then.
-                boolean looked = runs.isLooked(flow.run());
+                boolean looked = looks.isLooked(flow.run());
                 fill();
                 if (underWay.isEmpty()) {
                     if (looked && !units.left(flow.run())) {
@@ -148,7 +153,7 @@ class Sending {
                                 waiting.stream().map(Claim::experimentId), flow.leftToService().stream())
                         .collect(Collectors.toSet());
                 List<Claim> claims =
-                        room > 0 ? units.claim(flow.run(), flow.worker(), partition, room, except) : List.of();
+                        room > 0 ? claimed.claim(flow.run(), flow.worker(), partition, room, except) : List.of();
                 if (claims.isEmpty()) {
                     return;
                 }
@@ -158,22 +163,20 @@ class Sending {
 
         private void begin(Claim claim) {
             underWay.put(claim.unitId(), claim);
-            watch.begun(flow.run());
+            Stay busy = watch.underWay(flow.run());
             Thread.ofVirtual()
                     .name("send-unit-" + claim.unitId())
-                    .start(LogFields.inherited(() -> ended.add(sent(claim))));
+                    .start(LogFields.inherited(() -> ended.add(sent(claim, busy))));
         }
 
-        private Sent sent(Claim claim) {
+        private Sent sent(Claim claim, Stay busy) {
             LogFields.setExperiment(claim.route().top().toString());
-            try {
+            try (busy) {
                 Result result = site.of(flow, sender -> send(sender, claim));
                 return new Sent(claim, result, null);
             } catch (Throwable e) {
                 // Also an Error: the run waits for every unit.
                 return new Sent(claim, null, e instanceof Exception failed ? failed : new IllegalStateException(e));
-            } finally {
-                watch.ended(flow.run());
             }
         }
 
@@ -219,7 +222,7 @@ class Sending {
                 return;
             }
             try (Stay _ = senders.recording(flow.run(), results.size())) {
-                transaction.executeWithoutResult(_ -> units.record(results, flow.worker(), flows.host()));
+                transaction.executeWithoutResult(_ -> claimed.record(results, flow.worker(), flows.host()));
                 count += results.size();
                 long proven = proven(results);
                 pace.count(flow.run(), 0, proven);
@@ -243,7 +246,7 @@ class Sending {
                 flow.leaveToService(claim.experimentId());
             }
             try {
-                units.leaveToService(claim.unitId(), flow.worker());
+                claimed.leaveToService(claim.unitId(), flow.worker());
             } catch (RuntimeException e) {
                 fail(e);
             }

@@ -1,12 +1,11 @@
 package dozo.run;
 
-import static java.util.Objects.requireNonNull;
-
 import dozo.crypto.Libcrypto;
 import dozo.file.Size;
 import dozo.plan.CostModel;
 import dozo.plan.Measurement;
 import dozo.plan.Work;
+import dozo.send.Stay;
 import dozo.transfer.TransferUnits;
 import java.time.Duration;
 import java.util.Map;
@@ -88,7 +87,7 @@ class SendingWatch implements StepExecutionListener {
 
     @Override
     public void beforeStep(StepExecution step) {
-        long run = run(step);
+        long run = NightlyBackupJob.run(step);
         if (replications.source(run).isPresent()) {
             // Its time is that of two sites, and says nothing about a night's.
             return;
@@ -97,24 +96,18 @@ class SendingWatch implements StepExecutionListener {
     }
 
     /** Counts a unit of a run as under way. */
-    void begun(long run) {
+    Stay underWay(long run) {
         Begin begin = begins.get(run);
-        if (begin != null) {
-            begin.begun();
+        if (begin == null) {
+            return () -> {};
         }
-    }
-
-    /** Counts a unit as ended. */
-    void ended(long run) {
-        Begin begin = begins.get(run);
-        if (begin != null) {
-            begin.ended();
-        }
+        begin.begun();
+        return begin::ended;
     }
 
     @Override
     public @Nullable ExitStatus afterStep(StepExecution step) {
-        Begin begin = begins.remove(run(step));
+        Begin begin = begins.remove(NightlyBackupJob.run(step));
         if (begin != null) {
             Duration took = begin.busy();
             if (took.compareTo(settings.learnFrom()) >= 0) {
@@ -125,23 +118,20 @@ class SendingWatch implements StepExecutionListener {
     }
 
     private void learn(StepExecution step, Begin begin, Duration took) {
-        long run = run(step);
-        int site = Math.toIntExact(requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.SITE)));
+        long run = NightlyBackupJob.run(step);
         Work verified = units.verified(run, flows.worker(run));
-        long bytes = verified.bytes();
-        long entries = verified.entries();
-        long moved = senders.bytesMovedHere(run) - begin.bytesMoved;
         int lanes = senders.lanes(run);
-        if (!tells(bytes, entries, moved, lanes)) {
+        long moved = senders.bytesMovedHere(run) - begin.bytesMoved;
+        if (!tells(verified.bytes(), verified.entries(), moved, lanes)) {
             return;
         }
         CostModel model =
-                models.learn(run, site, new Measurement(new Work(bytes, entries), lanes, took.toNanos() / 1e9));
+                models.learn(run, NightlyBackupJob.site(step), new Measurement(verified, lanes, took.toNanos() / 1e9));
         LOG.info(
                 "run {} sent {} entries, {}, over {} lanes in {} s, with {}; learned cost for the next plan: {}/s a lane, {} ms an entry",
                 run,
-                entries,
-                Size.text(bytes),
+                verified.entries(),
+                Size.text(verified.bytes()),
                 lanes,
                 took.toSeconds(),
                 Libcrypto.note(),
@@ -155,9 +145,5 @@ class SendingWatch implements StepExecutionListener {
      */
     static boolean tells(long bytes, long entries, long moved, int lanes) {
         return entries > 0 && bytes >= 0 && lanes > 0 && Math.abs(moved - bytes) <= bytes * RESENT_MAX;
-    }
-
-    private static long run(StepExecution step) {
-        return requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.RUN));
     }
 }

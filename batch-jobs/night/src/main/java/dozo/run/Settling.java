@@ -24,6 +24,7 @@ import dozo.send.SiteCopy;
 import dozo.send.SiteFolders;
 import dozo.send.SourceFolder;
 import dozo.send.Stay;
+import dozo.transfer.OfferedLooks;
 import dozo.transfer.TagFiles;
 import dozo.transfer.TagFiles.Bag;
 import dozo.transfer.TransferUnits;
@@ -58,7 +59,7 @@ class Settling {
 
     private static final int ASIDE_PAGE = 2_000;
 
-    private final Runs runs;
+    private final OfferedLooks looks;
     private final Experiments experiments;
     private final Manifests manifests;
     private final Receipts receipts;
@@ -72,10 +73,11 @@ class Settling {
     private final Findings findings;
     private final Ledger ledger;
     private final AtSite site;
+    private final PaceWatch pace;
     private final TransactionTemplate transaction;
 
     Settling(
-            Runs runs,
+            OfferedLooks looks,
             Experiments experiments,
             Manifests manifests,
             Receipts receipts,
@@ -89,8 +91,9 @@ class Settling {
             Findings findings,
             Ledger ledger,
             AtSite site,
+            PaceWatch pace,
             TransactionTemplate transaction) {
-        this.runs = runs;
+        this.looks = looks;
         this.experiments = experiments;
         this.manifests = manifests;
         this.receipts = receipts;
@@ -104,6 +107,7 @@ class Settling {
         this.findings = findings;
         this.ledger = ledger;
         this.site = site;
+        this.pace = pace;
         this.transaction = transaction;
     }
 
@@ -117,7 +121,7 @@ class Settling {
         while (true) {
             flow.check();
             long heard = flow.rings();
-            boolean looked = runs.isLooked(flow.run());
+            boolean looked = looks.isLooked(flow.run());
             boolean sent = looked && !units.left(flow.run());
             List<Integer> next =
                     units.toSettle(flow.run(), flow.site(), flow.worker(), looked, BATCH_MAX, BATCH_ENTRIES);
@@ -151,7 +155,7 @@ class Settling {
     private void settle(NightFlow flow, List<Integer> ids)
             throws RemoteException, JobInterruptedException, InterruptedException {
         List<Due> batch = new ArrayList<>();
-        try (Stay _ = flow.in(Limit.SETTLING)) {
+        try (Stay _ = pace.in(flow.run(), Limit.SETTLING)) {
             for (Experiment experiment :
                     experiments.of(ids.stream().mapToInt(Integer::intValue).toArray())) {
                 batch.add(requireNonNull(transaction.execute(_ -> due(experiment, flow.site()))));

@@ -1,7 +1,5 @@
 package dozo.run;
 
-import static java.util.Objects.requireNonNull;
-
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.batch.core.BatchStatus;
@@ -25,7 +23,7 @@ class ShareEnd implements JobExecutionListener {
 
     @Override
     public void afterJob(JobExecution execution) {
-        long run = requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
+        long run = NightlyBackupJob.run(execution);
         String why = reason(execution, run);
         senders.close(run);
         flows.close(run);

@@ -117,7 +117,6 @@ public class SiteAhead {
         return any ? reader.search(folders, seen, isAhead(runId)) : seen;
     }
 
-    /** Returns whether a run has found the site ahead. */
     boolean isAhead(long runId) {
         return jdbc.sql("""
                         select exists (select from run_finding join finding using (finding_id)

@@ -1,7 +1,7 @@
 package dozo.run;
 
+import dozo.ledger.Rows;
 import dozo.remote.TuningDecision;
-import dozo.remote.TuningReason;
 import dozo.remote.TuningStart;
 import java.sql.Timestamp;
 import java.util.List;
@@ -35,12 +35,7 @@ public class Tunings {
                         from run_tuning where run_id = :run order by decided_at
                         """)
                 .param("run", runId)
-                .query((row, n) -> new TuningDecision(
-                        row.getTimestamp("decided_at").toInstant(),
-                        row.getInt("lanes"),
-                        row.getInt("channels"),
-                        row.getObject("bytes_per_second", Double.class),
-                        TuningReason.valueOf(row.getString("reason"))))
+                .query(Rows.of(TuningDecision.class))
                 .list();
     }
 

@@ -110,13 +110,8 @@ public class Worker {
         LOG.info("joins run {}", run);
         var _ = operator.start(
                 share,
-                new JobParametersBuilder()
-                        .addLong(NightlyBackupJob.RUN, run)
+                new JobParametersBuilder(Executions.parameters(runs.find(run).orElseThrow()))
                         .addString("share", UUID.randomUUID().toString())
-                        .addLong(
-                                NightlyBackupJob.SITE,
-                                (long) runs.find(run).orElseThrow().siteId(),
-                                false)
                         .toJobParameters());
         while (!threads.idle()) {
             Thread.sleep(NightFlow.NAP);

@@ -1,6 +1,8 @@
 package dozo.transfer;
 
 import dozo.ledger.Rows;
+import java.sql.Timestamp;
+import java.time.InstantSource;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -9,13 +11,14 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The sources that the service offers to the workers of its run, to be read by them. Who reads one has a lease ({@link
- * RunWorkers}), and removes the offer in the transaction that stores the result (ADR 0080).
+ * How far a run has read its sources, and which of them the service offers to its workers, to be read by them. Who reads
+ * one has a lease ({@link RunWorkers}), and removes the offer in the transaction that stores the result (ADR 0080).
  */
 @Component
 public class OfferedLooks {
 
     private final JdbcClient jdbc;
+    private final InstantSource clock;
 
     /**
      * A source to read.
@@ -24,8 +27,41 @@ public class OfferedLooks {
      */
     public record Offer(int experimentId, int turn) {}
 
-    public OfferedLooks(JdbcClient jdbc) {
+    public OfferedLooks(JdbcClient jdbc, InstantSource clock) {
         this.jdbc = jdbc;
+        this.clock = clock;
+    }
+
+    /** Returns the experiment up to which a run has read all sources. */
+    public int lookedAfter(long runId) {
+        return jdbc.sql("select looked_after from run where run_id = :run")
+                .param("run", runId)
+                .query(Integer.class)
+                .single();
+    }
+
+    /** Records the experiment up to which a run has read all sources; a restart continues after it. */
+    public void lookedAfter(long runId, int experimentId) {
+        jdbc.sql("update run set looked_after = :experiment where run_id = :run")
+                .param("experiment", experimentId)
+                .param("run", runId)
+                .update();
+    }
+
+    /** Records that a run has read all its sources: nothing more will be planned. */
+    public void looked(long runId) {
+        jdbc.sql("update run set looked_at = :now where run_id = :run")
+                .param("now", Timestamp.from(clock.instant()))
+                .param("run", runId)
+                .update();
+    }
+
+    /** Returns whether a run has read all its sources. */
+    public boolean isLooked(long runId) {
+        return jdbc.sql("select looked_at is not null from run where run_id = :run")
+                .param("run", runId)
+                .query(Boolean.class)
+                .single();
     }
 
     /** Removes all offers of a run: what workers still read for it has no effect. */
@@ -85,9 +121,7 @@ public class OfferedLooks {
                         """)
                 .param("run", runId)
                 .param("worker", worker)
-                .param(
-                        "experiments",
-                        experiments.stream().mapToInt(Integer::intValue).toArray())
+                .param("experiments", experiments.toArray(Integer[]::new))
                 .update();
     }
 

@@ -115,7 +115,7 @@ class HeadlinesTest {
                         night.get(Findings.class),
                         night.get(Promises.class),
                         night.get(DrillPromises.class),
-                        night.get(Runs.class),
+                        night.get(RunTimes.class),
                         night.get(Forecasts.class),
                         new NightTimes(Timetable.of(cron, "UTC"), night.get(SiteSchedules.class)),
                         new RiskSettings(Duration.ofDays(3)),

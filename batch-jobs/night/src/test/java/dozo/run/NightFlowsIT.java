@@ -12,10 +12,11 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.send.Sender;
+import dozo.transfer.ClaimedUnits;
+import dozo.transfer.ClaimedUnits.Claim;
+import dozo.transfer.ClaimedUnits.Result;
+import dozo.transfer.OfferedLooks;
 import dozo.transfer.RunWorkers;
-import dozo.transfer.TransferUnits;
-import dozo.transfer.TransferUnits.Claim;
-import dozo.transfer.TransferUnits.Result;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,7 +86,7 @@ class NightFlowsIT {
             run = night.get(Operations.class).start("dr", "test");
 
             Awaitility.await().atMost(LIMIT).until(() -> safe() == 2);
-            assertThat(night.get(Runs.class).isLooked(run.id())).isFalse();
+            assertThat(night.get(OfferedLooks.class).isLooked(run.id())).isFalse();
             assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state())
                     .isEqualTo(RunState.RUNNING);
             NightlyBackupIT.assertChecks(root.resolve("p/E1"));
@@ -278,7 +279,7 @@ class NightFlowsIT {
     void claimingAsksNoSource() throws Exception {
         open();
         Path hung = experiment("E1");
-        TransferUnits units = night.get(TransferUnits.class);
+        ClaimedUnits units = night.get(ClaimedUnits.class);
         Run run = night.get(Runs.class)
                 .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
         NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
@@ -476,7 +477,7 @@ class NightFlowsIT {
     void whatAWorkerReportsOfAUnitThatAnotherHasTakenOverIsNotTaken() throws Exception {
         open();
         experiment("E1");
-        TransferUnits units = night.get(TransferUnits.class);
+        ClaimedUnits units = night.get(ClaimedUnits.class);
         RunWorkers workers = night.get(RunWorkers.class);
         Run run = night.get(Runs.class)
                 .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
@@ -521,6 +522,6 @@ class NightFlowsIT {
         Sender sender = night.get(Senders.class).of(run.id(), run.siteId());
         Result result = new Result(claim, sender.send(claim.route(), claim.unit()), sender.method());
         night.get(TransactionTemplate.class)
-                .executeWithoutResult(_ -> night.get(TransferUnits.class).record(List.of(result), worker, "where"));
+                .executeWithoutResult(_ -> night.get(ClaimedUnits.class).record(List.of(result), worker, "where"));
     }
 }

@@ -80,16 +80,16 @@ class PromisesTest {
 
     @Test
     void experimentsTellTheirOwn() {
-        assertThat(promises.experiments(1, 0, 10))
+        assertThat(promises.experiments(Sight.EVERYTHING, 1, 0, 10))
                 .extracting(
                         each -> each.project() + "/" + each.code(),
                         each -> each.promise().filesRead(),
                         each -> each.promise().percent())
                 .containsExactly(tuple("p/E1", 20L, 66), tuple("p/E2", 30L, 100), tuple("p/E3", 0L, 100));
-        assertThat(promises.experiments(1, 1, 1))
+        assertThat(promises.experiments(Sight.EVERYTHING, 1, 1, 1))
                 .singleElement()
                 .satisfies(each -> assertThat(each.code()).isEqualTo("E2"));
-        assertThat(promises.experiments(1, 2, 1).getFirst().promise().oldestReadAt())
+        assertThat(promises.experiments(Sight.EVERYTHING, 1, 2, 1).getFirst().promise().oldestReadAt())
                 .isNull();
     }
 
@@ -104,7 +104,7 @@ class PromisesTest {
 
         assertThat(promises.at(own, 1)).isEqualTo(promises.at(1));
         assertThat(promises.at(none, 1)).isEqualTo(new Promise(7_776_000, null, 0, 0, 0, 0, 0));
-        assertThat(promises.experiments(own, 1, 0, 10)).isEqualTo(promises.experiments(1, 0, 10));
+        assertThat(promises.experiments(own, 1, 0, 10)).isEqualTo(promises.experiments(Sight.EVERYTHING, 1, 0, 10));
         assertThat(promises.experiments(none, 1, 0, 10)).isEmpty();
     }
 
@@ -115,7 +115,7 @@ class PromisesTest {
                 values (1, 1, 2, 2, 1, now(), 'MISSING')
                 """).update();
         assertThat(promises.at(1).damaged()).isEqualTo(1);
-        assertThat(promises.experiments(1, 0, 1).getFirst().promise().damaged()).isEqualTo(1);
+        assertThat(promises.experiments(Sight.EVERYTHING, 1, 0, 1).getFirst().promise().damaged()).isEqualTo(1);
 
         jdbc.sql("""
                 insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
@@ -124,7 +124,7 @@ class PromisesTest {
                 """).update();
 
         assertThat(promises.at(1).damaged()).isZero();
-        assertThat(promises.experiments(1, 0, 1).getFirst().promise().damaged()).isZero();
+        assertThat(promises.experiments(Sight.EVERYTHING, 1, 0, 1).getFirst().promise().damaged()).isZero();
     }
 
     @Test

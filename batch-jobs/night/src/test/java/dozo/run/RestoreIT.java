@@ -15,7 +15,7 @@ import dozo.registry.Sites;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.source.Times;
-import dozo.transfer.TransferUnits;
+import dozo.transfer.ClaimedUnits;
 import dozo.verify.Receipts;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -379,7 +379,7 @@ class RestoreIT extends RestoredNight {
                         "test");
         NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
         night.get(Looking.class).look(flow);
-        assertThat(night.get(TransferUnits.class).claim(run.id(), flow.worker(), 0, 100))
+        assertThat(night.get(ClaimedUnits.class).claim(run.id(), flow.worker(), 0, 100))
                 .isNotEmpty();
         night.get(NightFlows.class).close(run.id());
         night.get(Runs.class).close(run.id(), RunState.FAILED, "killed");

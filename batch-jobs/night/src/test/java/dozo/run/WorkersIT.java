@@ -156,7 +156,7 @@ class WorkersIT extends NightAtSite {
         Run run = opened();
         night.get(OfferedLooks.class).add(run.id(), new Offer(1, 0));
         night.get(OfferedLooks.class).add(run.id(), new Offer(2, 0));
-        night.get(Runs.class).looked(run.id());
+        night.get(OfferedLooks.class).looked(run.id());
         Files.move(away, folder.resolve("unmounted"));
 
         NightFlow flow = joined(run);
@@ -182,7 +182,7 @@ class WorkersIT extends NightAtSite {
         assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
         Run run = opened();
         night.get(OfferedLooks.class).add(run.id(), new Offer(1, 0));
-        night.get(Runs.class).looked(run.id());
+        night.get(OfferedLooks.class).looked(run.id());
         Files.delete(source.resolve("S1/f3"));
 
         helper.get(Looking.class).look(joined(run));
@@ -292,7 +292,7 @@ class WorkersIT extends NightAtSite {
         Run run = opened();
         night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
         long dead = helper.get(RunWorkers.class).enlist(run.id(), "dead", true);
-        assertThat(helper.get(dozo.transfer.TransferUnits.class).claim(run.id(), dead, 0, 9))
+        assertThat(helper.get(dozo.transfer.ClaimedUnits.class).claim(run.id(), dead, 0, 9))
                 .hasSize(1);
         await().atMost(LIMIT)
                 .until(() -> night.get(NightFlows.class).others(run.id()).alive() == 1);
@@ -305,7 +305,7 @@ class WorkersIT extends NightAtSite {
         await().atMost(LIMIT)
                 .until(() -> night.count("select count(*) from transfer_unit where worker_id is null") == 1);
         assertThat(night.get(RunWorkers.class).renew(dead, 0, 0, "")).isEmpty();
-        assertThat(night.get(dozo.transfer.TransferUnits.class).claim(run.id(), dead, 0, 9))
+        assertThat(night.get(dozo.transfer.ClaimedUnits.class).claim(run.id(), dead, 0, 9))
                 .as("it may claim nothing any more")
                 .isEmpty();
         assertThat(night.get(RunWorkers.class).of(run.id()))

@@ -1,0 +1,296 @@
+package dozo.transfer;
+
+import dozo.file.Entry;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.manifest.LinkGroups;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.plan.UnitKind;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.send.Earlier;
+import dozo.send.Outcome;
+import dozo.send.Outcome.Failed;
+import dozo.send.Outcome.Verified;
+import dozo.send.Route;
+import dozo.send.SourceFolder;
+import dozo.send.Unit;
+import dozo.send.WayIn;
+import dozo.verify.Damages;
+import dozo.verify.Receipts;
+import dozo.verify.Receipts.Proof;
+import java.sql.Types;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * Claims transfer units for a worker of a run, and closes them with their outcomes. A claim is a lease of the worker
+ * ({@link RunWorkers}); its report about a unit that another has taken over is ignored.
+ */
+@Component
+public class ClaimedUnits {
+
+    private static final String OF_PARTITION = "and partition_no = :partition order by turn, unit_id";
+    private static final String OF_ANY = "order by partition_no, turn, unit_id";
+
+    private final JdbcClient jdbc;
+    private final Manifests manifests;
+    private final LinkGroups groups;
+    private final Experiments experiments;
+    private final Receipts receipts;
+    private final Damages damages;
+    private final Findings findings;
+
+    /**
+     * A claimed unit with everything that is needed to send it.
+     *
+     * @param manifest the experiment's current one
+     * @param earlier what is known of copies that its entries replace
+     */
+    public record Claim(
+            long unitId,
+            int experimentId,
+            int siteId,
+            long runId,
+            int manifest,
+            Route route,
+            Unit unit,
+            Earlier earlier) {}
+
+    /** A claimed unit, the outcome of each entry, and how digests were computed. */
+    public record Result(Claim claim, List<Outcome> outcomes, String method) {
+
+        /** Returns the entries that could not be proven. */
+        public Stream<Failed> failures() {
+            return outcomes.stream().filter(Failed.class::isInstance).map(Failed.class::cast);
+        }
+
+        /** Returns whether not everything could be proven. */
+        public boolean hasFailures() {
+            return failures().findAny().isPresent();
+        }
+    }
+
+    @SuppressWarnings("ArrayRecordComponent") // is never compared
+    private record Row(long unitId, int experimentId, int siteId, UnitKind kind, int[] entries) {}
+
+    public ClaimedUnits(
+            JdbcClient jdbc,
+            Manifests manifests,
+            LinkGroups groups,
+            Experiments experiments,
+            Receipts receipts,
+            Damages damages,
+            Findings findings) {
+        this.jdbc = jdbc;
+        this.manifests = manifests;
+        this.groups = groups;
+        this.experiments = experiments;
+        this.receipts = receipts;
+        this.damages = damages;
+        this.findings = findings;
+    }
+
+    /** Claims units of all experiments. */
+    public List<Claim> claim(long runId, long worker, int partition, int limit) {
+        return claim(runId, worker, partition, limit, Set.of());
+    }
+
+    /**
+     * Claims planned units of a run: the next ones of a partition, or of another if it has none. Further names of files
+     * come after all other units of their experiment, because these bring the files.
+     *
+     * @param except experiments to claim nothing of
+     * @return at most {@code limit}; none: nothing can be claimed now
+     */
+    public List<Claim> claim(long runId, long worker, int partition, int limit, Set<Integer> except) {
+        List<Claim> claims = claim(OF_PARTITION, runId, worker, partition, limit, except);
+        return claims.isEmpty() ? claim(OF_ANY, runId, worker, partition, limit, except) : claims;
+    }
+
+    private List<Claim> claim(String which, long runId, long worker, int partition, int limit, Set<Integer> except) {
+        List<Claim> claims = new ArrayList<>();
+        List<Row> rows;
+        do {
+            rows = rows(which, runId, worker, partition, limit, except);
+            rows.forEach(row -> claim(runId, row).ifPresentOrElse(claims::add, () -> cancel(row)));
+        } while (claims.isEmpty() && !rows.isEmpty());
+        return claims;
+    }
+
+    private List<Row> rows(String which, long runId, long worker, int partition, int limit, Set<Integer> except) {
+        return jdbc
+                .sql("""
+                        update transfer_unit set worker_id = :worker, attempts = attempts + 1
+                        where unit_id in (select unit_id from transfer_unit u
+                                          where run_id = :run and state = 'PLANNED' and worker_id is null
+                                            and experiment_id <> all(:except)
+                                            and exists (select from run_worker w
+                                                        where w.worker_id = :worker and not w.ended
+                                                          and not (w.joined and u.for_service))
+                                            and (kind <> 'LINKS'
+                                                 or not exists (select from transfer_unit o
+                                                                where o.run_id = :run and o.state = 'PLANNED'
+                                                                  and o.experiment_id = u.experiment_id
+                                                                  and o.kind <> 'LINKS'))
+                                          %s
+                                          limit :limit
+                                          for update skip locked)
+                        returning *
+                        """.formatted(which))
+                .param("worker", worker)
+                .param("run", runId)
+                .param("partition", partition)
+                .param("limit", limit)
+                .param("except", except.toArray(Integer[]::new))
+                .query((row, n) -> new Row(
+                        row.getLong("unit_id"),
+                        row.getInt("experiment_id"),
+                        row.getInt("site_id"),
+                        UnitKind.valueOf(row.getString("kind")),
+                        Arrays.stream((Integer[]) row.getArray("entry_nos").getArray())
+                                .mapToInt(Integer::intValue)
+                                .toArray()))
+                .list()
+                .stream()
+                .sorted(Comparator.comparingLong(Row::unitId))
+                .toList();
+    }
+
+    private void cancel(Row row) {
+        jdbc.sql("""
+                        update transfer_unit set state = 'CANCELLED', reason = 'none of its entries is in the current manifest'
+                        where unit_id = :unit
+                        """).param("unit", row.unitId()).update();
+    }
+
+    private Optional<Claim> claim(long runId, Row row) {
+        List<Entry> entries = manifests.current(row.experimentId(), row.entries());
+        if (entries.isEmpty()) {
+            return Optional.empty();
+        }
+        Experiment experiment = experiments.find(row.experimentId()).orElseThrow();
+        Manifest manifest = manifests.current(row.experimentId()).orElseThrow();
+        Unit unit = switch (row.kind()) {
+            case BUNDLE -> new Unit.Bundle(entries);
+            case LARGE -> new Unit.Large(entries.getFirst());
+            case LINKS ->
+                new Unit.Links(
+                        entries,
+                        groups.stored(row.experimentId(), row.siteId(), row.entries()).stream()
+                                .map(stored -> new Verified(stored.entry(), stored.digest()))
+                                .toList());
+        };
+        // Like Experiment.opened(), but without accessing a file system, because that may hang.
+        SourceFolder source = experiment.bound()
+                ? SourceFolder.of(experiment.source())
+                : SourceFolder.behindLinks(experiment.source());
+        Route route = Route.backup(source, experiment.name(), manifest.number(), experiment.names());
+        return Optional.of(new Claim(
+                row.unitId(),
+                row.experimentId(),
+                row.siteId(),
+                runId,
+                manifest.number(),
+                route,
+                unit,
+                new Earlier(
+                        damages.proven(row.experimentId(), row.siteId(), row.entries()),
+                        groups.shared(row.experimentId(), row.entries()))));
+    }
+
+    /**
+     * Records the outcomes of units: their receipts, states and findings, in one transaction of the caller. Outcomes of
+     * a unit that another worker has taken over are ignored.
+     *
+     * @param host the machine that sent them
+     */
+    public void record(List<Result> results, long worker, String host) {
+        // In the same order for every worker: the sums of experiments stay locked until the end of the transaction.
+        results.stream()
+                .sorted(Comparator.comparingInt(result -> result.claim().experimentId()))
+                .forEach(result -> record(result, worker, host));
+    }
+
+    private void record(Result result, long worker, String host) {
+        Claim claim = result.claim();
+        List<Proof> proofs = new ArrayList<>();
+        Map<WayIn, List<Proof>> byWay = new EnumMap<>(WayIn.class);
+        List<Finding> problems = new ArrayList<>();
+        List<Finding> silent = new ArrayList<>();
+        for (Outcome outcome : result.outcomes()) {
+            switch (outcome) {
+                case Verified(Entry entry, var digest, WayIn wayIn) -> {
+                    Proof proof = new Proof(entry.number(), digest);
+                    proofs.add(proof);
+                    byWay.computeIfAbsent(wayIn, _ -> new ArrayList<>()).add(proof);
+                }
+                case Failed(Entry entry, Problem problem, String message, boolean ofSource) ->
+                    (ofSource ? silent : problems)
+                            .add(new Finding(claim.experimentId(), problem, ofSource ? null : entry.path(), message));
+            }
+        }
+        if (!close(claim.unitId(), worker, Stream.concat(problems.stream(), silent.stream()))) {
+            return;
+        }
+        if (!proofs.isEmpty()) {
+            byWay.forEach((wayIn, those) -> receipts.add(
+                    claim.experimentId(),
+                    claim.siteId(),
+                    claim.unitId(),
+                    claim.runId(),
+                    claim.manifest(),
+                    those,
+                    wayIn.word(),
+                    result.method(),
+                    host));
+            receipts.addToProtection(claim.experimentId(), claim.siteId(), proofs);
+        }
+        if (!silent.isEmpty()) {
+            // One finding for the whole source, whatever other workers record about it at the same time.
+            receipts.lock(claim.experimentId());
+            if (!findings.anyOfWhole(
+                    claim.runId(), claim.experimentId(), silent.getFirst().reason())) {
+                problems.add(silent.getFirst());
+            }
+        }
+        findings.add(claim.runId(), problems);
+    }
+
+    /** Returns false if another worker has taken the unit over. */
+    private boolean close(long unitId, long worker, Stream<Finding> problems) {
+        Optional<String> reason = problems.findFirst().map(Finding::message);
+        return jdbc.sql("""
+                        update transfer_unit set state = :state, reason = :reason
+                        where unit_id = :unit and worker_id = :worker and state = 'PLANNED'
+                        """)
+                        .param("state", reason.isEmpty() ? "VERIFIED" : "FAILED")
+                        .param("reason", reason.orElse(null), Types.VARCHAR)
+                        .param("unit", unitId)
+                        .param("worker", worker)
+                        .update()
+                == 1;
+    }
+
+    /**
+     * Gives back a unit that a worker could not prove completely, so that the service tries again: only the service decides what
+     * is a finding, because a source may be missing only on the worker's machine.
+     */
+    public void leaveToService(long unitId, long worker) {
+        jdbc.sql("""
+                        update transfer_unit set worker_id = null, for_service = true
+                        where unit_id = :unit and worker_id = :worker and state = 'PLANNED'
+                        """).param("unit", unitId).param("worker", worker).update();
+    }
+}

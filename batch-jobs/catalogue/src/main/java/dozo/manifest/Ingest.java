@@ -45,13 +45,6 @@ public class Ingest {
     private final IngestSettings settings;
     private final Sealing sealing;
 
-    /**
-     * The result of sealing.
-     *
-     * @param sealed whether there is a new manifest
-     */
-    public record Ingested(boolean sealed, List<Finding> findings) {}
-
     /** Reports what a source contains, folder by folder. */
     @FunctionalInterface
     public interface Walk {

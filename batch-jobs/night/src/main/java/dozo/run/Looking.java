@@ -10,12 +10,13 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.manifest.Freezes;
 import dozo.manifest.Ingest;
-import dozo.manifest.Ingest.Ingested;
 import dozo.manifest.IngestSettings;
 import dozo.manifest.Known;
 import dozo.manifest.Manifests;
-import dozo.manifest.Manifests.Sum;
 import dozo.manifest.SourceLook;
+import dozo.manifest.SourceLook.Ingested;
+import dozo.manifest.UnprotectedEntries;
+import dozo.manifest.UnprotectedEntries.Sum;
 import dozo.plan.PlannedUnit;
 import dozo.plan.Planner;
 import dozo.plan.Work;
@@ -74,6 +75,7 @@ class Looking {
     private final Replications replications;
     private final Ingest ingest;
     private final Manifests manifests;
+    private final UnprotectedEntries unprotected;
     private final Freezes freezes;
     private final Receipts receipts;
     private final FoundCopies foundCopies;
@@ -93,6 +95,7 @@ class Looking {
             Replications replications,
             Ingest ingest,
             Manifests manifests,
+            UnprotectedEntries unprotected,
             Freezes freezes,
             Receipts receipts,
             FoundCopies foundCopies,
@@ -110,6 +113,7 @@ class Looking {
         this.replications = replications;
         this.ingest = ingest;
         this.manifests = manifests;
+        this.unprotected = unprotected;
         this.freezes = freezes;
         this.receipts = receipts;
         this.foundCopies = foundCopies;
@@ -235,7 +239,7 @@ class Looking {
             planner.expectPlenty();
         } else {
             planner.expect(work, size -> {
-                Sum sum = manifests.unprotectedUpTo(unsafe.experimentId(), site, size);
+                Sum sum = unprotected.sumUpTo(unsafe.experimentId(), site, size);
                 return new Work(sum.bytes(), sum.entries());
             });
         }
@@ -244,10 +248,10 @@ class Looking {
     private boolean plan(NightFlow flow, int experimentId, int turn, int afterEntry) {
         List<PlannedUnit> batch = new ArrayList<>();
         boolean any = false;
-        int[] links = manifests.unprotectedLinks(experimentId, flow.site(), afterEntry);
+        int[] links = unprotected.links(experimentId, flow.site(), afterEntry);
         BitSet isLink = new BitSet();
         Arrays.stream(links).forEach(isLink::set);
-        try (Stream<Entry> entries = manifests.unprotected(experimentId, flow.site(), afterEntry)) {
+        try (Stream<Entry> entries = unprotected.stream(experimentId, flow.site(), afterEntry)) {
             for (Iterator<Entry> all = entries.iterator(); all.hasNext(); any = true) {
                 Entry entry = all.next();
                 if (!isLink.get(entry.number())) {

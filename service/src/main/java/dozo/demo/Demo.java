@@ -11,6 +11,7 @@ import dozo.file.FilePath;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Findings;
+import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.loopback.Ports;
 import dozo.registry.Experiments;
@@ -311,17 +312,17 @@ public final class Demo implements Callable<Integer> {
         out.println();
         Coverage coverage = started.getBean(Coverage.class);
         Site site = started.getBean(Sites.class).find("dr").orElseThrow();
-        Coverage.Totals all = coverage.all(site.id());
+        Coverage.Totals all = coverage.all(Sight.EVERYTHING, site.id(), null);
         CoverageTable.print(out, all, experiments(coverage, site.id()), Map.of());
         return all.safe() && ended.state() == RunState.COMPLETE;
     }
 
     private static List<ExperimentCoverage> experiments(Coverage coverage, int site) {
         List<ExperimentCoverage> all = new ArrayList<>();
-        List<ExperimentCoverage> page = coverage.experiments(site, 0, EXPERIMENTS_PAGE);
+        List<ExperimentCoverage> page = coverage.experiments(Sight.EVERYTHING, site, 0, EXPERIMENTS_PAGE);
         while (!page.isEmpty()) {
             all.addAll(page);
-            page = coverage.experiments(site, page.getLast().experimentId(), EXPERIMENTS_PAGE);
+            page = coverage.experiments(Sight.EVERYTHING, site, page.getLast().experimentId(), EXPERIMENTS_PAGE);
         }
         return all;
     }

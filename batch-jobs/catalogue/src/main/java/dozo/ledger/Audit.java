@@ -3,6 +3,7 @@ package dozo.ledger;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -97,9 +98,7 @@ public class Audit {
                         order by name nulls last
                         """)
                 .param("by", by.name())
-                .param("seen", sight.seen())
-                .param("site", siteId)
-                .param("from", Timestamp.from(from))
+                .params(Map.of("seen", sight.seen(), "site", siteId, "from", Timestamp.from(from)))
                 .param("until", Timestamp.from(until))
                 .query(Rows.of(Change.class))
                 .list();
@@ -147,9 +146,7 @@ public class Audit {
                         order by name nulls last
                         """)
                 .param("by", by.name())
-                .param("seen", sight.seen())
-                .param("site", siteId)
-                .param("from", Timestamp.from(from))
+                .params(Map.of("seen", sight.seen(), "site", siteId, "from", Timestamp.from(from)))
                 .param("until", Timestamp.from(until))
                 .query(Rows.of(Wait.class))
                 .list();

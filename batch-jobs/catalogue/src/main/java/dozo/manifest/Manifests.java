@@ -16,6 +16,7 @@ import java.sql.Types;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
@@ -156,8 +157,7 @@ public class Manifests {
 
     public Optional<Manifest> find(int experimentId, int number) {
         return jdbc.sql("select * from manifest where experiment_id = :experiment and manifest_no = :number")
-                .param("experiment", experimentId)
-                .param("number", number)
+                .params(Map.of("experiment", experimentId, "number", number))
                 .query(MANIFEST)
                 .optional();
     }
@@ -171,8 +171,7 @@ public class Manifests {
                         select * from manifest where experiment_id = :experiment and sealed_at <= :instant
                         order by manifest_no desc limit 1
                         """)
-                .param("experiment", experimentId)
-                .param("instant", Timestamp.from(instant))
+                .params(Map.of("experiment", experimentId, "instant", Timestamp.from(instant)))
                 .query(MANIFEST)
                 .optional();
     }
@@ -207,9 +206,7 @@ public class Manifests {
                         order by substring(path for 1000), path
                         limit :limit
                         """)
-                .param("experiment", experimentId)
-                .param("folder", folder.bytes())
-                .param("limit", limit)
+                .params(Map.of("experiment", experimentId, "folder", folder.bytes(), "limit", limit))
                 .query((row, n) -> new Folder(row.getInt("directory_no"), FilePath.of(row.getBytes("path"))))
                 .list();
     }
@@ -251,10 +248,7 @@ public class Manifests {
                         limit :limit
                         """)
                 .param("numbers", folders.stream().mapToInt(Folder::number).toArray())
-                .param("experiment", experimentId)
-                .param("manifest", manifest)
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("experiment", experimentId, "manifest", manifest, "after", after, "limit", limit))
                 .query(WHOLE_ENTRY)
                 .list();
     }
@@ -269,8 +263,7 @@ public class Manifests {
                         select directory_no from directory
                         where experiment_id = :experiment and sha256(path) = sha256(:folder)
                         """)
-                .param("experiment", experimentId)
-                .param("folder", folder.bytes())
+                .params(Map.of("experiment", experimentId, "folder", folder.bytes()))
                 .query((row, n) -> new Folder(row.getInt("directory_no"), folder))
                 .optional()
                 .map(found -> entries(experimentId, manifest, List.of(found), after, limit))
@@ -306,13 +299,9 @@ public class Manifests {
                         order by d.path, name
                         limit :limit
                         """)
-                .param("experiment", experimentId)
-                .param("from", from)
-                .param("to", to)
+                .params(Map.of("experiment", experimentId, "from", from, "to", to))
                 .param("only", folder == null ? null : folder.bytes(), Types.BINARY)
-                .param("folder", after.parent().bytes())
-                .param("name", after.name())
-                .param("limit", limit)
+                .params(Map.of("folder", after.parent().bytes(), "name", after.name(), "limit", limit))
                 .query((row, n) -> change(row))
                 .list();
     }
@@ -341,10 +330,7 @@ public class Manifests {
                         join directory d on d.experiment_id = :experiment and d.directory_no = e.directory_no
                         order by e.entry_no
                         """)
-                .param("experiment", experimentId)
-                .param("manifest", manifest)
-                .param("after", afterEntry)
-                .param("limit", limit)
+                .params(Map.of("experiment", experimentId, "manifest", manifest, "after", afterEntry, "limit", limit))
                 .query((row, n) -> new NumberedFile(
                         row.getInt("entry_no"),
                         FilePath.of(row.getBytes("path")).resolve(row.getBytes("name"))))
@@ -368,8 +354,7 @@ public class Manifests {
                         where e.experiment_id = :experiment and e.entry_no = any(:numbers)
                         order by e.entry_no
                         """)
-                .param("experiment", experimentId)
-                .param("numbers", numbers)
+                .params(Map.of("experiment", experimentId, "numbers", numbers))
                 .query(ENTRY)
                 .list();
     }
@@ -385,8 +370,7 @@ public class Manifests {
                                              where experiment_id = :experiment and site_id = :site)
                         order by length(d.path) desc, d.path
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .query(ENTRY)
                 .list();
     }
@@ -412,9 +396,7 @@ public class Manifests {
                         select entry_path(d.path, name) from version join directory d using (directory_no)
                         where d.experiment_id = :experiment and kind = 'd'
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("unit", unit)
+                .params(Map.of("experiment", experimentId, "site", siteId, "unit", unit))
                 .query((row, n) -> FilePath.of(row.getBytes("path")))
                 .list());
         touched.removeIf(FilePath::isRoot);

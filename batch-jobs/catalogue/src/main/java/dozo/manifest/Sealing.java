@@ -108,9 +108,7 @@ final class Sealing {
         Owner owner = load.newOwner();
         if (owner != null) {
             jdbc.sql("insert into experiment_owner values (:experiment, :user, :group, :manifest)")
-                    .param("experiment", experiment.id())
-                    .param("user", owner.user())
-                    .param("group", owner.group())
+                    .params(Map.of("experiment", experiment.id(), "user", owner.user(), "group", owner.group()))
                     .param("manifest", unknownUntil)
                     .update();
         }
@@ -205,18 +203,12 @@ final class Sealing {
                                 :added, :changed, :typeChanged, :gone, :percentLost)
                         returning *
                         """)
-                .param("experiment", before.experimentId())
-                .param("number", before.number() + 1)
-                .param("now", Timestamp.from(clock.instant()))
-                .param("files", before.files() + counts.files())
-                .param("bytes", before.bytes() + counts.bytes())
-                .param("folders", before.folders() + counts.folders())
-                .param("links", before.links() + counts.links())
-                .param("added", counts.added())
-                .param("changed", counts.changed())
-                .param("typeChanged", counts.typeChanged())
-                .param("gone", counts.gone())
-                .param("percentLost", counts.lost().percentOf(before))
+                .params(Map.of("experiment", before.experimentId(), "number", before.number() + 1))
+                .params(Map.of("files", before.files() + counts.files(), "bytes", before.bytes() + counts.bytes()))
+                .params(Map.of("folders", before.folders() + counts.folders(), "links", before.links() + counts.links()))
+                .params(Map.of("added", counts.added(), "changed", counts.changed()))
+                .params(Map.of("typeChanged", counts.typeChanged(), "gone", counts.gone()))
+                .params(Map.of("percentLost", counts.lost().percentOf(before), "now", Timestamp.from(clock.instant())))
                 .query(Manifests.MANIFEST)
                 .single();
     }

@@ -1,6 +1,7 @@
 package dozo.manifest;
 
 import dozo.file.Entry;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -43,9 +44,7 @@ public class UnprotectedEntries {
                         order by e.entry_no
                         """)
                 .withFetchSize(FETCH)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("after", afterEntry)
+                .params(Map.of("experiment", experimentId, "site", siteId, "after", afterEntry))
                 .query(Manifests.ENTRY)
                 .stream();
     }
@@ -86,10 +85,7 @@ public class UnprotectedEntries {
                         order by grouped.hard_link, entry_no
                         """)
                 .withFetchSize(FETCH)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("most", NAMES_MAX)
-                .param("after", afterEntry)
+                .params(Map.of("experiment", experimentId, "site", siteId, "most", NAMES_MAX, "after", afterEntry))
                 .query((row, n) -> row.getInt(1))
                 .stream()) {
             return numbers.mapToInt(Integer::intValue).toArray();
@@ -101,9 +97,7 @@ public class UnprotectedEntries {
         return jdbc.sql("with %s select count(*) as entries,".formatted(unproven(experimentId, siteId)) + """
                          coalesce(sum(size_bytes), 0) as bytes from unproven where size_bytes <= :size
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("size", sizeBytes)
+                .params(Map.of("experiment", experimentId, "site", siteId, "size", sizeBytes))
                 .query((row, n) -> new Sum(row.getLong("entries"), row.getLong("bytes")))
                 .single();
     }
@@ -117,8 +111,7 @@ public class UnprotectedEntries {
                         select coalesce(max(safe_manifest), 0) from protection
                         where experiment_id = :experiment and site_id = :site
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .query(Integer.class)
                 .single();
         String proven =

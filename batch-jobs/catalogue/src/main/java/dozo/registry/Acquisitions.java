@@ -2,6 +2,7 @@ package dozo.registry;
 
 import dozo.ledger.Sight;
 import java.util.List;
+import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -25,8 +26,7 @@ public class Acquisitions {
                         where e.scanner is not null and in_sight(:seen, p.code)
                         order by e.scanner limit :limit
                         """)
-                .param("seen", sight.seen())
-                .param("limit", KNOWN_MAX)
+                .params(Map.of("seen", sight.seen(), "limit", KNOWN_MAX))
                 .query((row, n) -> row.getString(1))
                 .list();
     }
@@ -38,8 +38,7 @@ public class Acquisitions {
                         where e.modality is not null and in_sight(:seen, p.code)
                         order by e.modality limit :limit
                         """)
-                .param("seen", sight.seen())
-                .param("limit", KNOWN_MAX)
+                .params(Map.of("seen", sight.seen(), "limit", KNOWN_MAX))
                 .query((row, n) -> row.getString(1))
                 .list();
     }

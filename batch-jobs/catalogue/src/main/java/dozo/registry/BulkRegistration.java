@@ -307,8 +307,7 @@ public class BulkRegistration {
                         on conflict do nothing
                         returning source_root
                         """)
-                .param("now", Timestamp.from(clock.instant()))
-                .param("actor", actor)
+                .params(Map.of("now", Timestamp.from(clock.instant()), "actor", actor))
                 .param("projects", wishes.stream().map(Wish::project).toArray(String[]::new))
                 .param("codes", wishes.stream().map(Wish::code).toArray(String[]::new))
                 .param("titles", wishes.stream().map(Wish::title).toArray(String[]::new))
@@ -342,9 +341,9 @@ public class BulkRegistration {
         for (int from = 0; from < wishes.size(); from += BATCH) {
             List<Subject> told = wishes.subList(from, Math.min(wishes.size(), from + BATCH)).stream()
                     .map(wish -> new Subject(
-                            wish.name(), Experiments.told(wish.source(), SourceKind.FILESYSTEM, wish.acquisition())))
+                            wish.name(), RegistrationDetails.of(wish.source(), SourceKind.FILESYSTEM, wish.acquisition())))
                     .toList();
-            ledger.appendAll(actor, Experiments.REGISTERED, Experiments.TOLD, told);
+            ledger.appendAll(actor, RegistrationDetails.REGISTERED, RegistrationDetails.NAMES, told);
         }
     }
 

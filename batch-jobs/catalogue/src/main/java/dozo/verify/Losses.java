@@ -3,6 +3,7 @@ package dozo.verify;
 import dozo.ledger.Sight;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -56,8 +57,7 @@ public class Losses {
                         order by files desc, p.code, e.code
                         limit :limit
                         """)
-                .param("seen", sight.seen())
-                .param("limit", limit)
+                .params(Map.of("seen", sight.seen(), "limit", limit))
                 .query((row, n) -> new Row(
                         new Lost(
                                 row.getString("project"),

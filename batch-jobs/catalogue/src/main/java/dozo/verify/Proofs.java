@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -91,11 +92,8 @@ public class Proofs {
                         order by e.entry_no desc, r.receipt_id desc
                         limit :limit
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("folder", path.parent().bytes())
-                .param("name", path.name())
-                .param("limit", limit)
+                .params(Map.of("experiment", experimentId, "site", siteId, "folder", path.parent().bytes()))
+                .params(Map.of("name", path.name(), "limit", limit))
                 .query((row, n) -> proof(row))
                 .list();
     }
@@ -114,11 +112,9 @@ public class Proofs {
                                           where b.experiment_id = :experiment and b.site_id = :site
                                             and b.entry_no = n.entry_no and b.receipt_id >= r.receipt_id)
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .param("lowest", Arrays.stream(entryNumbers).min().orElse(0))
-                .param("highest", Arrays.stream(entryNumbers).max().orElse(0))
-                .param("numbers", entryNumbers)
+                .params(Map.of("highest", Arrays.stream(entryNumbers).max().orElse(0), "numbers", entryNumbers))
                 .query((row, n) -> row.getInt(1))
                 .list());
     }

@@ -7,6 +7,7 @@ import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
+import dozo.ledger.Sight;
 import dozo.registry.RegisteredRows;
 import dozo.send.DamageKind;
 import dozo.verify.BagFiles.ProvenFile;
@@ -52,23 +53,23 @@ class ReceiptsTest {
     void withoutReceiptsNothingIsSafeEvenWhenItsUnitSaysVerified() {
         receipts.count(1);
 
-        assertThat(coverage.all(1).filesSafe()).isZero();
-        assertThat(coverage.all(1).safe()).isFalse();
-        assertThat(coverage.all(1).oldestUnprotected()).isEqualTo("2026-09-30T01:00:00Z");
+        assertThat(coverage.all(Sight.EVERYTHING, 1, null).filesSafe()).isZero();
+        assertThat(coverage.all(Sight.EVERYTHING, 1, null).safe()).isFalse();
+        assertThat(coverage.all(Sight.EVERYTHING, 1, null).oldestUnprotected()).isEqualTo("2026-09-30T01:00:00Z");
     }
 
     @Test
     void anExperimentIsSafeWhenEveryEntryHasAReceipt() {
         add(1, ONE);
         assertThat(coverage.experiment(1, 1).orElseThrow().safe()).isFalse();
-        assertThat(coverage.all(1).bytesSafe()).isEqualTo(10);
+        assertThat(coverage.all(Sight.EVERYTHING, 1, null).bytesSafe()).isEqualTo(10);
 
         add(2, TWO);
         assertThat(coverage.experiment(1, 1).orElseThrow().safe()).isTrue();
-        assertThat(coverage.projects(1))
+        assertThat(coverage.projects(Sight.EVERYTHING, 1, null))
                 .singleElement()
                 .satisfies(project -> assertThat(project.safe()).isTrue());
-        assertThat(coverage.all(1).oldestUnprotected()).isNull();
+        assertThat(coverage.all(Sight.EVERYTHING, 1, null).oldestUnprotected()).isNull();
     }
 
     @Test
@@ -76,7 +77,7 @@ class ReceiptsTest {
         add(1, ONE);
         add(1, ONE);
 
-        assertThat(coverage.all(1).filesSafe()).isEqualTo(1);
+        assertThat(coverage.all(Sight.EVERYTHING, 1, null).filesSafe()).isEqualTo(1);
     }
 
     @Test
@@ -112,9 +113,9 @@ class ReceiptsTest {
         add(1, ONE);
         add(2, TWO);
 
-        assertThat(coverage.all(1).experimentsSafe()).isEqualTo(1);
-        assertThat(coverage.all(1).safe()).isFalse();
-        assertThat(new Coverage(JdbcClient.create(TestDatabase.fresh())).all(1).safe())
+        assertThat(coverage.all(Sight.EVERYTHING, 1, null).experimentsSafe()).isEqualTo(1);
+        assertThat(coverage.all(Sight.EVERYTHING, 1, null).safe()).isFalse();
+        assertThat(new Coverage(JdbcClient.create(TestDatabase.fresh())).all(Sight.EVERYTHING, 1, null).safe())
                 .isFalse();
     }
 
@@ -200,10 +201,10 @@ class ReceiptsTest {
                     """).params(manifest).update();
 
             receipts.carryOver(1);
-            Coverage.Totals carried = coverage.all(1);
+            Coverage.Totals carried = coverage.all(Sight.EVERYTHING, 1, null);
             receipts.count(1);
 
-            assertThat(carried).as("seed %d", seed).isEqualTo(coverage.all(1));
+            assertThat(carried).as("seed %d", seed).isEqualTo(coverage.all(Sight.EVERYTHING, 1, null));
         }
     }
 

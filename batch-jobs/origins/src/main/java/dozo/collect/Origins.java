@@ -7,8 +7,8 @@ import dozo.file.Malformed;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.registry.Code;
-import dozo.registry.Experiments;
 import dozo.registry.FileQuestion;
+import dozo.registry.GivenPaths;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
 import dozo.registry.Refusal;
@@ -372,7 +372,7 @@ public class Origins {
         }
         String folder = wanted.tree() == null ? "spool" : "root";
         Path spool = checkedSpool(folder, wanted.spool());
-        Path secret = wanted.secretFile() == null ? null : Experiments.checkedPath("secretFile", wanted.secretFile());
+        Path secret = wanted.secretFile() == null ? null : GivenPaths.checked("secretFile", wanted.secretFile());
         if (wanted.projects().size() > PROJECTS_MAX) {
             throw new Refusal("projects", "expected at most %d", PROJECTS_MAX);
         }
@@ -414,7 +414,7 @@ public class Origins {
     }
 
     private static Path checkedSpool(String field, Path spool) {
-        Path plain = Experiments.checkedPath(field, spool);
+        Path plain = GivenPaths.checked(field, spool);
         try {
             Path real = FOLDER.about(field, plain, FileQuestion.PERSON);
             if (FilePath.rawBytes(real).length > SPOOL_LENGTH_BYTES_MAX) {

@@ -312,12 +312,12 @@ final class CoverageCalls {
 
     private List<?> changes(Audit audit, Dimension by, int days) {
         Instant from = day();
-        return audit.changes(by, 1, from, from.plus(days, ChronoUnit.DAYS));
+        return audit.changes(Sight.EVERYTHING, by, 1, from, from.plus(days, ChronoUnit.DAYS));
     }
 
     private List<?> waits(Audit audit, Dimension by, int days) {
         Instant from = day();
-        return audit.waits(by, 1, from, from.plus(days, ChronoUnit.DAYS));
+        return audit.waits(Sight.EVERYTHING, by, 1, from, from.plus(days, ChronoUnit.DAYS));
     }
 
     private Instant day() {

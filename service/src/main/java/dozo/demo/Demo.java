@@ -303,7 +303,7 @@ public final class Demo implements Callable<Integer> {
         RunReport.print(out, ended, runs.progress(ended.id()));
         RunReport.findings(
                 out,
-                started.getBean(Findings.class).of(ended.id(), 0, FINDINGS_SHOWN).stream()
+                started.getBean(Findings.class).of(Sight.EVERYTHING, ended.id(), 0, FINDINGS_SHOWN).stream()
                         .map(ShownFinding::of)
                         .toList());
         if (ended.findings() > FINDINGS_SHOWN) {

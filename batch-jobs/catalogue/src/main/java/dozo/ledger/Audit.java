@@ -62,10 +62,6 @@ public class Audit {
         this.jdbc = jdbc;
     }
 
-    public List<Change> changes(Dimension by, int siteId, Instant from, Instant until) {
-        return changes(Sight.EVERYTHING, by, siteId, from, until);
-    }
-
     /** Returns what changed between two moments, by name, without the groups in which nothing changed. */
     public List<Change> changes(Sight sight, Dimension by, int siteId, Instant from, Instant until) {
         return jdbc.sql("""
@@ -102,10 +98,6 @@ public class Audit {
                 .param("until", Timestamp.from(until))
                 .query(Rows.of(Change.class))
                 .list();
-    }
-
-    public List<Wait> waits(Dimension by, int siteId, Instant from, Instant until) {
-        return waits(Sight.EVERYTHING, by, siteId, from, until);
     }
 
     /**

@@ -122,16 +122,8 @@ final class Sealing {
     }
 
     private static Counts first(Sums sums) {
-        return new Counts(
-                Math.toIntExact(sums.entries()),
-                0,
-                0,
-                0,
-                sums.files,
-                sums.bytes,
-                sums.folders,
-                sums.links,
-                Lost.NOTHING);
+        int added = Math.toIntExact(sums.entries());
+        return new Counts(added, 0, 0, 0, sums.files, sums.bytes, sums.folders, sums.links, 0, 0);
     }
 
     private enum Hold {

@@ -21,23 +21,20 @@ public class Acquisitions {
 
     /** Returns the scanners' codes, by code. */
     public List<String> scanners(Sight sight) {
-        return jdbc.sql("""
-                        select distinct e.scanner from experiment e join project p using (project_id)
-                        where e.scanner is not null and in_sight(:seen, p.code)
-                        order by e.scanner limit :limit
-                        """)
-                .params(Map.of("seen", sight.seen(), "limit", KNOWN_MAX))
-                .query((row, n) -> row.getString(1))
-                .list();
+        return known("scanner", sight);
     }
 
     /** Returns the modalities, by code. */
     public List<String> modalities(Sight sight) {
+        return known("modality", sight);
+    }
+
+    private List<String> known(String column, Sight sight) {
         return jdbc.sql("""
-                        select distinct e.modality from experiment e join project p using (project_id)
-                        where e.modality is not null and in_sight(:seen, p.code)
-                        order by e.modality limit :limit
-                        """)
+                        select distinct e.%1$s from experiment e join project p using (project_id)
+                        where e.%1$s is not null and in_sight(:seen, p.code)
+                        order by e.%1$s limit :limit
+                        """.formatted(column))
                 .params(Map.of("seen", sight.seen(), "limit", KNOWN_MAX))
                 .query((row, n) -> row.getString(1))
                 .list();

@@ -1,5 +1,6 @@
 package dozo.verify;
 
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import java.time.Instant;
 import java.util.List;
@@ -40,7 +41,13 @@ public class Losses {
      */
     public record AllLost(long files, long experiments, List<Lost> first) {}
 
-    private record Row(Lost lost, long files, long experiments) {}
+    private record Row(
+            String project, String code, long files, long bytes, Instant since, long allFiles, long experiments) {
+
+        Lost lost() {
+            return new Lost(project, code, files, bytes, since);
+        }
+    }
 
     public Losses(JdbcClient jdbc) {
         this.jdbc = jdbc;
@@ -58,20 +65,12 @@ public class Losses {
                         limit :limit
                         """)
                 .params(Map.of("seen", sight.seen(), "limit", limit))
-                .query((row, n) -> new Row(
-                        new Lost(
-                                row.getString("project"),
-                                row.getString("code"),
-                                row.getLong("files"),
-                                row.getLong("bytes"),
-                                row.getTimestamp("since").toInstant()),
-                        row.getLong("all_files"),
-                        row.getLong("experiments")))
+                .query(Rows.of(Row.class))
                 .list();
         return rows.isEmpty()
                 ? new AllLost(0, 0, List.of())
                 : new AllLost(
-                        rows.getFirst().files,
+                        rows.getFirst().allFiles,
                         rows.getFirst().experiments,
                         rows.stream().map(Row::lost).toList());
     }

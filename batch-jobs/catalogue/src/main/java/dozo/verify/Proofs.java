@@ -13,12 +13,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /** The evidence that one file is safe: every content that a path has had, with its receipts. */
 @Component
 public class Proofs {
+
+    private static final RowMapper<FileReceipt> RECEIPT = Rows.of(FileReceipt.class);
 
     private final JdbcClient jdbc;
 
@@ -94,7 +97,7 @@ public class Proofs {
                         """)
                 .params(Map.of("experiment", experimentId, "site", siteId, "folder", path.parent().bytes()))
                 .params(Map.of("name", path.name(), "limit", limit))
-                .query((row, n) -> proof(row))
+                .query(Proofs::proof)
                 .list();
     }
 
@@ -119,7 +122,7 @@ public class Proofs {
                 .list());
     }
 
-    private static FileProof proof(ResultSet row) throws SQLException {
+    private static FileProof proof(ResultSet row, int n) throws SQLException {
         return new FileProof(
                 row.getInt("entry_no"),
                 EntryKind.of(row.getString("kind").charAt(0)),
@@ -129,19 +132,6 @@ public class Proofs {
                 row.getTimestamp("sealed_at").toInstant(),
                 row.getObject("until_manifest", Integer.class),
                 Rows.instant(row, "gone_at"),
-                row.getBytes("digest") == null ? null : receipt(row));
-    }
-
-    private static FileReceipt receipt(ResultSet row) throws SQLException {
-        return new FileReceipt(
-                row.getLong("receipt_id"),
-                row.getLong("run_id"),
-                row.getLong("unit_id"),
-                Digest.of(row.getBytes("digest")),
-                row.getString("way_in"),
-                row.getString("method"),
-                row.getString("worker"),
-                row.getTimestamp("verified_at").toInstant(),
-                Rows.instant(row, "damaged_at"));
+                row.getBytes("digest") == null ? null : RECEIPT.mapRow(row, n));
     }
 }

@@ -102,7 +102,8 @@ final class Lease implements AutoCloseable {
                 return joins(fresh);
             }
             Optional<Kept> kept = LeaseTable.kept(fresh);
-            boolean others = kept.filter(row -> row.valid() && !row.holder().name().equals(name))
+            boolean others = kept.filter(
+                            row -> row.valid() && !row.holder().name().equals(name))
                     .isPresent();
             if (!others && lock(fresh)) {
                 if (begun(fresh, kept.isPresent())) {
@@ -184,7 +185,11 @@ final class Lease implements AutoCloseable {
         }
         version = Schema.version(fresh);
         active.standBy(other.holder());
-        LOG.info("this service, {}, stands by: {} is active since {}", name, other.holder().name(), since(other.holder()));
+        LOG.info(
+                "this service, {}, stands by: {} is active since {}",
+                name,
+                other.holder().name(),
+                since(other.holder()));
         return true;
     }
 

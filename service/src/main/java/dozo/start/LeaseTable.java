@@ -106,8 +106,7 @@ final class LeaseTable {
     }
 
     private static Holder holder(ResultSet row) throws SQLException {
-        return new Holder(
-                row.getString("name"), row.getString("url"), instant(row, "began_at"), row.getInt("term"));
+        return new Holder(row.getString("name"), row.getString("url"), instant(row, "began_at"), row.getInt("term"));
     }
 
     private static Instant instant(ResultSet row, String column) throws SQLException {

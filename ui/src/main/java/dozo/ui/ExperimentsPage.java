@@ -140,7 +140,10 @@ class ExperimentsPage {
                 day("from", typed.get("from")),
                 day("until", typed.get("until")),
                 state == null ? null : State.of(state));
-        return new Wanted(site(typed.get("site"), sites), filter, sort == null ? ExperimentOrder.REGISTERED : ExperimentOrder.of(sort));
+        return new Wanted(
+                site(typed.get("site"), sites),
+                filter,
+                sort == null ? ExperimentOrder.REGISTERED : ExperimentOrder.of(sort));
     }
 
     /** Returns the site with this name; without a name the first one, null if there is none. */

@@ -106,19 +106,23 @@ public class Findings {
 
         /** Returns the conditions on {@link #FROM}. Only those that are needed, so that indexes are used. */
         private String where() {
+            String stands = "(f.superseded_by is null and a.finding_id is null)";
+            String its = NO_EXPERIMENT.equals(experiment)
+                    ? "f.experiment_id is null"
+                    : "p.code || '/' || e.code = :experiment";
             return " where in_sight(:seen, p.code)"
-                    + (open == null ? "" : (open ? " and " : " and not ") + "(f.superseded_by is null and a.finding_id is null)")
-                    + (reason == null ? "" : " and f.reason = :reason")
-                    + (project == null ? "" : " and p.code = :project")
-                    + (experiment == null
-                            ? ""
-                            : experiment.equals(NO_EXPERIMENT)
-                                    ? " and f.experiment_id is null"
-                                    : " and p.code || '/' || e.code = :experiment")
-                    + (run == null
-                            ? ""
-                            : " and exists (select from run_finding l where l.run_id = :run and l.finding_id = f.finding_id)")
-                    + (siteId == null ? "" : " and r.site_id = :site");
+                    + and(open, Boolean.FALSE.equals(open) ? "not " + stands : stands)
+                    + and(reason, "f.reason = :reason")
+                    + and(project, "p.code = :project")
+                    + and(experiment, its)
+                    + and(
+                            run,
+                            "exists (select from run_finding l where l.run_id = :run and l.finding_id = f.finding_id)")
+                    + and(siteId, "r.site_id = :site");
+        }
+
+        private static String and(@Nullable Object wanted, String condition) {
+            return wanted == null ? "" : " and " + condition;
         }
     }
 
@@ -447,9 +451,7 @@ public class Findings {
 
     /** Returns a finding if the user may see it. */
     public Optional<KeptFinding> find(Sight sight, long id) {
-        return jdbc.sql(SELECT + """
-                        where f.finding_id = :id and in_sight(:seen, p.code)
-                        """)
+        return jdbc.sql(SELECT + "where f.finding_id = :id and in_sight(:seen, p.code)")
                 .params(Map.of("id", id, "seen", sight.seen()))
                 .query(FINDING)
                 .optional();

@@ -191,9 +191,7 @@ final class Differences {
                                                            and m.kind = x.before_kind and m.size_bytes = x.before_bytes
                                                            and m.modified_ns = x.before_ns)) as lost
                               from difference x) difference
-                        """)
-                .query(Rows.of(Counts.class))
-                .single();
+                        """).query(Rows.of(Counts.class)).single();
     }
 
     /** Records the owners of unchanged entries that were sealed before owners were recorded. */

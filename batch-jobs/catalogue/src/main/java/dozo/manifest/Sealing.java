@@ -197,7 +197,8 @@ final class Sealing {
                         """)
                 .params(Map.of("experiment", before.experimentId(), "number", before.number() + 1))
                 .params(Map.of("files", before.files() + counts.files(), "bytes", before.bytes() + counts.bytes()))
-                .params(Map.of("folders", before.folders() + counts.folders(), "links", before.links() + counts.links()))
+                .params(Map.of(
+                        "folders", before.folders() + counts.folders(), "links", before.links() + counts.links()))
                 .params(Map.of("added", counts.added(), "changed", counts.changed()))
                 .params(Map.of("typeChanged", counts.typeChanged(), "gone", counts.gone()))
                 .params(Map.of("percentLost", counts.lost().percentOf(before), "now", Timestamp.from(clock.instant())))

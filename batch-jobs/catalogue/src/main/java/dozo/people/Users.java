@@ -461,9 +461,11 @@ public class Users {
             }
             case OIDC -> {
                 refuseIf(
-                        withRoles, "roles", "%s logs in by single sign-on: the provider's groups define the roles", name);
-                refuseIf(
-                        withPassword, "password", "%s logs in by single sign-on and has no password here", name);
+                        withRoles,
+                        "roles",
+                        "%s logs in by single sign-on: the provider's groups define the roles",
+                        name);
+                refuseIf(withPassword, "password", "%s logs in by single sign-on and has no password here", name);
             }
         }
         if (name.equals(ADMINISTRATOR)) {
@@ -473,10 +475,7 @@ public class Users {
                     "the password of %s is in the password file: change it there and restart the service",
                     name);
             refuseIf(
-                    disabled != null && disabled,
-                    "disabled",
-                    "%s is the emergency login and cannot be disabled",
-                    name);
+                    disabled != null && disabled, "disabled", "%s is the emergency login and cannot be disabled", name);
             refuseIf(
                     roles != null && !roles.contains(Role.ADMIN),
                     "roles",

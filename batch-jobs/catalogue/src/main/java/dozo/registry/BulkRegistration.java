@@ -341,7 +341,8 @@ public class BulkRegistration {
         for (int from = 0; from < wishes.size(); from += BATCH) {
             List<Subject> told = wishes.subList(from, Math.min(wishes.size(), from + BATCH)).stream()
                     .map(wish -> new Subject(
-                            wish.name(), RegistrationDetails.of(wish.source(), SourceKind.FILESYSTEM, wish.acquisition())))
+                            wish.name(),
+                            RegistrationDetails.of(wish.source(), SourceKind.FILESYSTEM, wish.acquisition())))
                     .toList();
             ledger.appendAll(actor, RegistrationDetails.REGISTERED, RegistrationDetails.NAMES, told);
         }

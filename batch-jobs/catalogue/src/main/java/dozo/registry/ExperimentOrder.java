@@ -97,7 +97,8 @@ public record ExperimentOrder(Sort by, boolean descending) {
             return name().toLowerCase(Locale.ROOT);
         }
 
-        @Nullable Object keyOf(ResultSet row) throws SQLException {
+        @Nullable
+        Object keyOf(ResultSet row) throws SQLException {
             if (this == REGISTERED) {
                 return null;
             }

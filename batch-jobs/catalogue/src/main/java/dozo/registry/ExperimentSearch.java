@@ -292,7 +292,9 @@ public class ExperimentSearch {
 
     /** Returns the state of an experiment at a site. */
     public State state(int experiment, int site) {
-        return page(Sight.EVERYTHING, Filter.ALL, site, experiment - 1, 1).getFirst().state();
+        return page(Sight.EVERYTHING, Filter.ALL, site, experiment - 1, 1)
+                .getFirst()
+                .state();
     }
 
     /**
@@ -350,7 +352,8 @@ public class ExperimentSearch {
      *
      * @param after the place after which they begin; null: from the first one
      */
-    public List<Found> page(Sight sight, Filter wanted, int site, ExperimentOrder order, @Nullable Place after, int limit) {
+    public List<Found> page(
+            Sight sight, Filter wanted, int site, ExperimentOrder order, @Nullable Place after, int limit) {
         if (order.equals(ExperimentOrder.REGISTERED)) {
             return page(sight, wanted, site, after == null ? 0 : after.id(), limit);
         }

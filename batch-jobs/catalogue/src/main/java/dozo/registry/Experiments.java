@@ -359,7 +359,9 @@ public class Experiments {
                 actor,
                 "experiment.changed",
                 before.get().name(),
-                Map.of("before", RegistrationDetails.of(before.get().list()), "after", RegistrationDetails.of(checked)));
+                Map.of(
+                        "before", RegistrationDetails.of(before.get().list()),
+                        "after", RegistrationDetails.of(checked)));
         return find(project, code);
     }
 
@@ -449,7 +451,10 @@ public class Experiments {
         withSource(root).ifPresent(known -> {
             throw sight.sees(known.project())
                     ? Refusal.conflict(
-                            "source", "folder %s is already the source of experiment %s", GivenPaths.shown(root), known.name())
+                            "source",
+                            "folder %s is already the source of experiment %s",
+                            GivenPaths.shown(root),
+                            known.name())
                     : Refusal.conflict("source", FOREIGN_SOURCE);
         });
     }

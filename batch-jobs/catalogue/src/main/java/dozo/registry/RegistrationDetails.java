@@ -29,8 +29,7 @@ final class RegistrationDetails {
                 known(acquisition.day()));
     }
 
-    static Map<String, String> of(
-            Path source, SourceKind kind, Acquisition acquisition, @Nullable SourceList list) {
+    static Map<String, String> of(Path source, SourceKind kind, Acquisition acquisition, @Nullable SourceList list) {
         Map<String, String> details = new HashMap<>();
         List<String> values = of(source, kind, acquisition);
         for (int i = 0; i < NAMES.size(); i++) {

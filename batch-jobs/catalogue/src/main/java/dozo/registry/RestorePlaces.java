@@ -70,8 +70,7 @@ public class RestorePlaces {
                     project,
                     SourceRoots.text(said));
         }
-        GivenPaths.folder(
-                "folder", above.or(() -> Optional.ofNullable(parent)).orElse(path));
+        GivenPaths.folder("folder", above.or(() -> Optional.ofNullable(parent)).orElse(path));
         refuseOverlap("folder", List.of(resolved));
         return resolved;
     }

@@ -75,15 +75,11 @@ final class SiteRoots {
     }
 
     private Map<UUID, Root> all() {
-        return jdbc
-                .sql("""
+        return jdbc.sql("""
                         select name, root as path, mark, removed_at is not null as removed,
                                exists (select from site_capability c where c.site_id = s.site_id) as used
                         from site s
-                        """)
-                .query(Rows.of(Root.class))
-                .list()
-                .stream()
+                        """).query(Rows.of(Root.class)).list().stream()
                 .collect(Collectors.toMap(Root::mark, root -> root));
     }
 

@@ -87,7 +87,8 @@ final class SourceRoots {
         if (sight.ofEverything()) {
             return new Placed(path, false);
         }
-        throw new Refusal(field, "%s is not below a source root of project %s: %s", GivenPaths.shown(path), project, accepted());
+        throw new Refusal(
+                field, "%s is not below a source root of project %s: %s", GivenPaths.shown(path), project, accepted());
     }
 
     /**

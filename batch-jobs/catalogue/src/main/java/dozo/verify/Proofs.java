@@ -95,8 +95,8 @@ public class Proofs {
                         order by e.entry_no desc, r.receipt_id desc
                         limit :limit
                         """)
-                .params(Map.of("experiment", experimentId, "site", siteId, "folder", path.parent().bytes()))
-                .params(Map.of("name", path.name(), "limit", limit))
+                .params(Map.of("experiment", experimentId, "site", siteId, "name", path.name(), "limit", limit))
+                .param("folder", path.parent().bytes())
                 .query(Proofs::proof)
                 .list();
     }

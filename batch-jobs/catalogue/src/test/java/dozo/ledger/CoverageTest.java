@@ -35,16 +35,19 @@ class CoverageTest {
 
     @Test
     void theSumsOfProjectsTogetherAreThoseOverEverything() {
-        assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null))).isEqualTo(coverage.all(Sight.EVERYTHING, 1, null));
+        assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null)))
+                .isEqualTo(coverage.all(Sight.EVERYTHING, 1, null));
         int experiment = nights.at("2026-09-01T00:00:00Z").experiment(1, "A", "MR", null, null);
         nights.at("2026-09-01T20:00:00Z").seal(experiment, 3);
         nights.prove(experiment, 1, 2, 3);
         nights.at("2026-09-01T22:00:00Z").settle(experiment);
-        assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null))).isEqualTo(coverage.all(Sight.EVERYTHING, 1, null));
+        assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null)))
+                .isEqualTo(coverage.all(Sight.EVERYTHING, 1, null));
         nights.at("2026-09-03T00:00:00Z").experiment(2, "B", null, null, null);
         nights.seal(nights.at("2026-09-02T00:00:00Z").experiment(2, "C", null, null, null), 2);
 
-        assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null))).isEqualTo(coverage.all(Sight.EVERYTHING, 1, null));
+        assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null)))
+                .isEqualTo(coverage.all(Sight.EVERYTHING, 1, null));
     }
 
     @Test
@@ -62,7 +65,8 @@ class CoverageTest {
         assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, null, "P1/A", 1))
                 .extracting(Group::name)
                 .containsExactly("P1/B");
-        assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, null, "P1/C", 1)).isEmpty();
+        assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, null, "P1/C", 1))
+                .isEmpty();
     }
 
     @Test
@@ -80,7 +84,8 @@ class CoverageTest {
         }
         assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, null, "", 9))
                 .containsExactly(new Group("P1/A", coverage.all(Sight.EVERYTHING, 1, null)));
-        assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, Instant.parse("2026-08-01T00:00:00Z"), "", 9))
+        assertThat(coverage.groups(
+                        Sight.EVERYTHING, Dimension.EXPERIMENT, 1, Instant.parse("2026-08-01T00:00:00Z"), "", 9))
                 .isEmpty();
     }
 
@@ -207,7 +212,8 @@ class CoverageTest {
         nights.prove(unseen, 1);
         nights.at("2026-09-06T00:00:00Z").settle(unseen);
         assertThat(coverage.all(Sight.EVERYTHING, 1, null).oldestUnprotected()).isEqualTo("2026-09-03T00:00:00Z");
-        assertThat(coverage.all(Sight.EVERYTHING, 1, Instant.parse("2026-09-02T12:00:00Z")).oldestUnprotected())
+        assertThat(coverage.all(Sight.EVERYTHING, 1, Instant.parse("2026-09-02T12:00:00Z"))
+                        .oldestUnprotected())
                 .as("neither had been looked at")
                 .isEqualTo("2026-09-01T00:00:00Z");
     }
@@ -221,7 +227,9 @@ class CoverageTest {
         nights.at("2026-09-05T00:00:00Z").site("second");
 
         assertThat(coverage.all(Sight.EVERYTHING, 1, null).safe()).isTrue();
-        assertThat(coverage.all(Sight.EVERYTHING, 2, null)).extracting(Totals::files, Totals::filesSafe).containsExactly(2L, 0L);
+        assertThat(coverage.all(Sight.EVERYTHING, 2, null))
+                .extracting(Totals::files, Totals::filesSafe)
+                .containsExactly(2L, 0L);
         assertThat(coverage.recordedSince(2)).hasValue(Instant.parse("2026-09-05T00:00:00Z"));
     }
 

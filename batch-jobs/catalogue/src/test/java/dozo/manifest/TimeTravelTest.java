@@ -137,7 +137,8 @@ class TimeTravelTest {
                         tuple("a/inside", ChangeKind.NEW),
                         tuple("sub/deep", ChangeKind.GONE),
                         tuple("sub/deep/c", ChangeKind.GONE));
-        assertThat(catalogue.manifests.changes(1, 2, 2, null, FilePath.ROOT, 100)).isEmpty();
+        assertThat(catalogue.manifests.changes(1, 2, 2, null, FilePath.ROOT, 100))
+                .isEmpty();
         assertThatThrownBy(() -> catalogue.manifests.changes(1, 0, 2, null, FilePath.ROOT, 100))
                 .hasMessage("expected manifest numbers 1 <= from <= to, not 0 and 2");
     }
@@ -201,7 +202,8 @@ class TimeTravelTest {
     void pagesOfChangesFitTogether() {
         List<Change> all = catalogue.manifests.changes(1, 1, 4, null, FilePath.ROOT, 100);
 
-        assertThat(catalogue.manifests.changes(1, 1, 4, null, all.get(2).path(), 100)).isEqualTo(all.subList(3, 5));
+        assertThat(catalogue.manifests.changes(1, 1, 4, null, all.get(2).path(), 100))
+                .isEqualTo(all.subList(3, 5));
         assertThat(catalogue.manifests.changes(1, 1, 4, null, FilePath.ROOT, 2)).isEqualTo(all.subList(0, 2));
     }
 

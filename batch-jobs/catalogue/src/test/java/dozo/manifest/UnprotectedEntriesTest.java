@@ -33,9 +33,7 @@ class UnprotectedEntriesTest {
                 """).update();
 
         for (long size : List.of(0L, 9L, 10L, 29L, 30L, Long.MAX_VALUE)) {
-            assertThat(unprotected.sumUpTo(1, 1, size))
-                    .as("up to %d", size)
-                    .isEqualTo(sum(size));
+            assertThat(unprotected.sumUpTo(1, 1, size)).as("up to %d", size).isEqualTo(sum(size));
         }
         assertThat(unprotected.sumUpTo(1, 1, 30)).isEqualTo(new Sum(3, 40));
         assertThat(unprotected.sumUpTo(1, 2, 30)).as("another site").isEqualTo(new Sum(4, 60));

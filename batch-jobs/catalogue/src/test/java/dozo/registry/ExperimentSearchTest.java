@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
-import dozo.registry.ExperimentOrder;
 import dozo.registry.ExperimentOrder.Place;
 import dozo.registry.ExperimentOrder.Sort;
 import dozo.registry.ExperimentSearch.Filter;

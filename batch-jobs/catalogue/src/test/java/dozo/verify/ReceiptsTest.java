@@ -115,7 +115,9 @@ class ReceiptsTest {
 
         assertThat(coverage.all(Sight.EVERYTHING, 1, null).experimentsSafe()).isEqualTo(1);
         assertThat(coverage.all(Sight.EVERYTHING, 1, null).safe()).isFalse();
-        assertThat(new Coverage(JdbcClient.create(TestDatabase.fresh())).all(Sight.EVERYTHING, 1, null).safe())
+        assertThat(new Coverage(JdbcClient.create(TestDatabase.fresh()))
+                        .all(Sight.EVERYTHING, 1, null)
+                        .safe())
                 .isFalse();
     }
 

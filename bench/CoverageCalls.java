@@ -286,7 +286,7 @@ final class CoverageCalls {
         Audit changes = new Audit(jdbc);
         Proofs proofs = new Proofs(jdbc);
         Map<String, Supplier<List<?>>> all = new LinkedHashMap<>();
-        all.put("everything, now", () -> List.of(coverage.all(Sight.EVERYTHING, 1, null)));
+        all.put("everything, now", () -> List.of(coverage.all(1)));
         all.put("everything, as of a day", () -> List.of(coverage.all(Sight.EVERYTHING, 1, day())));
         for (Dimension by : Dimension.values()) {
             all.put("by %s, now".formatted(by.word()), () -> coverage.groups(Sight.EVERYTHING, by, 1, null, after(by), PAGE));

@@ -312,7 +312,7 @@ public final class Demo implements Callable<Integer> {
         out.println();
         Coverage coverage = started.getBean(Coverage.class);
         Site site = started.getBean(Sites.class).find("dr").orElseThrow();
-        Coverage.Totals all = coverage.all(Sight.EVERYTHING, site.id(), null);
+        Coverage.Totals all = coverage.all(site.id());
         CoverageTable.print(out, all, experiments(coverage, site.id()), Map.of());
         return all.safe() && ended.state() == RunState.COMPLETE;
     }

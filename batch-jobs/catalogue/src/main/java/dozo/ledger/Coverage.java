@@ -247,6 +247,11 @@ public class Coverage {
         return sums(mapper, sight, Dimension.PROJECT.name(), siteId, at, BEGINNING, Integer.MAX_VALUE);
     }
 
+    /** Returns the sums over all experiments. */
+    public Totals all(int siteId) {
+        return all(Sight.EVERYTHING, siteId, null);
+    }
+
     /**
      * Returns the sums over all visible experiments at a moment.
      *

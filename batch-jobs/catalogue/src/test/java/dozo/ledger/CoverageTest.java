@@ -30,24 +30,24 @@ class CoverageTest {
         assertThat(filesBy(Dimension.MODALITY)).containsExactly("MEG=3", "MR=2", "null=4");
         assertThat(filesBy(Dimension.SCANNER)).containsExactly("M1=3", "T7=2", "null=4");
         assertThat(filesBy(Dimension.MONTH)).containsExactly("2026-09=2", "2026-10=3", "null=4");
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).files()).isEqualTo(9);
+        assertThat(coverage.all(1).files()).isEqualTo(9);
     }
 
     @Test
     void theSumsOfProjectsTogetherAreThoseOverEverything() {
         assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null)))
-                .isEqualTo(coverage.all(Sight.EVERYTHING, 1, null));
+                .isEqualTo(coverage.all(1));
         int experiment = nights.at("2026-09-01T00:00:00Z").experiment(1, "A", "MR", null, null);
         nights.at("2026-09-01T20:00:00Z").seal(experiment, 3);
         nights.prove(experiment, 1, 2, 3);
         nights.at("2026-09-01T22:00:00Z").settle(experiment);
         assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null)))
-                .isEqualTo(coverage.all(Sight.EVERYTHING, 1, null));
+                .isEqualTo(coverage.all(1));
         nights.at("2026-09-03T00:00:00Z").experiment(2, "B", null, null, null);
         nights.seal(nights.at("2026-09-02T00:00:00Z").experiment(2, "C", null, null, null), 2);
 
         assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null)))
-                .isEqualTo(coverage.all(Sight.EVERYTHING, 1, null));
+                .isEqualTo(coverage.all(1));
     }
 
     @Test
@@ -83,7 +83,7 @@ class CoverageTest {
                     .containsExactly(new Group("P1/A", coverage.all(Sight.EVERYTHING, 1, at)));
         }
         assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, null, "", 9))
-                .containsExactly(new Group("P1/A", coverage.all(Sight.EVERYTHING, 1, null)));
+                .containsExactly(new Group("P1/A", coverage.all(1)));
         assertThat(coverage.groups(
                         Sight.EVERYTHING, Dimension.EXPERIMENT, 1, Instant.parse("2026-08-01T00:00:00Z"), "", 9))
                 .isEmpty();
@@ -189,7 +189,7 @@ class CoverageTest {
         nights.seal(experiment, 2);
         nights.at("2026-09-01T01:00:00Z").prove(experiment, 1);
 
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).filesSafe()).isEqualTo(1);
+        assertThat(coverage.all(1).filesSafe()).isEqualTo(1);
         assertThat(asOf("2026-09-01T02:00:00Z")).startsWith("0 of 2 files");
     }
 
@@ -211,7 +211,7 @@ class CoverageTest {
         nights.at("2026-09-05T00:00:00Z").seal(unseen, 1);
         nights.prove(unseen, 1);
         nights.at("2026-09-06T00:00:00Z").settle(unseen);
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).oldestUnprotected()).isEqualTo("2026-09-03T00:00:00Z");
+        assertThat(coverage.all(1).oldestUnprotected()).isEqualTo("2026-09-03T00:00:00Z");
         assertThat(coverage.all(Sight.EVERYTHING, 1, Instant.parse("2026-09-02T12:00:00Z"))
                         .oldestUnprotected())
                 .as("neither had been looked at")
@@ -226,10 +226,8 @@ class CoverageTest {
         nights.settle(experiment);
         nights.at("2026-09-05T00:00:00Z").site("second");
 
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).safe()).isTrue();
-        assertThat(coverage.all(Sight.EVERYTHING, 2, null))
-                .extracting(Totals::files, Totals::filesSafe)
-                .containsExactly(2L, 0L);
+        assertThat(coverage.all(1).safe()).isTrue();
+        assertThat(coverage.all(2)).extracting(Totals::files, Totals::filesSafe).containsExactly(2L, 0L);
         assertThat(coverage.recordedSince(2)).hasValue(Instant.parse("2026-09-05T00:00:00Z"));
     }
 

@@ -53,23 +53,23 @@ class ReceiptsTest {
     void withoutReceiptsNothingIsSafeEvenWhenItsUnitSaysVerified() {
         receipts.count(1);
 
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).filesSafe()).isZero();
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).safe()).isFalse();
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).oldestUnprotected()).isEqualTo("2026-09-30T01:00:00Z");
+        assertThat(coverage.all(1).filesSafe()).isZero();
+        assertThat(coverage.all(1).safe()).isFalse();
+        assertThat(coverage.all(1).oldestUnprotected()).isEqualTo("2026-09-30T01:00:00Z");
     }
 
     @Test
     void anExperimentIsSafeWhenEveryEntryHasAReceipt() {
         add(1, ONE);
         assertThat(coverage.experiment(1, 1).orElseThrow().safe()).isFalse();
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).bytesSafe()).isEqualTo(10);
+        assertThat(coverage.all(1).bytesSafe()).isEqualTo(10);
 
         add(2, TWO);
         assertThat(coverage.experiment(1, 1).orElseThrow().safe()).isTrue();
         assertThat(coverage.projects(Sight.EVERYTHING, 1, null))
                 .singleElement()
                 .satisfies(project -> assertThat(project.safe()).isTrue());
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).oldestUnprotected()).isNull();
+        assertThat(coverage.all(1).oldestUnprotected()).isNull();
     }
 
     @Test
@@ -77,7 +77,7 @@ class ReceiptsTest {
         add(1, ONE);
         add(1, ONE);
 
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).filesSafe()).isEqualTo(1);
+        assertThat(coverage.all(1).filesSafe()).isEqualTo(1);
     }
 
     @Test
@@ -113,11 +113,9 @@ class ReceiptsTest {
         add(1, ONE);
         add(2, TWO);
 
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).experimentsSafe()).isEqualTo(1);
-        assertThat(coverage.all(Sight.EVERYTHING, 1, null).safe()).isFalse();
-        assertThat(new Coverage(JdbcClient.create(TestDatabase.fresh()))
-                        .all(Sight.EVERYTHING, 1, null)
-                        .safe())
+        assertThat(coverage.all(1).experimentsSafe()).isEqualTo(1);
+        assertThat(coverage.all(1).safe()).isFalse();
+        assertThat(new Coverage(JdbcClient.create(TestDatabase.fresh())).all(1).safe())
                 .isFalse();
     }
 
@@ -203,10 +201,10 @@ class ReceiptsTest {
                     """).params(manifest).update();
 
             receipts.carryOver(1);
-            Coverage.Totals carried = coverage.all(Sight.EVERYTHING, 1, null);
+            Coverage.Totals carried = coverage.all(1);
             receipts.count(1);
 
-            assertThat(carried).as("seed %d", seed).isEqualTo(coverage.all(Sight.EVERYTHING, 1, null));
+            assertThat(carried).as("seed %d", seed).isEqualTo(coverage.all(1));
         }
     }
 

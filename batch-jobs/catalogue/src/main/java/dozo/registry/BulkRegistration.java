@@ -308,32 +308,27 @@ public class BulkRegistration {
                         returning source_root
                         """)
                 .params(Map.of("now", Timestamp.from(clock.instant()), "actor", actor))
-                .param("projects", wishes.stream().map(Wish::project).toArray(String[]::new))
-                .param("codes", wishes.stream().map(Wish::code).toArray(String[]::new))
-                .param("titles", wishes.stream().map(Wish::title).toArray(String[]::new))
+                .param("projects", texts(wishes, Wish::project))
+                .param("codes", texts(wishes, Wish::code))
+                .param("titles", texts(wishes, Wish::title))
                 .param(
                         "roots",
                         wishes.stream()
-                                .map(wish -> FilePath.rawBytes(wish.source()))
+                                .map(Wish::source)
+                                .map(FilePath::rawBytes)
                                 .toArray(byte[][]::new))
                 .param("bounds", wishes.stream().map(Wish::bound).toArray(Boolean[]::new))
-                .param(
-                        "modalities",
-                        wishes.stream()
-                                .map(wish -> wish.acquisition().modality())
-                                .toArray(String[]::new))
-                .param(
-                        "scanners",
-                        wishes.stream()
-                                .map(wish -> wish.acquisition().scanner())
-                                .toArray(String[]::new))
-                .param(
-                        "days",
-                        wishes.stream()
-                                .map(wish -> Objects.toString(wish.acquisition().day(), null))
-                                .toArray(String[]::new))
+                .param("modalities", texts(wishes, wish -> wish.acquisition().modality()))
+                .param("scanners", texts(wishes, wish -> wish.acquisition().scanner()))
+                .param("days", texts(wishes, wish -> wish.acquisition().day()))
                 .query((row, n) -> FilePath.pathOf(row.getBytes(1)))
                 .list();
+    }
+
+    private static String[] texts(List<Wish> wishes, Function<Wish, @Nullable Object> value) {
+        return wishes.stream()
+                .map(wish -> Objects.toString(value.apply(wish), null))
+                .toArray(String[]::new);
     }
 
     /** Appends to the ledger. It comes last, because it locks the ledger until the end of the transaction. */

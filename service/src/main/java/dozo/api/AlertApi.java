@@ -9,6 +9,7 @@ import dozo.alert.Recipients.Channel;
 import dozo.alert.Recipients.Recipient;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Verb;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import java.security.Principal;
@@ -29,6 +30,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Alerts, and who is told about them. */
+@Verb.Group(name = "alert", about = "Conditions that need a person, and who is told")
 @RestController
 @RequestMapping("/api/v1/alerts")
 public class AlertApi {
@@ -43,7 +45,7 @@ public class AlertApi {
      * @param mail a mail address
      * @param webhookFile the file on the service's machine that contains the webhook's URL; the URL itself is never sent
      * @param projects the codes of the projects that it is told about; missing or empty: all, and sites and the service
-     * @param language en or ja; missing: en
+     * @param language the language of its messages: en or ja; missing: en
      * @param remindHours how often a condition that continues is repeated; missing: never
      * @param quietFrom from here to {@code quietUntil} only the gravest conditions are told, as 22:00; missing: always all
      * @param quietUntil as 07:00
@@ -133,6 +135,7 @@ public class AlertApi {
     }
 
     /** Lists the conditions that need a person, or needed one, the newest first. */
+    @Verb(value = "alert list open=true [--all:open=false]", arguments = "--all=also those that are over", columns = {"SINCE={raisedAt}", "CONDITION={kind word}", "SITE={site}|", "PROJECT={project}|", ">COUNT={count}", "FIRST={subject}|", "OVER={clearedAt}"}, none = "Nothing needs a person.", example = "dozo alert list --all")
     @GetMapping
     Page<Alert> list(
             @RequestParam(defaultValue = "false") boolean open,
@@ -144,6 +147,7 @@ public class AlertApi {
     }
 
     /** Lists the recipients of alerts, by name. */
+    @Verb(value = "alert recipients", columns = {"NAME={name}", "TO={mail}|{webhookFile}", "PROJECTS={projects}|all", "LANGUAGE={language}", "REMINDERS=every {remindHours} h|never", "QUIET={quietFrom}-{quietUntil}|never", "REPORT={morningReport?}daily|no", "STATE={waiting?}{waiting} not delivered: {error}|{active?}active|inactive"}, none = "Nobody is told yet; `dozo alert save` registers a recipient.", example = "dozo alert recipients")
     @GetMapping("/recipients")
     List<ShownRecipient> recipients() {
         Map<String, Waiting> waiting = new TreeMap<>();
@@ -154,12 +158,14 @@ public class AlertApi {
     }
 
     /** Replaces all settings of a recipient. */
+    @Verb(value = "alert save NAME [--mail=ADDRESS] [--webhook-file=FILE] [--project=P…:projects] [--language=LANGUAGE] [--remind-hours=N] [--quiet-hours=FROM-UNTIL:quietFrom-quietUntil] [--morning-report=YES|NO] [--inactive:active=false]", arguments = {"--quiet-hours=only the gravest conditions are told then, such as 22:00-07:00", "--inactive=it is told nothing"}, about = "Registers a recipient, or replaces all settings of an existing one.", says = "{name} will be told; try it: dozo alert test {name}", example = "dozo alert save --mail it@example.org --remind-hours 24 --quiet-hours 22:00-07:00 it")
     @PutMapping("/recipients/{name}")
     ShownRecipient put(@PathVariable String name, @RequestBody NewRecipient said, Principal actor) {
         return ShownRecipient.of(recipients.put(said.named(name), actor.getName()), null);
     }
 
     /** Removes a recipient, with the messages that were not delivered yet. */
+    @Verb(value = "alert remove NAME", says = "{name} is no longer told", example = "dozo alert remove it")
     @DeleteMapping("/recipients/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void remove(@PathVariable String name, Principal actor) {
@@ -169,6 +175,7 @@ public class AlertApi {
     }
 
     /** Sends a message that says only that messages arrive. */
+    @Verb(value = "alert test NAME", says = "message to {name} written; `dozo alert recipients` shows if it cannot be delivered", example = "dozo alert test it")
     @PostMapping("/recipients/{name}/test")
     @ResponseStatus(HttpStatus.ACCEPTED)
     Written test(@PathVariable String name, Principal actor) {

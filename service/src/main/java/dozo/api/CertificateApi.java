@@ -1,6 +1,7 @@
 package dozo.api;
 
 import dozo.api.http.Missing;
+import dozo.api.http.Verb;
 import dozo.certificate.Certificates;
 import dozo.certificate.Certificates.PublishedKey;
 import dozo.certificate.Issued;
@@ -50,7 +51,11 @@ public class CertificateApi {
         this.certificates = certificates;
     }
 
-    /** Returns the public key that certificates are checked with. Store it outside of Dozo. */
+    /**
+     * Returns the public key that certificates are checked with, and its fingerprint. Keep both outside of Dozo: a certificate is
+     * worth as much as the key that it is checked with.
+     */
+    @Verb(value = "certificate-key", lines = {"# SHA-256 {fingerprint}", "{publicKey lines}"}, example = "dozo certificate-key > dozo-key.pem")
     @GetMapping("/certificate-key")
     ShownCertificateKey key() {
         PublishedKey key = certificates.key();

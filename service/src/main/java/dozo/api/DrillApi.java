@@ -1,13 +1,10 @@
 package dozo.api;
 
-import dozo.api.RestoreApi.ShownRestoreFinding;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.drill.DrillPromises;
 import dozo.drill.DrillPromises.DrillPromise;
-import dozo.drill.DrillPromises.Standing;
 import dozo.drill.Drills;
-import dozo.drill.KeptDrill;
 import dozo.drill.Rehearsals;
 import dozo.drill.RestoreForecasts;
 import dozo.drill.RestoreForecasts.Compared;
@@ -22,13 +19,12 @@ import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
+import dozo.restore.KeptRestore;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
-import dozo.restore.Restores.KeptFinding;
-import dozo.restore.Restores.RestoreState;
+import dozo.restore.Restores.RestoreFinding;
 import java.net.URI;
 import java.security.Principal;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +44,6 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping("/api/v1/drills")
 public class DrillApi {
 
-    private final Drills drills;
     private final DrillPromises promises;
     private final Rehearsals rehearsals;
     private final RestoreForecasts forecasts;
@@ -71,101 +66,6 @@ public class DrillApi {
             @Nullable String site) {}
 
     /**
-     * A drill: the evidence of a rehearsed restore.
-     *
-     * @param path the folder or file of the manifest that was restored, empty for everything; {@code pathBytes} is the exact
-     *     name
-     * @param state {@code COMPLETE}: every file came back and was verified; {@code FINDINGS}: not all did; {@code FAILED}: it
-     *     could not be finished; {@code BROKEN_OFF}: the service ended meanwhile, so it shows nothing
-     * @param entries files, folders and links read from the manifest so far
-     * @param bytes the size of its files
-     * @param entriesVerified entries restored and verified so far
-     * @param findings the number of findings so far
-     * @param message why it failed
-     * @param seconds how long the restore took; missing: it did not run to its end
-     * @param firstByteSeconds the time until the first byte of content
-     */
-    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    public record ShownDrill(
-            long id,
-            String project,
-            String experiment,
-            int manifest,
-            String path,
-            byte[] pathBytes,
-            String site,
-            RestoreState state,
-            String requestedBy,
-            Instant requestedAt,
-            @Nullable Instant startedAt,
-            @Nullable Instant endedAt,
-            long entries,
-            long bytes,
-            long entriesVerified,
-            long bytesVerified,
-            long findings,
-            String message,
-            @Nullable Double seconds,
-            @Nullable Double firstByteSeconds) {
-
-        static ShownDrill of(KeptDrill drill) {
-            return new ShownDrill(
-                    drill.id(),
-                    drill.project(),
-                    drill.experiment(),
-                    drill.manifest(),
-                    drill.part().toString(),
-                    drill.part().bytes(),
-                    drill.site(),
-                    drill.state(),
-                    drill.requestedBy(),
-                    drill.requestedAt(),
-                    drill.startedAt(),
-                    drill.endedAt(),
-                    drill.entries(),
-                    drill.bytes(),
-                    drill.entriesVerified(),
-                    drill.bytesVerified(),
-                    drill.findings(),
-                    drill.message(),
-                    drill.seconds(),
-                    drill.firstByteSeconds());
-        }
-    }
-
-    /**
-     * Whether a project was rehearsed in its time.
-     *
-     * @param standing {@code KEPT}; {@code OVERDUE}: the last drill without findings is too long ago; {@code FAILED}: the last
-     *     drill was not complete; {@code NOTHING}: nothing is safe yet, so there is nothing to rehearse
-     * @param days within how many days it must be rehearsed
-     * @param until when the time ends or ended; missing: it has no experiment
-     * @param succeededAt the end of the last drill without findings
-     * @param lastDrill the last drill that ended with a result
-     * @param lastState its result
-     */
-    public record ShownDrillPromise(
-            String project,
-            Standing standing,
-            int days,
-            @Nullable Instant until,
-            @Nullable Instant succeededAt,
-            @Nullable Long lastDrill,
-            @Nullable RestoreState lastState) {
-
-        static ShownDrillPromise of(DrillPromise promise) {
-            return new ShownDrillPromise(
-                    promise.project(),
-                    promise.standing(),
-                    promise.days(),
-                    promise.until(),
-                    promise.succeededAt(),
-                    promise.lastDrill(),
-                    promise.lastState());
-        }
-    }
-
-    /**
      * How long restores from a site take, by its drills.
      *
      * @param cost learnt from the latest 30 complete drills; missing: there are fewer than 5, and every forecast is unknown
@@ -182,7 +82,6 @@ public class DrillApi {
             List<Compared> compared) {}
 
     DrillApi(
-            Drills drills,
             DrillPromises promises,
             Rehearsals rehearsals,
             RestoreForecasts forecasts,
@@ -191,7 +90,6 @@ public class DrillApi {
             Experiments experiments,
             Manifests manifests,
             SiteChoice sites) {
-        this.drills = drills;
         this.promises = promises;
         this.rehearsals = rehearsals;
         this.forecasts = forecasts;
@@ -204,38 +102,36 @@ public class DrillApi {
 
     /** Lists the drills, latest first. */
     @GetMapping
-    Page<ShownDrill> list(
+    Page<KeptRestore> list(
             @RequestParam(required = false) @Nullable String project,
             @RequestParam(required = false) @Nullable Long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight) {
         long before = after == null ? Long.MAX_VALUE : after;
-        return Page.of(limit, most -> drills.page(sight, project, before, most), KeptDrill::id)
-                .map(ShownDrill::of);
+        return Page.of(limit, most -> restores.drills(sight, project, before, most), KeptRestore::id);
     }
 
     /** Rehearses a restore. 409: nothing of it is safe, or a drill of the project has not ended. */
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
-    ResponseEntity<ShownDrill> request(@RequestBody(required = false) @Nullable NewDrill body, Principal actor) {
+    ResponseEntity<KeptRestore> request(@RequestBody(required = false) @Nullable NewDrill body, Principal actor) {
         NewDrill asked = body == null ? new NewDrill(null, null, null) : body;
         if (asked.experiment() != null && asked.project() == null) {
             throw new Refusal("project", "expected the project of the experiment");
         }
-        KeptDrill requested = rehearsals.request(asked.project(), asked.experiment(), asked.site(), actor.getName());
+        KeptRestore requested = rehearsals.request(asked.project(), asked.experiment(), asked.site(), actor.getName());
         return ResponseEntity.accepted()
                 .location(URI.create("/api/v1/drills/" + requested.id()))
-                .body(ShownDrill.of(requested));
+                .body(requested);
     }
 
     /** Lists whether each project was rehearsed in its time. */
     @GetMapping("/promises")
-    Page<ShownDrillPromise> promises(
+    Page<DrillPromise> promises(
             @RequestParam(defaultValue = "") String after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight) {
-        return Page.of(limit, most -> promises.page(sight, after, most), DrillPromise::project)
-                .map(ShownDrillPromise::of);
+        return Page.of(limit, most -> promises.page(sight, after, most), DrillPromise::project);
     }
 
     /**
@@ -272,32 +168,31 @@ public class DrillApi {
 
     /** Shows one drill, with its progress. */
     @GetMapping("/{id}")
-    ShownDrill one(@PathVariable long id, Sight sight) {
-        return ShownDrill.of(find(id, sight));
+    KeptRestore one(@PathVariable long id, Sight sight) {
+        return find(id, sight);
     }
 
     /** Lists what a finished drill could not restore, at most the first 1,000. */
     @GetMapping("/{id}/findings")
-    Page<ShownRestoreFinding> findings(
+    Page<RestoreFinding> findings(
             @PathVariable long id,
             @RequestParam(defaultValue = "0") int after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight) {
         find(id, sight);
-        return Page.of(limit, most -> restores.findings(id, after, most), KeptFinding::number)
-                .map(ShownRestoreFinding::of);
+        return Page.of(limit, most -> restores.findings(id, after, most), RestoreFinding::number);
     }
 
     /** Stops a drill. 409: it has ended. */
     @PostMapping("/{id}/stop")
     @ResponseStatus(HttpStatus.ACCEPTED)
-    ResponseEntity<ShownDrill> stop(@PathVariable long id, Principal actor, Sight sight) {
+    ResponseEntity<KeptRestore> stop(@PathVariable long id, Principal actor, Sight sight) {
         find(id, sight);
         queue.stop(id, actor.getName());
-        return ResponseEntity.accepted().body(ShownDrill.of(find(id, sight)));
+        return ResponseEntity.accepted().body(find(id, sight));
     }
 
-    private KeptDrill find(long id, Sight sight) {
-        return drills.find(sight, id).orElseThrow(Missing.thing("drill", id));
+    private KeptRestore find(long id, Sight sight) {
+        return restores.drill(sight, id).orElseThrow(Missing.thing("drill", id));
     }
 }

@@ -3,6 +3,7 @@ package dozo.api;
 import dozo.api.http.Demanded;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Verb;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Filter;
@@ -93,9 +94,10 @@ class FindingApi {
     }
 
     /**
-     * Marks a finding as known. It stays acknowledged while runs find the same with the same message. 409: it is acknowledged
-     * already; the first reason stays.
+     * Acknowledges a finding, with the reason why nothing needs to be done. It makes no file safe, and stays acknowledged while
+     * runs find the same with the same message. 409: it is acknowledged already; the first reason stays.
      */
+    @Verb(value = "findings acknowledge ID REASON", says = "finding {id} acknowledged", example = "dozo findings acknowledge 17 'the scanner wrote a socket; nobody needs it'")
     @PostMapping("/{id}/acknowledge")
     ShownFinding acknowledge(
             @PathVariable long id, @RequestBody NewAcknowledgement said, Principal actor, Sight sight) {

@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Verb;
 import dozo.ledger.Sight;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -22,6 +23,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Retention holds: while one stands, nothing about its experiments is forgotten or erased. */
+@Verb.Group(name = "hold", about = "Retention holds")
 @RestController
 @RequestMapping("/api/v1/holds")
 public class HoldApi {
@@ -34,7 +36,7 @@ public class HoldApi {
      *
      * @param project required
      * @param experiment its code in the project; missing: all experiments of the project, also later ones
-     * @param reason why, in one line
+     * @param reason why, in one line; required
      * @param until from then on it does not stand any more; missing: until somebody ends it
      */
     record NewHold(
@@ -43,7 +45,11 @@ public class HoldApi {
             @Nullable String reason,
             @Nullable Instant until) {}
 
-    /** The end of a hold. {@code reason} is required. */
+    /**
+     * The end of a hold.
+     *
+     * @param reason why, in one line; required
+     */
     record HoldEnd(@Nullable String reason) {}
 
     HoldApi(Holds holds, Experiments experiments) {
@@ -57,6 +63,7 @@ public class HoldApi {
      * @param all also those that do not stand any more
      * @param after only earlier ones than this
      */
+    @Verb(value = "hold list [--all]", columns = {">HOLD={id}", "ON={project}/{experiment}|{project}", "SINCE={placedAt}", "BY={placedBy}", "UNTIL={until}", "REASON={reason}", "ENDED={endedAt}"}, none = "No hold stands.", example = "dozo hold list --all")
     @GetMapping
     Page<Hold> list(
             @RequestParam(defaultValue = "false") boolean all,
@@ -67,7 +74,8 @@ public class HoldApi {
         return Page.of(limit, most -> holds.page(sight, all, before, most), Hold::id);
     }
 
-    /** Places a hold on an experiment or a project. */
+    /** Places a hold: until it is ended, nothing of the experiment or project is forgotten or erased. */
+    @Verb(value = "hold add P[/E]:project/experiment --reason=TEXT [--until=TIME]", arguments = "P[/E]=a project, or an experiment", says = "hold {id} stands on {project}/{experiment}|hold {id} stands on {project}", example = "dozo hold add P001/S0001 --reason ethics-board-17 --until 2036-10-01T00:00:00Z")
     @PostMapping
     @ResponseStatus(HttpStatus.CREATED)
     Hold place(@RequestBody NewHold asked, Principal actor) {
@@ -83,6 +91,7 @@ public class HoldApi {
     }
 
     /** Ends a hold. */
+    @Verb(value = "hold end HOLD:id --reason=TEXT", says = "hold {id} is ended", example = "dozo hold end 3 --reason closed")
     @PostMapping("/{id}/end")
     Hold end(@PathVariable long id, @RequestBody HoldEnd asked, Principal actor) {
         return holds.end(id, asked.reason == null ? "" : asked.reason, actor.getName())

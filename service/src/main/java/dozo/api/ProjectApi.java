@@ -8,6 +8,7 @@ import dozo.api.http.Editions;
 import dozo.api.http.IfMatch;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Verb;
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.registry.Projects;
@@ -38,6 +39,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Projects. */
+@Verb.Group(name = "project", about = "Projects")
 @RestController
 @RequestMapping("/api/v1/projects")
 public class ProjectApi {
@@ -49,7 +51,9 @@ public class ProjectApi {
     /**
      * The project to create.
      *
-     * @param siteNames codes, or kept; missing: kept
+     * @param code an opaque code; it becomes a folder name at the site
+     * @param title a title for people
+     * @param siteNames the names of folders and files at the sites: codes, or kept as at the source; default: kept
      */
     record NewProject(
             @NotBlank(message = "expected a code") String code,
@@ -59,8 +63,8 @@ public class ProjectApi {
     /**
      * How much an experiment may lose in a night before it is frozen.
      *
-     * @param percent 1 to 100
-     * @param entries 10 or more
+     * @param percent the percentage of files and links, or bytes: 1 to 100
+     * @param entries the minimum number of files and links: 10 or more
      */
     record NewTripwire(
             @Demanded @Nullable Integer percent,
@@ -75,7 +79,7 @@ public class ProjectApi {
     /**
      * Within what time a project must be rehearsed.
      *
-     * @param days 1 to 3,660; missing or null: the number of the setting
+     * @param days 1 to 3,660; missing: the number of the setting (dozo.drill.days)
      */
     record NewDrillDays(@Nullable Integer days) {}
 
@@ -89,7 +93,7 @@ public class ProjectApi {
     /**
      * How long data may wait for the second copy.
      *
-     * @param hours 1 to 87,840; missing or null: as long as the setting says
+     * @param hours 1 to 87,840; missing: as long as the setting says (dozo.risk.after)
      */
     record NewLateAfter(@Nullable Integer hours) {}
 
@@ -185,6 +189,7 @@ public class ProjectApi {
     }
 
     /** Lists the projects by code. */
+    @Verb(value = "project list", columns = {"CODE={code}", "CREATED={createdAt}", "TRIPWIRE={tripwire.percent} %, {tripwire.entries} entries", "PRIORITY={priority}", "SITE NAMES={siteNames}", "TITLE={title}|"}, none = "No project yet; `dozo project add` creates one.", example = "dozo project list")
     @GetMapping
     Page<ShownProject> list(
             @RequestParam(defaultValue = "") String after,
@@ -195,6 +200,8 @@ public class ProjectApi {
     }
 
     /** Shows one project. */
+    @Verb(value = "project roots CODE:project", about = "Shows the folders below which lab managers may register, or replaces them.", says = {"{roots lines}", "{code} has no source roots: lab managers cannot register sources"}, example = "dozo project roots P001")
+    @Verb(value = "project restore-roots CODE:project", about = "Shows the folders below which the service restores experiments, or replaces them.", says = {"{restoreRoots lines}", "{code} has no restore folders: the service cannot restore its experiments"}, example = "dozo project restore-roots P001")
     @GetMapping("/{project}")
     ShownProject one(@PathVariable String project) {
         return shown(project).orElseThrow(Missing.thing("project", project));
@@ -212,6 +219,7 @@ public class ProjectApi {
     }
 
     /** Sets how much an experiment may lose in a night before it is frozen. */
+    @Verb(value = "project tripwire CODE:project --percent=N --entries=N", says = "the tripwire of {code} is at {tripwire.percent} %, {tripwire.entries} entries", example = "dozo project tripwire P001 --percent 50 --entries 1000")
     @PutMapping("/{project}/tripwire")
     ShownProject setTripwire(
             @PathVariable String project, @RequestBody NewTripwire asked, IfMatch seen, Principal actor) {
@@ -220,6 +228,7 @@ public class ProjectApi {
     }
 
     /** Sets within how many days the project must be rehearsed. */
+    @Verb(value = "project drill-days CODE:project [DAYS]", says = {"{code} must be rehearsed within {drillDays} days", "{code} must be rehearsed within the days of the setting"}, example = "dozo project drill-days P001 30")
     @PutMapping("/{project}/drill-days")
     ShownProject setDrillDays(
             @PathVariable String project, @RequestBody NewDrillDays asked, IfMatch seen, Principal actor) {
@@ -227,6 +236,7 @@ public class ProjectApi {
     }
 
     /** Sets the share of the time that the project gets: one with 20 gets twice the time of one with 10. */
+    @Verb(value = "project priority CODE:project PRIORITY", says = "{code} has priority {priority}", example = "dozo project priority P001 20")
     @PutMapping("/{project}/priority")
     ShownProject setPriority(
             @PathVariable String project, @RequestBody NewPriority asked, IfMatch seen, Principal actor) {
@@ -235,6 +245,7 @@ public class ProjectApi {
     }
 
     /** Sets for how many hours the project's data may wait for its second copy until it is at risk. */
+    @Verb(value = "project late-after CODE:project [HOURS]", says = {"data of {code} may wait {lateHours} hours for its second copy", "data of {code} may wait as long as the setting says"}, example = "dozo project late-after P001 48")
     @PutMapping("/{project}/late-after")
     ShownProject setLateAfter(
             @PathVariable String project, @RequestBody NewLateAfter asked, IfMatch seen, Principal actor) {
@@ -242,6 +253,7 @@ public class ProjectApi {
     }
 
     /** Sets how the names of sources are written at the sites, for experiments that are registered from now on. */
+    @Verb(value = "project site-names CODE:project codes|kept:siteNames", says = "{siteNames=codes?}new experiments of {code} have codes instead of names at the sites|new experiments of {code} keep their names at the sites", example = "dozo project site-names P001 codes")
     @PutMapping("/{project}/site-names")
     ShownProject setSiteNames(
             @PathVariable String project, @Valid @RequestBody NewSiteNames asked, IfMatch seen, Principal actor) {
@@ -249,6 +261,8 @@ public class ProjectApi {
     }
 
     /** Replaces the source roots: the existing folders below which lab managers may register. */
+    @Verb(value = "project roots CODE:project FOLDER…:rootsBytes", arguments = "FOLDER=all folders, on the service's machine; without any, the folders are shown", says = "{roots lines}", result = true, example = "dozo project roots P001 /data/meg /data/mri")
+    @Verb(value = "project roots CODE:project --none:rootsBytes=[]", arguments = "--none=removes all folders from the list", says = "{code} has no source roots: lab managers cannot register sources", result = true, example = "dozo project roots P001 --none")
     @PutMapping("/{project}/roots")
     ShownProject setRoots(@PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
         List<Path> roots = asked.paths();
@@ -256,6 +270,8 @@ public class ProjectApi {
     }
 
     /** Replaces the restore folders: those below which the service may restore the project's experiments. */
+    @Verb(value = "project restore-roots CODE:project FOLDER…:rootsBytes", arguments = "FOLDER=all folders, on the service's machine; without any, the folders are shown", says = "{restoreRoots lines}", result = true, example = "dozo project restore-roots P001 /data/restored")
+    @Verb(value = "project restore-roots CODE:project --none:rootsBytes=[]", arguments = "--none=removes all folders from the list", says = "{code} has no restore folders: the service cannot restore its experiments", result = true, example = "dozo project restore-roots P001 --none")
     @PutMapping("/{project}/restore-roots")
     ShownProject setRestoreRoots(
             @PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
@@ -264,6 +280,7 @@ public class ProjectApi {
     }
 
     /** Creates a project. */
+    @Verb(value = "project add CODE [--title=TITLE] [--site-names=codes|kept]", says = "created project {code}", example = "dozo project add --title 'Visual cortex' P001")
     @PostMapping
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownProject> create(@Valid @RequestBody NewProject asked, Principal actor) {

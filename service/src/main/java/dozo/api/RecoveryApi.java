@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Verb;
 import dozo.record.RecoveryKeys;
 import dozo.record.RecoveryKeys.PublishedKeys;
 import java.util.List;
@@ -31,6 +32,7 @@ public class RecoveryApi {
      * Returns the public keys that the catalogue's records at the sites are encrypted to, and where the service's private key
      * is. Keep a copy of that one outside of the building.
      */
+    @Verb(value = "recovery-key", lines = {"# private key: {file}", "{publicKey}", "{others?}# dozo.recovery.recipients:", "{others lines}"}, example = "dozo recovery-key")
     @GetMapping("/recovery-key")
     ShownRecoveryKey key() {
         PublishedKeys keys = this.keys.published();

@@ -2,8 +2,6 @@ package dozo.api;
 
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
-import dozo.file.FilePath;
-import dozo.file.Problem;
 import dozo.file.Selection;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
@@ -11,17 +9,15 @@ import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
+import dozo.restore.KeptRestore;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
-import dozo.restore.Restores.KeptFinding;
-import dozo.restore.Restores.KeptRestore;
-import dozo.restore.Restores.RestoreState;
+import dozo.restore.Restores.RestoreFinding;
 import dozo.restore.SelectionForm;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.Principal;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -101,85 +97,6 @@ public class RestoreApi {
         }
     }
 
-    /**
-     * A restore and its progress.
-     *
-     * @param paths the folders and files of the manifest that are restored; no path and no pattern: everything.
-     *     {@code pathsBytes} are the exact names
-     * @param patterns restores what matches, too; {@code patternsBytes} are the exact patterns
-     * @param folder the resolved path; {@code folderBytes} is the exact name
-     * @param state {@code COMPLETE}: every file is verified; {@code FINDINGS}: incomplete
-     * @param entries files, folders and links read from the manifest so far
-     * @param bytes the size of its files
-     * @param entriesVerified entries restored and verified so far
-     * @param findings the number of findings so far
-     * @param message why it failed
-     */
-    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    public record ShownRestore(
-            long id,
-            String experiment,
-            int manifest,
-            List<String> paths,
-            List<byte[]> pathsBytes,
-            List<String> patterns,
-            List<byte[]> patternsBytes,
-            String site,
-            String folder,
-            byte[] folderBytes,
-            RestoreState state,
-            String requestedBy,
-            Instant requestedAt,
-            @Nullable Instant startedAt,
-            @Nullable Instant endedAt,
-            long entries,
-            long bytes,
-            long entriesVerified,
-            long bytesVerified,
-            long findings,
-            String message) {
-
-        static ShownRestore of(KeptRestore restore) {
-            byte[] folder = FilePath.rawBytes(restore.folder());
-            return new ShownRestore(
-                    restore.id(),
-                    restore.experiment(),
-                    restore.manifest(),
-                    restore.paths().stream().map(FilePath::render).toList(),
-                    restore.paths(),
-                    restore.patterns().stream().map(FilePath::render).toList(),
-                    restore.patterns(),
-                    restore.site(),
-                    FilePath.render(folder),
-                    folder,
-                    restore.state(),
-                    restore.requestedBy(),
-                    restore.requestedAt(),
-                    restore.startedAt(),
-                    restore.endedAt(),
-                    restore.entries(),
-                    restore.bytes(),
-                    restore.entriesVerified(),
-                    restore.bytesVerified(),
-                    restore.findings(),
-                    restore.message());
-        }
-    }
-
-    /** Something that could not be restored; the path is relative to the folder. */
-    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    public record ShownRestoreFinding(int number, Problem reason, String path, byte[] pathBytes, String message) {
-
-        static ShownRestoreFinding of(KeptFinding finding) {
-            return new ShownRestoreFinding(
-                    finding.number(),
-                    finding.reason(),
-                    finding.path().toString(),
-                    finding.path().bytes(),
-                    finding.message());
-        }
-    }
-
     RestoreApi(
             Experiments experiments,
             Manifests manifests,
@@ -197,15 +114,14 @@ public class RestoreApi {
 
     /** Lists the restores of an experiment, latest first. */
     @GetMapping
-    Page<ShownRestore> list(
+    Page<KeptRestore> list(
             @PathVariable String project,
             @PathVariable String code,
             @RequestParam(required = false) @Nullable Long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit) {
         Experiment experiment = experiment(project, code);
         long before = after == null ? Long.MAX_VALUE : after;
-        return Page.of(limit, most -> queue.page(experiment, before, most), KeptRestore::id)
-                .map(ShownRestore::of);
+        return Page.of(limit, most -> restores.page(experiment, before, most), KeptRestore::id);
     }
 
     /**
@@ -214,7 +130,7 @@ public class RestoreApi {
      */
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
-    ResponseEntity<ShownRestore> request(
+    ResponseEntity<KeptRestore> request(
             @PathVariable String project, @PathVariable String code, @RequestBody NewRestore asked, Principal actor) {
         Experiment experiment = experiment(project, code);
         Path folder = asked.target();
@@ -224,36 +140,35 @@ public class RestoreApi {
         KeptRestore added = queue.request(experiment, manifest, asked.selection(), site, folder, actor.getName());
         return ResponseEntity.accepted()
                 .location(URI.create("/api/v1/experiments/%s/restores/%d".formatted(experiment.name(), added.id())))
-                .body(ShownRestore.of(added));
+                .body(added);
     }
 
     /** Shows one restore, with its progress. */
     @GetMapping("/{id}")
-    ShownRestore one(@PathVariable String project, @PathVariable String code, @PathVariable long id) {
-        return ShownRestore.of(find(project, code, id));
+    KeptRestore one(@PathVariable String project, @PathVariable String code, @PathVariable long id) {
+        return find(project, code, id);
     }
 
     /** Lists what a finished restore could not restore, at most the first 1,000. */
     @GetMapping("/{id}/findings")
-    Page<ShownRestoreFinding> findings(
+    Page<RestoreFinding> findings(
             @PathVariable String project,
             @PathVariable String code,
             @PathVariable long id,
             @RequestParam(defaultValue = "0") int after,
             @RequestParam(defaultValue = Page.LIMIT) int limit) {
         KeptRestore restore = find(project, code, id);
-        return Page.of(limit, most -> restores.findings(restore.id(), after, most), KeptFinding::number)
-                .map(ShownRestoreFinding::of);
+        return Page.of(limit, most -> restores.findings(restore.id(), after, most), RestoreFinding::number);
     }
 
     /** Stops a restore. The restored files stay. 409: it has ended. */
     @PostMapping("/{id}/stop")
     @ResponseStatus(HttpStatus.ACCEPTED)
-    ResponseEntity<ShownRestore> stop(
+    ResponseEntity<KeptRestore> stop(
             @PathVariable String project, @PathVariable String code, @PathVariable long id, Principal actor) {
         find(project, code, id);
         queue.stop(id, actor.getName());
-        return ResponseEntity.accepted().body(ShownRestore.of(find(project, code, id)));
+        return ResponseEntity.accepted().body(find(project, code, id));
     }
 
     private Manifest manifest(Experiment experiment, NewRestore asked) {
@@ -274,7 +189,7 @@ public class RestoreApi {
     }
 
     private KeptRestore find(String project, String code, long id) {
-        return queue.find(experiment(project, code), id).orElseThrow(Missing.thing("restore", id));
+        return restores.find(experiment(project, code), id).orElseThrow(Missing.thing("restore", id));
     }
 
     private Experiment experiment(String project, String code) {

@@ -5,6 +5,7 @@ import dozo.api.http.Editions;
 import dozo.api.http.IfMatch;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Verb;
 import dozo.registry.Capabilities;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacities;
@@ -347,11 +348,12 @@ public class SiteApi {
     }
 
     /**
-     * Removes a site; nothing is changed at the site itself. 409: a run or a restore uses it, or it has copies, which
-     * would no longer count as safe.
+     * Removes a site. Nothing is changed at the site itself. If it has copies, they no longer count as safe. 409: a run or a restore
+     * uses it, or it has copies.
      *
      * @param copies whether it may have copies
      */
+    @Verb(value = "site remove NAME [--with-copies:copies=true]", arguments = "--with-copies=also if the site has copies", says = "site {name} removed", example = "dozo site remove dr")
     @DeleteMapping("/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void remove(@PathVariable String name, @RequestParam(defaultValue = "false") boolean copies, Principal actor) {

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Verb;
 import dozo.registry.Refusal;
 import dozo.registry.SiteKey;
 import dozo.registry.SiteTerms;
@@ -38,6 +39,7 @@ public class SiteKeyApi {
     }
 
     /** Returns the public key with which the service logs in at sites that are registered without another key. */
+    @Verb(value = "site key", says = "{publicKey}", example = "dozo site key")
     @GetMapping("/site-key")
     ShownSiteKey own() {
         return new ShownSiteKey(key.publicKey());

@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Verb;
 import dozo.people.Role;
 import dozo.people.Scope;
 import dozo.people.Tokens;
@@ -28,6 +29,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Tokens: a user's own, and those of other users to revoke. */
+@Verb.Group(name = "token", about = "Tokens for programs")
 @RestController
 @RequestMapping("/api/v1")
 public class TokenApi {
@@ -38,8 +40,9 @@ public class TokenApi {
     /**
      * The token to create.
      *
+     * @param name what it is for
      * @param roles the roles that it is limited to; default: all of yours
-     * @param readOnly default false
+     * @param readOnly true: it may change nothing; default: false
      * @param scope {@code studies}: it may only ask whether a study may be deleted; default: {@code all}
      * @param days until it expires, 1 to 366; default: 90
      */
@@ -94,12 +97,14 @@ public class TokenApi {
     }
 
     /** Lists your tokens. */
+    @Verb(value = "token list", about = "Lists your tokens, or another user's.", columns = {">ID={id}", "NAME={name}", "ROLES={roles}", "MAY={scope=studies?}check studies|{readOnly?}read|change", "EXPIRES={expiresAt}", "LAST USED={lastUsedAt}"}, none = "No token.", example = "dozo token list")
     @GetMapping("/me/tokens")
     Page<ShownToken> own(Principal actor) {
         return shown(actor.getName());
     }
 
     /** Creates a token for yourself. The response contains its secret, once. */
+    @Verb(value = "token add NAME [--roles=ROLE,…] [--read-only] [--studies:scope=\"studies\"] [--days=N]", arguments = "--studies=it may only ask whether a study may be deleted: for a scanner's console", about = "Creates a token for you and prints its secret once. Requires a password login.", says = "{secret}", result = true, example = "dozo token add --read-only --days 30 nightly-report")
     @PostMapping("/me/tokens")
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownToken> create(@Valid @RequestBody WantedToken asked, Principal actor) {
@@ -116,6 +121,7 @@ public class TokenApi {
     }
 
     /** Revokes one of your tokens. */
+    @Verb(value = "token revoke ID", about = "Revokes a token at once: yours, or another user's.", says = "revoked token {id}", example = "dozo token revoke 3")
     @DeleteMapping("/me/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revokeOwn(@PathVariable int id, Principal actor) {
@@ -123,6 +129,7 @@ public class TokenApi {
     }
 
     /** Lists another user's tokens. */
+    @Verb(value = "token list --user=NAME:name", columns = {">ID={id}", "NAME={name}", "ROLES={roles}", "MAY={scope=studies?}check studies|{readOnly?}read|change", "EXPIRES={expiresAt}", "LAST USED={lastUsedAt}"}, none = "No token.", example = "dozo token list --user tanaka")
     @GetMapping("/users/{name}/tokens")
     Page<ShownToken> of(@PathVariable String name) {
         if (users.find(name).isEmpty()) {
@@ -132,6 +139,7 @@ public class TokenApi {
     }
 
     /** Revokes one of another user's tokens. */
+    @Verb(value = "token revoke ID --user=NAME:name", says = "revoked token {id}", example = "dozo token revoke --user tanaka 3")
     @DeleteMapping("/users/{name}/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revoke(@PathVariable String name, @PathVariable int id, Principal actor) {

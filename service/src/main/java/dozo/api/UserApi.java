@@ -5,6 +5,7 @@ import dozo.api.http.Editions;
 import dozo.api.http.IfMatch;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Verb;
 import dozo.people.Role;
 import dozo.people.Users;
 import dozo.people.Users.Realm;
@@ -34,6 +35,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Users, their roles, and the projects that are their own. */
+@Verb.Group(name = "user", about = "Users")
 @RestController
 @RequestMapping("/api/v1")
 public class UserApi {
@@ -42,7 +44,12 @@ public class UserApi {
     private final Projects projects;
     private final Editions editions;
 
-    /** The local user to create; without roles the user may do nothing yet. */
+    /**
+     * The local user to create.
+     *
+     * @param password a common one is refused
+     * @param roles LAB_MANAGER, OPERATOR, AUDITOR, ADMIN; without any, the user may do nothing yet
+     */
     record NewUser(
             @NotBlank(message = "expected a name") String name,
 
@@ -56,7 +63,12 @@ public class UserApi {
         }
     }
 
-    /** The changes to a user; missing fields stay as they are. */
+    /**
+     * The changes to a user; missing fields stay as they are.
+     *
+     * @param roles LAB_MANAGER, OPERATOR, AUDITOR, ADMIN
+     * @param password a common one is refused
+     */
     record UserChange(
             @Nullable List<String> roles,
             @Nullable Boolean disabled,
@@ -146,6 +158,7 @@ public class UserApi {
     }
 
     /** Lists the users by name. */
+    @Verb(value = "user list", columns = {"NAME={name}", "ROLES={roles}|", "PROJECTS={projects}|", "FROM={origin}", "STATE={disabled?}disabled|{gone?}not in the directory|enabled"}, none = "No user.", example = "dozo user list")
     @GetMapping("/users")
     Page<ShownUser> list(
             @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
@@ -153,6 +166,7 @@ public class UserApi {
     }
 
     /** Creates a local user. */
+    @Verb(value = "user add NAME [--roles=ROLE,…] --password-file=FILE<password", arguments = "--password-file=a file that contains the password in one line", says = "created user {name}", example = "dozo user add --roles LAB_MANAGER --password-file tanaka.password tanaka")
     @PostMapping("/users")
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownUser> create(@Valid @RequestBody NewUser asked, Principal actor) {
@@ -169,6 +183,10 @@ public class UserApi {
     }
 
     /** Replaces the given fields of a user. */
+    @Verb(value = "user roles NAME [ROLE,…:roles]", about = "Sets a user's roles; without any, the user may do nothing.", says = {"{name} has the roles {roles}", "{name} has no role"}, example = "dozo user roles tanaka LAB_MANAGER,AUDITOR")
+    @Verb(value = "user password NAME FILE<password", arguments = "FILE=a file that contains the password in one line", about = "Sets a user's password.", says = "the password of {name} was changed", example = "dozo user password tanaka tanaka.password")
+    @Verb(value = "user disable NAME disabled=true", about = "Disables a user and the user's tokens.", says = "{name} is disabled", example = "dozo user disable tanaka")
+    @Verb(value = "user enable NAME disabled=false", about = "Enables a user again.", says = "{name} is enabled", example = "dozo user enable tanaka")
     @PatchMapping("/users/{name}")
     ShownUser change(@PathVariable String name, @RequestBody UserChange asked, IfMatch seen, Principal actor) {
         Set<Role> roles = asked.roles() == null ? null : Role.of(asked.roles());
@@ -193,6 +211,7 @@ public class UserApi {
     }
 
     /** Adds a member to a project. */
+    @Verb(value = "user join NAME PROJECT", says = "{name} is a member of {project}", example = "dozo user join tanaka P001")
     @PutMapping("/projects/{project}/members/{name}")
     Member join(@PathVariable String project, @PathVariable String name, Principal actor) {
         demandProject(project);
@@ -203,6 +222,7 @@ public class UserApi {
     }
 
     /** Removes a member from a project. Memberships from a directory group remain. */
+    @Verb(value = "user leave NAME PROJECT", says = "{name} is no longer a member of {project}", example = "dozo user leave tanaka P001")
     @DeleteMapping("/projects/{project}/members/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void leave(@PathVariable String project, @PathVariable String name, Principal actor) {

@@ -41,6 +41,11 @@ record Answer<T>(T value, JsonNode sent) {
         return new Answer<>(list.value().getFirst(), list.sent().get(0));
     }
 
+    /** Returns the items of a page, or of a list. */
+    List<JsonNode> items() {
+        return (sent.isArray() ? sent : sent.path("items")).valueStream().toList();
+    }
+
     /** Returns the JSON with line breaks. */
     String json() {
         return Connection.JSON.writeValueAsString(sent);

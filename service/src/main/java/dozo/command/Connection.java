@@ -86,6 +86,11 @@ final class Connection {
     private @Nullable String authorization;
     private @Nullable HttpClient https;
 
+    /** Says which command uses it, if that is not made from annotations. */
+    void isUsedBy(CommandSpec using) {
+        command = using;
+    }
+
     boolean json() {
         return json;
     }
@@ -227,6 +232,12 @@ final class Connection {
 
     <T> Answer<T> patch(String path, Map<String, ?> body, Class<T> type) {
         return Answer.of(ask("PATCH", path, body, ANSWER_LIMIT), JSON.constructType(type));
+    }
+
+    /** Sends any request, its method in lower case. */
+    Answer<JsonNode> send(String method, String path, @Nullable Map<String, ?> body) {
+        JsonNode sent = ask(method.toUpperCase(java.util.Locale.ROOT), path, body, ANSWER_LIMIT);
+        return new Answer<>(sent, sent);
     }
 
     <T> Answer<T> delete(String path, Class<T> type) {

@@ -1,9 +1,6 @@
 package dozo.command;
 
-import dozo.api.CertificateApi.ShownCertificateKey;
 import dozo.api.CoverageApi.ShownCoverage;
-import dozo.api.ExperimentApi.ShownExperiment;
-import dozo.api.RecoveryApi.ShownRecoveryKey;
 import dozo.api.ShownFinding;
 import dozo.api.ShownRun;
 import dozo.api.ShownRun.ShownScrub;
@@ -13,7 +10,6 @@ import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
 import java.lang.reflect.AnnotatedElement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -63,22 +59,17 @@ public final class Dozo {
             PlanCommand.class,
             ForecastCommand.class,
             ReportCommand.class,
-            ProjectCommand.class,
             RegisterCommand.class,
             ExperimentsCommand.class,
-            SourceCommand.class,
             SiteCommand.class,
             TuneCommand.class,
             CoverageCommand.class,
             AuditCommand.class,
-            HoldCommand.class,
-            ErasureCommand.class,
             ManifestCommand.class,
             ProveCommand.class,
             CertificateCommand.class,
             FlywheelCommand.class,
             OriginCommand.class,
-            AlertCommand.class,
             LedgerCommand.class,
             RestoreCommand.class,
             ScrubCommand.class,
@@ -91,9 +82,10 @@ public final class Dozo {
             GapsCommand.class,
             BookingsCommand.class,
             StopCommand.class,
-            TokenCommand.class,
-            UserCommand.class,
             CommandLine.HelpCommand.class);
+
+    /** Those of them that have further commands from REST. */
+    private static final List<String> EXTENDED = List.of("findings", "origin", "site");
 
     private static final Duration POLL = Duration.ofMillis(500);
 
@@ -115,6 +107,10 @@ public final class Dozo {
         Stream.of(CLASSES, CommandLine.getCommandMethods(Dozo.class, null), others)
                 .flatMap(Collection::stream)
                 .forEach(command -> add(dozo, command, isNeeded));
+        if (EXTENDED.stream().anyMatch(isNeeded)
+                || dozo.getSubcommands().keySet().stream().noneMatch(name -> !name.equals("help") && isNeeded.test(name))) {
+            Verbs.addTo(dozo, isNeeded);
+        }
         dozo.setExecutionExceptionHandler(Dozo::failed);
         dozo.setUsageHelpAutoWidth(true);
         java.util.Objects.requireNonNull(dozo.getSubcommands().get("copy"))
@@ -133,55 +129,6 @@ public final class Dozo {
             outline.usageMessage().description(about.description());
             dozo.getCommandSpec().addSubcommand(about.name(), outline);
         }
-    }
-
-    @Command(
-            name = "release",
-            mixinStandardHelpOptions = true,
-            description = "Releases a frozen experiment: the next run seals the source as it is.")
-    int release(
-            @Mixin Connection service,
-            @Parameters(paramLabel = "PROJECT/EXPERIMENT", description = "Its codes, as in the finding.") String name) {
-        Answer<ShownExperiment> experiment = service.post(
-                experimentAddress(service.commandLine(), name) + "/release", Map.of(), ShownExperiment.class);
-        service.confirm(
-                experiment, "released %s: the next run seals the present content of its source".formatted(name));
-        return Exit.WELL;
-    }
-
-    @Command(
-            name = "certificate-key",
-            mixinStandardHelpOptions = true,
-            description = {
-                "Prints the public key that certificates are checked with, and its fingerprint. Keep both outside of Dozo:",
-                "a certificate is worth as much as the key that it is checked with."
-            })
-    int certificateKey(@Mixin Connection service) {
-        Answer<ShownCertificateKey> key = service.get("/api/v1/certificate-key", ShownCertificateKey.class);
-        service.print(
-                key,
-                "# SHA-256 %s\n%s"
-                        .formatted(
-                                key.value().fingerprint(),
-                                key.value().publicKey().strip()));
-        return Exit.WELL;
-    }
-
-    @Command(
-            name = "recovery-key",
-            mixinStandardHelpOptions = true,
-            description = {
-                "Prints the public key that the catalogue's records at the sites are encrypted to, and where the private key is.",
-                "Without the private key they cannot be read: print its file, and keep it in a safe outside of the building."
-            })
-    int recoveryKey(@Mixin Connection service) {
-        Answer<ShownRecoveryKey> key = service.get("/api/v1/recovery-key", ShownRecoveryKey.class);
-        List<String> lines = new ArrayList<>();
-        lines.add("# private key: " + key.value().file());
-        lines.add(key.value().publicKey());
-        key.value().others().forEach(other -> lines.add(other + " # dozo.recovery.recipients"));
-        service.print(key, String.join("\n", lines));
-        return Exit.WELL;
     }
 
     @Command(

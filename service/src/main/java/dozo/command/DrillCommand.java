@@ -1,16 +1,12 @@
 package dozo.command;
 
-import dozo.api.DrillApi.ShownDrill;
-import dozo.api.DrillApi.ShownDrillPromise;
 import dozo.api.DrillApi.ShownForecasts;
-import dozo.api.RestoreApi.ShownRestoreFinding;
+import dozo.drill.DrillPromises.DrillPromise;
 import dozo.drill.RestoreForecasts.ProjectForecast;
 import dozo.file.Size;
 import dozo.plan.RestoreCost;
 import dozo.plan.RestoreCost.RestoreTime;
-import dozo.restore.Restores.RestoreState;
-import java.io.PrintWriter;
-import java.time.Duration;
+import dozo.restore.KeptRestore;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -38,7 +34,6 @@ import picocli.CommandLine.Parameters;
 final class DrillCommand implements Callable<Integer> {
 
     private static final String ADDRESS = "/api/v1/drills";
-    private static final Duration POLL = Duration.ofSeconds(1);
 
     @Mixin
     private final Connection service = new Connection();
@@ -68,74 +63,17 @@ final class DrillCommand implements Callable<Integer> {
         if (site != null) {
             asked.put("site", site);
         }
-        Answer<ShownDrill> drill = service.post(ADDRESS, asked, ShownDrill.class);
-        if (!wait) {
-            service.confirm(
-                    drill, "drill %d of %s requested".formatted(drill.value().id(), name(drill.value())));
-            return Exit.WELL;
+        Answer<KeptRestore> drill = service.post(ADDRESS, asked, KeptRestore.class);
+        KeptRestore requested = drill.value();
+        if (wait) {
+            return RestoreReport.follow(service, drill, ADDRESS + "/" + requested.id());
         }
-        Answer<ShownDrill> ended = followed(drill);
-        service.print(ended, out -> print(out, ended.value()));
-        return ended.value().state() == RestoreState.COMPLETE ? Exit.WELL : Exit.NOT_SAFE;
+        service.confirm(drill, "drill %d of %s requested".formatted(requested.id(), name(requested)));
+        return Exit.WELL;
     }
 
-    private Answer<ShownDrill> followed(Answer<ShownDrill> requested) throws InterruptedException {
-        long id = requested.value().id();
-        Answer<ShownDrill> drill = requested;
-        PrintWriter err = service.progress();
-        String last = "";
-        String goesOn = "drill %d goes on in the service; to stop it: POST %s/%d/stop".formatted(id, ADDRESS, id);
-        try (Interruption _ = Interruption.says(service, goesOn)) {
-            while (drill.value().state().goesOn()) {
-                String line = line(drill.value());
-                if (!line.equals(last)) {
-                    err.println(line);
-                    err.flush();
-                }
-                last = line;
-                Thread.sleep(POLL);
-                drill = service.get(ADDRESS + "/" + id, ShownDrill.class);
-            }
-        }
-        return drill;
-    }
-
-    private void print(PrintWriter out, ShownDrill drill) {
-        out.println(line(drill));
-        if (!drill.message().isEmpty()) {
-            out.println("  " + Connection.visible(drill.message()));
-        }
-        service.all("%s/%d/findings".formatted(ADDRESS, drill.id()), ShownRestoreFinding.class)
-                .value()
-                .forEach(finding -> out.println("  %s  %s  %s"
-                        .formatted(
-                                finding.reason(),
-                                Connection.visible(finding.path()),
-                                Connection.visible(finding.message()))));
-    }
-
-    private static String line(ShownDrill drill) {
-        return "drill %d of %s, manifest %d, from %s: %s, %,d of %,d entries, %s of %s, findings: %d%s"
-                .formatted(
-                        drill.id(),
-                        name(drill),
-                        drill.manifest(),
-                        drill.site(),
-                        words(drill.state()),
-                        drill.entriesVerified(),
-                        drill.entries(),
-                        Size.text(drill.bytesVerified()),
-                        Size.text(drill.bytes()),
-                        drill.findings(),
-                        drill.seconds() == null ? "" : ", " + PlanReport.time(drill.seconds()));
-    }
-
-    private static String name(ShownDrill drill) {
-        return drill.experiment() + (drill.path().isEmpty() ? "" : ", only " + Connection.visible(drill.path()));
-    }
-
-    private static String words(Enum<?> state) {
-        return state.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    private static String name(KeptRestore drill) {
+        return drill.experiment() + RestoreReport.only(drill);
     }
 
     @Command(
@@ -148,8 +86,8 @@ final class DrillCommand implements Callable<Integer> {
                     String project,
             @Option(names = "--all", description = "All drills, not only the latest 100.") boolean all) {
         String address = new Query(ADDRESS).with("project", project).toString();
-        Answer<List<ShownDrill>> drills =
-                all ? service.all(address, ShownDrill.class) : service.page(address, ShownDrill.class);
+        Answer<List<KeptRestore>> drills =
+                all ? service.all(address, KeptRestore.class) : service.page(address, KeptRestore.class);
         Table table =
                 new Table("DRILL", "ENDED", "EXPERIMENT", "SITE", "RESULT", ">ENTRIES", ">SIZE", ">TIME", ">FINDINGS");
         drills.value()
@@ -158,7 +96,7 @@ final class DrillCommand implements Callable<Integer> {
                         Times.text(drill.endedAt()),
                         name(drill),
                         drill.site(),
-                        words(drill.state()),
+                        RestoreReport.words(drill.state()),
                         drill.entriesVerified(),
                         new Table.Bytes(drill.bytesVerified()),
                         drill.seconds() == null ? "-" : PlanReport.time(drill.seconds()),
@@ -172,16 +110,16 @@ final class DrillCommand implements Callable<Integer> {
             mixinStandardHelpOptions = true,
             description = "Lists whether each project was rehearsed in its time. Exit code 1: some were not.")
     int promises(@Mixin Connection service) {
-        Answer<List<ShownDrillPromise>> promises = service.all(ADDRESS + "/promises", ShownDrillPromise.class);
+        Answer<List<DrillPromise>> promises = service.all(ADDRESS + "/promises", DrillPromise.class);
         Table table = new Table("PROJECT", "STANDING", ">DAYS", "LAST WITHOUT FINDINGS", "UNTIL", "LAST DRILL");
         promises.value()
                 .forEach(each -> table.row(
                         each.project(),
-                        words(each.standing()),
+                        RestoreReport.words(each.standing()),
                         each.days(),
                         Times.text(each.succeededAt()),
                         Times.text(each.until()),
-                        each.lastState() == null ? "-" : words(each.lastState())));
+                        each.lastState() == null ? "-" : RestoreReport.words(each.lastState())));
         service.print(promises, table::print);
         return promises.value().stream().anyMatch(each -> each.standing().bad()) ? Exit.NOT_SAFE : Exit.WELL;
     }

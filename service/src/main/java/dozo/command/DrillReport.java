@@ -1,6 +1,6 @@
 package dozo.command;
 
-import dozo.api.DrillApi.ShownDrillPromise;
+import dozo.drill.DrillPromises.DrillPromise;
 import dozo.drill.DrillPromises.Standing;
 import java.io.PrintWriter;
 import java.util.List;
@@ -14,17 +14,17 @@ final class DrillReport {
     private DrillReport() {}
 
     static void print(PrintWriter out, Connection service) {
-        List<ShownDrillPromise> promises =
-                service.all("/api/v1/drills/promises", ShownDrillPromise.class).value();
+        List<DrillPromise> promises =
+                service.all("/api/v1/drills/promises", DrillPromise.class).value();
         print(out, "Last drill failed", promises, Standing.FAILED);
         print(out, "Not rehearsed in time", promises, Standing.OVERDUE);
         out.flush();
     }
 
-    private static void print(PrintWriter out, String what, List<ShownDrillPromise> promises, Standing standing) {
+    private static void print(PrintWriter out, String what, List<DrillPromise> promises, Standing standing) {
         List<String> projects = promises.stream()
                 .filter(each -> each.standing() == standing)
-                .map(ShownDrillPromise::project)
+                .map(DrillPromise::project)
                 .toList();
         if (!projects.isEmpty()) {
             out.println("%s: %s%s"

@@ -74,24 +74,6 @@ final class FindingsCommand implements Callable<Integer> {
     }
 
     @Command(
-            name = "acknowledge",
-            mixinStandardHelpOptions = true,
-            description = {
-                "Acknowledges a finding, with the reason why nothing needs to be done. It makes no file safe, and holds",
-                "while runs find the same with the same message."
-            })
-    int acknowledge(
-            @Mixin Connection connection,
-            @Parameters(paramLabel = "ID", description = "The finding's number.") long id,
-            @Parameters(paramLabel = "REASON", description = "The reason, in one line without names of subjects.")
-                    String why) {
-        Answer<ShownFinding> shown =
-                connection.post("%s/%d/acknowledge".formatted(ADDRESS, id), Map.of("reason", why), ShownFinding.class);
-        connection.confirm(shown, "finding %d acknowledged".formatted(id));
-        return Exit.WELL;
-    }
-
-    @Command(
             name = "groups",
             mixinStandardHelpOptions = true,
             description = {

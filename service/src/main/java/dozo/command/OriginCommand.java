@@ -2,11 +2,9 @@ package dozo.command;
 
 import dozo.api.ArrivalApi.AcceptedArrivals;
 import dozo.api.ArrivalApi.ShownArrival;
-import dozo.api.OriginApi.ShownOrigin;
 import dozo.api.ReconciliationApi.ShownReconciliation;
 import dozo.collect.Reconciliations.ReportLine;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -22,149 +20,11 @@ import tools.jackson.databind.JsonNode;
         name = "origin",
         mixinStandardHelpOptions = true,
         description =
-                "Systems that experiments are collected from: save, list, arrivals, accept, dismiss, takeback, report.")
+                "Systems that experiments are collected from: accept, arrivals, dismiss, list, report, save, takeback.")
 final class OriginCommand {
 
     private static final String ORIGINS = "/api/v1/origins";
     private static final String ARRIVALS = "/api/v1/arrivals";
-
-    @Command(
-            name = "save",
-            mixinStandardHelpOptions = true,
-            description = "Registers an origin, or replaces all settings of an existing one.")
-    int save(
-            @Mixin Connection service,
-            @Parameters(paramLabel = "NAME", description = "Its name in Dozo.") String name,
-            @Option(names = "--kind", required = true, description = "flywheel, dicomweb or tree.") String kind,
-            @Option(names = "--address", description = "Such as https://flywheel.example.org.") @Nullable
-                    String address,
-            @Option(
-                            names = "--secret-file",
-                            paramLabel = "FILE",
-                            description = "The file with the key, on the service's machine.")
-                    @Nullable
-                    String secretFile,
-            @Option(
-                            names = "--spool",
-                            paramLabel = "FOLDER",
-                            description = "The folder for downloads, on the service's machine.")
-                    @Nullable
-                    String spool,
-            @Option(
-                            names = "--root",
-                            paramLabel = "FOLDER",
-                            description = "Of a tree: the folder that contains experiments, on the service's machine.")
-                    @Nullable
-                    String root,
-            @Option(
-                            names = "--pattern",
-                            paramLabel = "PATTERN",
-                            description =
-                                    "Of a tree: which folders are experiments, such as '{project}/{date}_{label}'; repeatable.")
-                    @Nullable
-                    List<String> patterns,
-            @Option(
-                            names = "--ready",
-                            paramLabel = "RULE",
-                            description =
-                                    "Of a tree: the rule by which an experiment is complete, such as 'marker .done'; repeatable.")
-                    @Nullable
-                    List<String> ready,
-            @Option(
-                            names = "--project",
-                            paramLabel = "P",
-                            description = "The project of all items that --map does not assign.")
-                    @Nullable
-                    String project,
-            @Option(
-                            names = "--map",
-                            paramLabel = "THEIRS=P",
-                            description = "Assigns the origin's project with this id to P; repeatable.")
-                    @Nullable
-                    Map<String, String> projects,
-            @Option(
-                            names = "--storage-host",
-                            paramLabel = "HOST",
-                            description = "A host to which the origin may redirect downloads; repeatable.")
-                    @Nullable
-                    List<String> storageHosts,
-            @Option(names = "--automatic", description = "Registers items without asking where the project is known.")
-                    boolean automatic,
-            @Option(names = "--inactive", description = "Nights skip it.") boolean inactive) {
-        Map<String, Object> body = new HashMap<>(Map.of("kind", kind, "automatic", automatic, "active", !inactive));
-        put(body, "address", address);
-        put(body, "spool", spool);
-        put(body, "root", root);
-        put(body, "patterns", patterns);
-        put(body, "ready", ready);
-        put(body, "secretFile", secretFile);
-        put(body, "project", project);
-        put(body, "projects", projects);
-        put(body, "storageHosts", storageHosts);
-        Answer<ShownOrigin> saved = service.put(ORIGINS + "/" + Connection.encoded(name), body, ShownOrigin.class);
-        service.confirm(saved, "the next night will collect from %s".formatted(name));
-        return Exit.WELL;
-    }
-
-    @Command(name = "list", mixinStandardHelpOptions = true, description = "Lists the origins.")
-    int list(@Mixin Connection service) {
-        Table table = new Table("NAME", "KIND", "ADDRESS", "PROJECT", "AUTOMATIC", "LOOKED AT");
-        return listed(
-                service,
-                service.all(ORIGINS, ShownOrigin.class),
-                table,
-                "No origin yet; `dozo origin save` registers one.",
-                origin -> table.row(
-                        text(origin.name()),
-                        text(origin.kind()),
-                        text(origin.root() == null ? origin.address() : origin.root()),
-                        text(origin.project()),
-                        origin.automatic() ? "yes" : "no",
-                        Times.text(origin.lookedAt())));
-    }
-
-    @Command(
-            name = "arrivals",
-            mixinStandardHelpOptions = true,
-            description = "Lists the proposals: what origins list that is not an experiment yet.")
-    int arrivals(
-            @Mixin Connection service,
-            @Option(names = "--all", description = "Includes items that became experiments or were dismissed.")
-                    boolean all,
-            @Option(names = "--dismissed", description = "Lists dismissed items instead, with the reasons.")
-                    boolean dismissed,
-            @Option(names = "--origin", paramLabel = "NAME", description = "Only items of this origin.") @Nullable
-                    String origin,
-            @Option(names = "--project", paramLabel = "P", description = "Only items for this project.") @Nullable
-                    String project) {
-        if (all && dismissed) {
-            throw new Failure(Exit.USAGE, "either --all or --dismissed");
-        }
-        Query query = new Query(ARRIVALS)
-                .with("proposed", (all || dismissed) ? null : true)
-                .with("dismissed", dismissed ? true : null)
-                .with("origin", origin)
-                .with("project", project);
-        Table table =
-                new Table("ID", "ORIGIN", "STATE", "PROJECT", "ACQUIRED", "MODALITY", "FILES", "TITLE", "DISMISSED");
-        return listed(
-                service,
-                service.all(query.toString(), ShownArrival.class),
-                table,
-                all || dismissed ? "No such arrival." : "No proposals.",
-                arrival -> table.row(
-                        text(arrival.id()),
-                        text(arrival.origin()),
-                        text(arrival.state()),
-                        text(arrival.project()),
-                        text(arrival.acquired()),
-                        text(arrival.modality()),
-                        text(arrival.filesTold()),
-                        text(arrival.title()),
-                        arrival.dismissedBy() == null
-                                ? "–"
-                                : "%s: %s".formatted(text(arrival.dismissedBy()), text(arrival.dismissedReason()))));
-    }
 
     @Command(
             name = "accept",

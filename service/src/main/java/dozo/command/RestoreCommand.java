@@ -4,8 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.api.ManifestApi.ShownItem;
 import dozo.api.ManifestApi.ShownManifest;
-import dozo.api.RestoreApi.ShownRestore;
-import dozo.api.RestoreApi.ShownRestoreFinding;
 import dozo.api.SiteApi.ShownSite;
 import dozo.api.http.Page;
 import dozo.copy.Copy;
@@ -27,11 +25,10 @@ import dozo.file.Malformed;
 import dozo.file.Owner;
 import dozo.file.PathPattern;
 import dozo.file.Selection;
-import dozo.file.Size;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import dozo.remote.Way;
-import dozo.restore.Restores.RestoreState;
+import dozo.restore.KeptRestore;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -40,7 +37,6 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
@@ -85,7 +81,6 @@ import picocli.CommandLine.Parameters;
         })
 final class RestoreCommand implements Callable<Integer> {
 
-    private static final Duration POLL = Duration.ofSeconds(1);
     private static final String STANDARD_OUTPUT = "-";
 
     @Mixin
@@ -312,65 +307,8 @@ final class RestoreCommand implements Callable<Integer> {
         if (version != null && version.asOf != null) {
             wanted.put("asOf", version.asOf);
         }
-        PrintWriter out = service.out();
-        PrintWriter err = service.progress();
-        Answer<ShownRestore> restore = service.post(restores, wanted, ShownRestore.class);
-        String one = restores + "/" + restore.value().id();
-        String last = "";
-        String goesOn = "restore %d goes on in the service; to stop it: POST %s/stop"
-                .formatted(restore.value().id(), one);
-        try (Interruption _ = Interruption.says(service, goesOn)) {
-            while (restore.value().state().goesOn()) {
-                String line = line(restore.value());
-                if (!line.equals(last)) {
-                    err.println(line);
-                    err.flush();
-                }
-                last = line;
-                Thread.sleep(POLL);
-                restore = service.get(one, ShownRestore.class);
-            }
-        }
-        if (service.json()) {
-            out.println(restore.json());
-        } else {
-            out.println(line(restore.value()));
-            if (!restore.value().message().isEmpty()) {
-                out.println("  " + Connection.visible(restore.value().message()));
-            }
-            service.all(one + "/findings", ShownRestoreFinding.class)
-                    .value()
-                    .forEach(finding -> out.println("  %s  %s  %s"
-                            .formatted(
-                                    finding.reason(),
-                                    Connection.visible(finding.path()),
-                                    Connection.visible(finding.message()))));
-        }
-        out.flush();
-        return restore.value().state() == RestoreState.COMPLETE ? Exit.WELL : Exit.NOT_SAFE;
-    }
-
-    private static String line(ShownRestore restore) {
-        return "restore %d of %s, manifest %d%s, into %s: %s, %,d of %,d entries, %s of %s, findings: %d"
-                .formatted(
-                        restore.id(),
-                        restore.experiment(),
-                        restore.manifest(),
-                        only(restore),
-                        Connection.visible(restore.folder()),
-                        restore.state().name().toLowerCase(Locale.ROOT),
-                        restore.entriesVerified(),
-                        restore.entries(),
-                        Size.text(restore.bytesVerified()),
-                        Size.text(restore.bytes()),
-                        restore.findings());
-    }
-
-    private static String only(ShownRestore restore) {
-        Selection selection = new Selection(
-                restore.pathsBytes().stream().map(FilePath::of).toList(),
-                restore.patternsBytes().stream().map(PathPattern::of).toList());
-        return selection.isAll() ? "" : ", only " + Connection.visible(selection.toString());
+        Answer<KeptRestore> restore = service.post(restores, wanted, KeptRestore.class);
+        return RestoreReport.follow(service, restore, restores + "/" + restore.value().id());
     }
 
     private int run(Copy restore, ShownManifest manifest, ShownSite from) throws IOException, InterruptedException {

@@ -290,19 +290,6 @@ public final class SiteCommand {
         return Exit.WELL;
     }
 
-    @Command(
-            name = "key",
-            mixinStandardHelpOptions = true,
-            description = {
-                "Prints the service's own public key, with which it logs in at sites that have no other. Add it to the",
-                "authorized_keys of the user at the site."
-            })
-    int key(@Mixin Connection service) {
-        Answer<ShownSiteKey> key = ownKey(service);
-        service.print(key, key.value().publicKey());
-        return Exit.WELL;
-    }
-
     private static Answer<ShownSiteKey> ownKey(Connection service) {
         return service.get("/api/v1/site-key", ShownSiteKey.class);
     }
@@ -396,27 +383,6 @@ public final class SiteCommand {
                                 now,
                                 yielding,
                                 timetable.until() == null ? "" : ", until " + Times.text(timetable.until()));
-    }
-
-    @Command(
-            name = "remove",
-            mixinStandardHelpOptions = true,
-            description = {
-                "Removes a site. Nothing is changed at the site itself. If it has copies, they no longer count as safe,",
-                "and you must say --with-copies."
-            })
-    int remove(
-            @Mixin Connection service,
-            @Parameters(paramLabel = "NAME", description = "The site's name.") String name,
-            @Option(names = "--with-copies", description = "Also if the site has copies.") boolean withCopies) {
-        service.confirm(
-                service.delete(
-                        new Query("/api/v1/sites/" + Connection.encoded(name))
-                                .with("copies", withCopies ? true : null)
-                                .toString(),
-                        Void.class),
-                "site %s removed".formatted(name));
-        return Exit.WELL;
     }
 
     @Command(

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.Model.CommandSpec;
@@ -167,7 +168,9 @@ public final class Usage {
 
     private static List<String> examples() {
         try (InputStream in = requireNonNull(Usage.class.getResourceAsStream("examples.txt"))) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+            return Stream.concat(new String(in.readAllBytes(), StandardCharsets.UTF_8).lines(), Verbs.examples())
+                    .sorted()
+                    .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -2,7 +2,6 @@ package dozo.schedule;
 
 import dozo.db.ActiveService;
 import dozo.drill.DrillSettings;
-import dozo.drill.Drills;
 import dozo.drill.Rehearsals;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -26,7 +25,6 @@ class DrillSchedule {
 
     private final Timetable timetable;
     private final Rehearsals rehearsals;
-    private final Drills drills;
     private final Experiments experiments;
     private final ActiveService active;
     private final InstantSource clock;
@@ -37,14 +35,12 @@ class DrillSchedule {
     DrillSchedule(
             DrillSettings settings,
             Rehearsals rehearsals,
-            Drills drills,
             Experiments experiments,
             ActiveService active,
             InstantSource clock,
             ZoneId zone) {
         this.timetable = Timetable.of(settings.cron(), zone.getId());
         this.rehearsals = rehearsals;
-        this.drills = drills;
         this.experiments = experiments;
         this.active = active;
         this.clock = clock;
@@ -65,7 +61,7 @@ class DrillSchedule {
 
     /** Returns when drills were last due. Times in the future are of before the clock was set back. */
     private Optional<Instant> last(Instant now) {
-        return Stream.of(Optional.ofNullable(looked), drills.lastScheduled(), firstRegistration())
+        return Stream.of(Optional.ofNullable(looked), rehearsals.lastScheduled(), firstRegistration())
                 .flatMap(Optional::stream)
                 .filter(at -> !at.isAfter(now))
                 .max(Comparator.naturalOrder());

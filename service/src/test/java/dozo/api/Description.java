@@ -8,6 +8,7 @@ import dozo.api.http.Idempotency;
 import dozo.api.http.IfMatch;
 import dozo.api.http.Page;
 import dozo.api.http.Sheet;
+import dozo.api.http.Verb;
 import dozo.file.Problem;
 import dozo.ledger.Dimension;
 import dozo.ledger.Sight;
@@ -255,6 +256,40 @@ class Description {
                         complete(path, method, operation, handler);
                     }
                 }));
+        api.addExtension("x-commands", groups(handlers));
+    }
+
+    /** The groups of commands, with what each is about. */
+    private static Map<String, String> groups(Map<Endpoint, HandlerMethod> handlers) {
+        Map<String, String> groups = new TreeMap<>();
+        handlers.values().forEach(handler -> {
+            Verb.Group group = handler.getBeanType().getAnnotation(Verb.Group.class);
+            if (group != null) {
+                groups.put(group.name(), group.about());
+            }
+        });
+        return groups;
+    }
+
+    /** The commands that send a request, for the command line. */
+    private static void command(Operation operation, PathItem.HttpMethod method, HandlerMethod handler) {
+        List<Map<String, Object>> commands = Arrays.stream(handler.getMethod().getAnnotationsByType(Verb.class))
+                .map(verb -> Map.<String, Object>ofEntries(
+                        Map.entry("synopsis", verb.value()),
+                        Map.entry("about", verb.about()),
+                        Map.entry("says", List.of(verb.says())),
+                        Map.entry("arguments", List.of(verb.arguments())),
+                        Map.entry("lines", List.of(verb.lines())),
+                        Map.entry("items", verb.items()),
+                        Map.entry("columns", List.of(verb.columns())),
+                        Map.entry("none", verb.none()),
+                        Map.entry("result", verb.result() || method == PathItem.HttpMethod.GET),
+                        Map.entry("examples", List.of(verb.example()))))
+                .<Map<String, Object>>map(TreeMap::new)
+                .toList();
+        if (!commands.isEmpty()) {
+            operation.addExtension("x-commands", commands);
+        }
     }
 
     /** Javadoc in Markdown, as OpenAPI has it. */
@@ -334,6 +369,7 @@ class Description {
                             .pattern("^[!-~]+$")));
         }
         answers(method, operation, handler);
+        command(operation, method, handler);
     }
 
     private static String dashed(String name) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.api.OriginApi.NewOrigin;
-import dozo.collect.Origins.Terms;
+import dozo.collect.Terms;
 import dozo.registry.Refusal;
 import java.nio.file.Path;
 import java.util.List;

@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import dozo.RunningService;
 import dozo.db.ActiveService;
 import dozo.drill.DrillSettings;
-import dozo.drill.Drills;
 import dozo.drill.Rehearsals;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
@@ -178,7 +177,6 @@ class ScrubScheduleTest {
         new DrillSchedule(
                         new DrillSettings(cron, 90, DataSize.ofGigabytes(10), ""),
                         service.bean(Rehearsals.class),
-                        service.bean(Drills.class),
                         service.bean(Experiments.class),
                         service.bean(ActiveService.class),
                         InstantSource.fixed(Instant.now().plus(later)),

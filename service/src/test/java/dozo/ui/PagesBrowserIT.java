@@ -19,7 +19,6 @@ import com.microsoft.playwright.options.FilePayload;
 import com.microsoft.playwright.options.Media;
 import dozo.RunningService;
 import dozo.collect.Origins;
-import dozo.drill.Drills;
 import dozo.drill.Rehearsals;
 import dozo.file.FilePath;
 import dozo.file.Problem;
@@ -45,6 +44,7 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.SiteAddress;
 import dozo.restore.RestoreQueue;
+import dozo.restore.Restores;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
@@ -179,13 +179,14 @@ class PagesBrowserIT {
         Manifest manifest =
                 service.bean(Manifests.class).current(experiment.id()).orElseThrow();
         Site dr = service.bean(Sites.class).find("dr").orElseThrow();
-        RestoreQueue queue = service.bean(RestoreQueue.class);
+        Restores restores = service.bean(Restores.class);
         Path target = allowed.toRealPath().resolve("研究");
-        long id = queue.request(experiment, manifest, Selection.of(FilePath.of("protocol.txt")), dr, target, "lab")
+        long id = service.bean(RestoreQueue.class)
+                .request(experiment, manifest, Selection.of(FilePath.of("protocol.txt")), dr, target, "lab")
                 .id();
         Awaitility.await()
                 .atMost(Duration.ofMinutes(5))
-                .until(() -> !queue.find(experiment, id).orElseThrow().state().goesOn());
+                .until(() -> !restores.find(experiment, id).orElseThrow().state().goesOn());
     }
 
     /** Adds drills: one that ran, one that failed, and earlier ones for a forecast. */
@@ -193,11 +194,11 @@ class PagesBrowserIT {
         long id = service.bean(Rehearsals.class)
                 .request("P001", "S0001", null, "operator")
                 .id();
-        Drills drills = service.bean(Drills.class);
+        Restores restores = service.bean(Restores.class);
         Awaitility.await()
                 .atMost(Duration.ofMinutes(5))
                 .until(() ->
-                        !drills.find(Sight.EVERYTHING, id).orElseThrow().state().goesOn());
+                        !restores.drill(Sight.EVERYTHING, id).orElseThrow().state().goesOn());
         service.bean(JdbcClient.class).sql("""
                         insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, started_at,
                                              ended_at, entries, bytes, entries_verified, bytes_verified, findings)

@@ -2,7 +2,6 @@ package dozo.ui;
 
 import dozo.drill.DrillPromises;
 import dozo.drill.Drills;
-import dozo.drill.KeptDrill;
 import dozo.drill.Rehearsals;
 import dozo.drill.RestoreForecasts;
 import dozo.drill.RestoreForecasts.Compared;
@@ -13,9 +12,9 @@ import dozo.registry.Projects.Project;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.restore.KeptRestore;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
-import dozo.ui.ManifestPage.Shown;
 import dozo.ui.PageProblems.NotThere;
 import java.security.Principal;
 import java.util.List;
@@ -35,10 +34,8 @@ import org.springframework.web.bind.annotation.RequestParam;
 class DrillsPage {
 
     private static final int SHOWN = 50;
-    private static final int FINDINGS_SHOWN = 100;
     private static final int PROJECTS_MAX = 500;
 
-    private final Drills drills;
     private final DrillPromises promises;
     private final Rehearsals rehearsals;
     private final RestoreForecasts forecasts;
@@ -48,7 +45,6 @@ class DrillsPage {
     private final Sites sites;
 
     DrillsPage(
-            Drills drills,
             DrillPromises promises,
             Rehearsals rehearsals,
             RestoreForecasts forecasts,
@@ -56,7 +52,6 @@ class DrillsPage {
             Restores restores,
             Projects projects,
             Sites sites) {
-        this.drills = drills;
         this.promises = promises;
         this.rehearsals = rehearsals;
         this.forecasts = forecasts;
@@ -80,7 +75,7 @@ class DrillsPage {
     String request(@RequestParam Map<String, String> typed, Principal actor, Sight sight, Model model) {
         Form form = new Form(typed, Map.of());
         try {
-            KeptDrill requested = rehearsals.request(
+            KeptRestore requested = rehearsals.request(
                     form.given("project"), form.given("experiment"), form.given("site"), actor.getName());
             return "redirect:/drills/" + requested.id();
         } catch (Refusal refused) {
@@ -94,7 +89,7 @@ class DrillsPage {
         model.addAttribute("form", form);
         model.addAttribute("promises", promises.all(sight));
         model.addAttribute(
-                "drills", Cut.of(SHOWN, most -> drills.page(sight, project, before, most), drill -> "" + drill.id()));
+                "drills", Cut.of(SHOWN, most -> restores.drills(sight, project, before, most), drill -> "" + drill.id()));
         model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         model.addAttribute(
                 "projects",
@@ -127,14 +122,9 @@ class DrillsPage {
         }
     }
 
-    /** Shows one drill: its progress, and what could not be restored. */
     @GetMapping("/{id}")
     String drill(@PathVariable long id, Sight sight, Model model) {
-        KeptDrill drill = found(id, sight);
-        model.addAttribute("drill", drill);
-        model.addAttribute("part", drill.part().isRoot() ? null : Shown.path(drill.part()));
-        model.addAttribute("findings", restores.findings(id, 0, FINDINGS_SHOWN));
-        return "drill";
+        return RestorePage.show(found(id, sight), restores, model);
     }
 
     @PostMapping("/{id}/stop")
@@ -145,7 +135,7 @@ class DrillsPage {
         return "redirect:/drills/{id}";
     }
 
-    private KeptDrill found(long id, Sight sight) {
-        return drills.find(sight, id).orElseThrow(() -> new NotThere("drill %d does not exist", id));
+    private KeptRestore found(long id, Sight sight) {
+        return restores.drill(sight, id).orElseThrow(() -> new NotThere("drill %d does not exist", id));
     }
 }

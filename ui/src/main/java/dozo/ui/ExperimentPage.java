@@ -17,8 +17,7 @@ import dozo.registry.Holds;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import dozo.restore.RestoreQueue;
-import dozo.restore.Restores.KeptRestore;
+import dozo.restore.Restores;
 import dozo.ui.PageProblems.NotThere;
 import dozo.verify.Milestones;
 import dozo.verify.Milestones.Reached;
@@ -27,7 +26,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -53,7 +51,7 @@ class ExperimentPage {
     private final Freezes freezes;
     private final Findings findings;
     private final Manifests manifests;
-    private final RestoreQueue restores;
+    private final Restores restores;
     private final Holds holds;
     private final Erasures erasures;
 
@@ -72,7 +70,7 @@ class ExperimentPage {
             Freezes freezes,
             Findings findings,
             Manifests manifests,
-            RestoreQueue restores,
+            Restores restores,
             Holds holds,
             Erasures erasures) {
         this.experiments = experiments;
@@ -104,13 +102,7 @@ class ExperimentPage {
         model.addAttribute("findings", findings.latest(experiment.id(), FINDINGS_SHOWN));
         model.addAttribute("manifests", sealed.subList(0, Math.min(sealed.size(), MANIFESTS_SHOWN)));
         model.addAttribute("manifestsCount", sealed.size());
-        List<KeptRestore> restored = restores.page(experiment, Long.MAX_VALUE, RESTORES_SHOWN);
-        model.addAttribute("restores", restored);
-        model.addAttribute(
-                "folders",
-                restored.stream()
-                        .collect(Collectors.toMap(
-                                KeptRestore::id, each -> FilePath.render(FilePath.rawBytes(each.folder())))));
+        model.addAttribute("restores", restores.page(experiment, Long.MAX_VALUE, RESTORES_SHOWN));
         return "experiment";
     }
 

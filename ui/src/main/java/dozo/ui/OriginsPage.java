@@ -1,11 +1,11 @@
 package dozo.ui;
 
 import dozo.collect.OriginKind;
-import dozo.collect.Origins;
 import dozo.collect.Origins.Origin;
-import dozo.collect.Origins.Terms;
-import dozo.collect.Standings;
+import dozo.collect.Origins;
 import dozo.collect.Standings.Standing;
+import dozo.collect.Standings;
+import dozo.collect.Terms;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.ui.PageProblems.NotThere;

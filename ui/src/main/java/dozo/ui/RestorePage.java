@@ -2,7 +2,6 @@ package dozo.ui;
 
 import dozo.drill.RestoreForecasts;
 import dozo.file.FilePath;
-import dozo.file.PathPattern;
 import dozo.file.Selection;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
@@ -14,10 +13,9 @@ import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.restore.KeptRestore;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
-import dozo.restore.Restores.KeptFinding;
-import dozo.restore.Restores.KeptRestore;
 import dozo.restore.SelectionForm;
 import dozo.ui.ManifestPage.Shown;
 import dozo.ui.PageProblems.NotThere;
@@ -163,21 +161,19 @@ class RestorePage {
         return "restore";
     }
 
-    /** Shows one restore: its progress, and what it could not bring. */
     @GetMapping("/restores/{id}")
     String restore(@PathVariable String project, @PathVariable String code, @PathVariable long id, Model model) {
-        Experiment experiment = ExperimentPage.found(experiments, project, code);
-        KeptRestore restore = found(experiment, id);
-        List<KeptFinding> findings = restores.findings(id, 0, FINDINGS_SHOWN);
-        model.addAttribute("experiment", experiment);
+        return show(found(ExperimentPage.found(experiments, project, code), id), restores, model);
+    }
+
+    /** Shows a restore or a drill: its progress, and what could not be restored. */
+    static String show(KeptRestore restore, Restores restores, Model model) {
+        List<String> selected = Stream.concat(restore.paths().stream(), restore.patterns().stream())
+                .toList();
         model.addAttribute("restore", restore);
-        model.addAttribute("folder", FilePath.render(FilePath.rawBytes(restore.folder())));
-        Selection selection = restore.selection();
-        model.addAttribute("selected", selected(selection).limit(SELECTED_SHOWN).toList());
-        model.addAttribute("selectedMore", Math.max(0, selected(selection).count() - SELECTED_SHOWN));
-        model.addAttribute(
-                "manifest", manifests.find(experiment.id(), restore.manifest()).orElseThrow());
-        model.addAttribute("findings", findings);
+        model.addAttribute("selected", selected.stream().limit(SELECTED_SHOWN).toList());
+        model.addAttribute("selectedMore", Math.max(0, selected.size() - SELECTED_SHOWN));
+        model.addAttribute("findings", restores.findings(restore.id(), 0, FINDINGS_SHOWN));
         return "restored";
     }
 
@@ -190,14 +186,8 @@ class RestorePage {
         return "redirect:/experiments/{project}/{code}/restores/{id}";
     }
 
-    private static Stream<String> selected(Selection selection) {
-        return Stream.concat(
-                selection.paths().stream().map(FilePath::toString),
-                selection.patterns().stream().map(PathPattern::toString));
-    }
-
     private KeptRestore found(Experiment experiment, long id) {
-        return queue.find(experiment, id)
+        return restores.find(experiment, id)
                 .orElseThrow(() -> new NotThere("%s has no restore with the number %d", experiment.name(), id));
     }
 }

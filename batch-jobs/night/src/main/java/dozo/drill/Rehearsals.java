@@ -17,6 +17,7 @@ import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.restore.KeptRestore;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
 import java.io.IOException;
@@ -56,7 +57,7 @@ public class Rehearsals {
     private static final Logger LOG = LoggerFactory.getLogger(Rehearsals.class);
 
     private final JdbcClient jdbc;
-    private final Drills drills;
+    private final Restores restores;
     private final DrillPromises promises;
     private final RestoreQueue queue;
     private final Projects projects;
@@ -73,7 +74,7 @@ public class Rehearsals {
 
     Rehearsals(
             JdbcClient jdbc,
-            Drills drills,
+            Restores restores,
             DrillPromises promises,
             RestoreQueue queue,
             Projects projects,
@@ -85,7 +86,7 @@ public class Rehearsals {
             DrillSettings settings,
             InstantSource clock) {
         this.jdbc = jdbc;
-        this.drills = drills;
+        this.restores = restores;
         this.promises = promises;
         this.queue = queue;
         this.projects = projects;
@@ -98,12 +99,23 @@ public class Rehearsals {
         this.clock = clock;
     }
 
+    /** Returns when the schedule last requested a drill. Of the latest one, because the clock may have been set back. */
+    public Optional<Instant> lastScheduled() {
+        return jdbc.sql("""
+                        select requested_at from drill join restore using (restore_id)
+                        where requested_by = :dozo order by restore_id desc limit 1
+                        """)
+                .param("dozo", Ledger.SYSTEM)
+                .query((row, n) -> row.getTimestamp(1).toInstant())
+                .optional();
+    }
+
     /** Requests a drill of each project that is due, the most urgent first. */
     public void requestDue() {
         Instant now = clock.instant();
         promises.all(Sight.EVERYTHING).stream()
                 .filter(promise ->
-                        isDue(promise, now) && drills.open(promise.project()).isEmpty())
+                        isDue(promise, now) && restores.openDrill(promise.project()).isEmpty())
                 .sorted(urgentFirst(now))
                 .limit(PROJECTS_MAX)
                 .forEach(promise -> {
@@ -146,23 +158,20 @@ public class Rehearsals {
      * @param site null: any
      * @throws Refusal if nothing of it is safe, no part is small enough, or a drill of the project has not ended
      */
-    public KeptDrill request(
+    public KeptRestore request(
             @Nullable String project, @Nullable String experiment, @Nullable String site, String actor) {
         if (site != null) {
             sites.chosen(site);
         }
         String chosen = project != null ? project : mostUrgent();
-        drills.open(chosen).ifPresent(open -> {
-            throw Restores.drillOpen(open.id(), chosen);
-        });
+        restores.refuseOpenDrill(chosen);
         Choice choice = choice(chosen, experiment, site).orElseThrow(() -> nothing(chosen, experiment, site));
         Experiment of = experiments.find(choice.experimentId).orElseThrow();
         Manifest manifest = manifests.find(choice.experimentId, choice.manifest).orElseThrow();
         Site from = sites.find(choice.siteId).orElseThrow();
         Path scratch = scratch();
         FilePath part = part(of, manifest, Math.min(settings.size().toBytes(), free(scratch) / SHARE_OF_FREE));
-        long id = queue.requestDrill(of, manifest, part, from, scratch, actor).id();
-        return drills.find(Sight.EVERYTHING, id).orElseThrow();
+        return queue.requestDrill(of, manifest, part, from, scratch, actor);
     }
 
     private Refusal nothing(String project, @Nullable String experiment, @Nullable String site) {

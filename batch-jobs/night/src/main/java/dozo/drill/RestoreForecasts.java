@@ -1,10 +1,14 @@
 package dozo.drill;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.ledger.Sight;
 import dozo.plan.RestoreCost;
 import dozo.plan.RestoreCost.Measured;
 import dozo.plan.RestoreCost.RestoreTime;
 import dozo.plan.Work;
+import dozo.restore.KeptRestore;
+import dozo.restore.Restores;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +25,7 @@ public class RestoreForecasts {
     private static final int DRILLS_MAX = 30;
 
     private final JdbcClient jdbc;
+    private final Restores restores;
 
     /**
      * The forecast for all safe experiments of a project, one after the other.
@@ -50,10 +55,9 @@ public class RestoreForecasts {
             double seconds,
             @Nullable Double forecastSeconds) {}
 
-    private record Drilled(long id, String project, String experiment, Instant endedAt, Measured measured) {}
-
-    RestoreForecasts(JdbcClient jdbc) {
+    RestoreForecasts(JdbcClient jdbc, Restores restores) {
         this.jdbc = jdbc;
+        this.restores = restores;
     }
 
     /** Returns what restores from a site cost; empty while there are too few drills. */
@@ -95,53 +99,41 @@ public class RestoreForecasts {
 
     /** Returns the latest visible drills with the forecast that the drills before each of them gave, the oldest first. */
     public List<Compared> compared(Sight sight, int siteId) {
-        List<Drilled> drills = drilled(siteId, 2 * DRILLS_MAX);
+        List<KeptRestore> drills = drilled(siteId, 2 * DRILLS_MAX);
         List<Compared> compared = new ArrayList<>();
         for (int i = Math.max(0, drills.size() - DRILLS_MAX); i < drills.size(); i++) {
-            Drilled drill = drills.get(i);
-            if (sight.sees(drill.project)) {
-                Work work = drill.measured.work();
+            KeptRestore drill = drills.get(i);
+            if (sight.sees(drill.project())) {
+                Measured measured = measured(drill);
                 compared.add(new Compared(
-                        drill.id,
-                        drill.project,
-                        drill.experiment,
-                        drill.endedAt,
-                        work.entries(),
-                        work.bytes(),
-                        drill.measured.seconds(),
+                        drill.id(),
+                        drill.project(),
+                        drill.experiment(),
+                        requireNonNull(drill.endedAt()),
+                        drill.entries(),
+                        drill.bytes(),
+                        measured.seconds(),
                         cost(drills.subList(Math.max(0, i - DRILLS_MAX), i))
-                                .map(cost -> cost.of(1, work).seconds())
+                                .map(cost -> cost.of(1, measured.work()).seconds())
                                 .orElse(null)));
             }
         }
         return compared;
     }
 
-    private static Optional<RestoreCost> cost(List<Drilled> drills) {
-        return RestoreCost.of(drills.stream().map(Drilled::measured).toList());
+    private static Optional<RestoreCost> cost(List<KeptRestore> drills) {
+        return RestoreCost.of(drills.stream().map(RestoreForecasts::measured).toList());
+    }
+
+    private static Measured measured(KeptRestore drill) {
+        return new Measured(
+                new Work(drill.bytes(), drill.entries()),
+                requireNonNull(drill.firstByteSeconds()),
+                requireNonNull(drill.seconds()));
     }
 
     /** Returns the latest drills of a site that restored everything, the oldest first. */
-    private List<Drilled> drilled(int siteId, int limit) {
-        return jdbc.sql("""
-                        select r.restore_id, p.code as project, e.code, r.ended_at, r.bytes, r.entries, d.seconds, d.first_byte_seconds
-                        from drill d join restore r using (restore_id)
-                        join experiment e using (experiment_id) join project p using (project_id)
-                        where r.site_id = :site and r.state = 'COMPLETE' and d.first_byte_seconds is not null
-                        order by r.restore_id desc limit :limit
-                        """)
-                .param("site", siteId)
-                .param("limit", limit)
-                .query((row, n) -> new Drilled(
-                        row.getLong("restore_id"),
-                        row.getString("project"),
-                        row.getString("project") + "/" + row.getString("code"),
-                        row.getTimestamp("ended_at").toInstant(),
-                        new Measured(
-                                new Work(row.getLong("bytes"), row.getLong("entries")),
-                                row.getDouble("first_byte_seconds"),
-                                row.getDouble("seconds"))))
-                .list()
-                .reversed();
+    private List<KeptRestore> drilled(int siteId, int limit) {
+        return restores.measured(siteId, limit).reversed();
     }
 }

@@ -3,8 +3,7 @@
  * rehearsed in its time, and the forecast of a restore.
  */
 @NullMarked
-@ApplicationModule(
-        allowedDependencies = {"copy", "file", "ledger", "manifest", "plan", "registry", "restore", "setting"})
+@ApplicationModule(allowedDependencies = {"file", "ledger", "manifest", "plan", "registry", "restore", "setting"})
 package dozo.drill;
 
 import org.jspecify.annotations.NullMarked;

@@ -2,7 +2,6 @@ package dozo.restore;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.copy.Restore;
@@ -13,6 +12,7 @@ import dozo.file.Selection;
 import dozo.ledger.Failure;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
@@ -22,19 +22,12 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
-import dozo.restore.Restores.KeptRestore;
 import dozo.restore.Restores.RestoreState;
-import dozo.restore.Restores.SoFar;
 import dozo.restore.Restores.Took;
 import dozo.source.OpenFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Executors;
@@ -72,23 +65,17 @@ public class RestoreQueue implements SmartLifecycle {
 
     private static final Progress NONE = new Progress(0, 0, false, 0, 0, 0, 0);
 
-    private static final String OWNER = "unix:uid";
-
-    private static final Path OURSELVES = Path.of("/proc/self");
-
     private static final Logger LOG = LoggerFactory.getLogger(RestoreQueue.class);
 
     private final Restores restores;
     private final RestorePlaces places;
     private final Inventories inventories;
+    private final Experiments experiments;
     private final Manifests manifests;
     private final Sites sites;
     private final ActiveService active;
     private final SiteLanes lanes;
     private @Nullable ScheduledExecutorService executor;
-
-    /** The latest restore that this process began. It stays when it is over, for readers who saw it run just before. */
-    private volatile @Nullable Begun latest;
 
     private volatile boolean leaving;
 
@@ -98,45 +85,6 @@ public class RestoreQueue implements SmartLifecycle {
     /** A restore whose site was lost, and when, by {@link System#nanoTime}. */
     private record Away(long id, long sinceNanos) {}
 
-    /** A restore that this process began. */
-    private static final class Begun {
-
-        private final long id;
-        private final Restore restore;
-        private final Thread thread = Thread.currentThread();
-        private final List<Finding> findings = new ArrayList<>();
-        private final boolean drill;
-        private volatile long found;
-        private volatile boolean stopped;
-
-        /** Whether a person's restore goes first. */
-        private volatile boolean putBack;
-
-        private volatile @Nullable Took took;
-
-        /** Whether it is no longer worked on. */
-        private volatile boolean over;
-
-        /** Whether it has a result, which may not be recorded yet. */
-        private volatile boolean ended;
-
-        Begun(long id, boolean drill, Restore restore) {
-            this.id = id;
-            this.drill = drill;
-            this.restore = restore;
-        }
-
-        /** Adds a finding. Only one thread calls it at a time. */
-        void add(Finding finding) {
-            synchronized (findings) {
-                if (findings.size() < Restores.FINDINGS_MAX) {
-                    findings.add(finding);
-                }
-                found++;
-            }
-        }
-    }
-
     /** The result of a restore. */
     private record End(RestoreState state, String message, Progress progress) {}
 
@@ -144,6 +92,7 @@ public class RestoreQueue implements SmartLifecycle {
             Restores restores,
             RestorePlaces places,
             Inventories inventories,
+            Experiments experiments,
             Manifests manifests,
             Sites sites,
             ActiveService active,
@@ -151,6 +100,7 @@ public class RestoreQueue implements SmartLifecycle {
         this.restores = restores;
         this.places = places;
         this.inventories = inventories;
+        this.experiments = experiments;
         this.manifests = manifests;
         this.sites = sites;
         this.active = active;
@@ -171,15 +121,16 @@ public class RestoreQueue implements SmartLifecycle {
             if (!restore.mayMatch()) {
                 throw new Refusal("paths", "%s has nothing with this path in the requested state", experiment.name());
             }
-            Optional<Refusal> unfit = new FileQuestion<>(path -> unfit(restore, target, path, false))
+            Optional<Refusal> unfit = new FileQuestion<>(path -> TargetFolder.unfit(restore, target, path, false))
                     .about("folder", target, FileQuestion.PERSON);
             if (unfit.isPresent()) {
                 throw unfit.get();
             }
         } catch (IOException e) {
-            throw new Refusal("folder", "%s cannot be read: %s", shown(target), String.valueOf(e.getMessage()));
+            throw new Refusal(
+                    "folder", "%s cannot be read: %s", TargetFolder.shown(target), String.valueOf(e.getMessage()));
         }
-        KeptRestore added = restores.add(experiment, manifest, selection, site, target, actor);
+        KeptRestore added = restores.add(experiment, manifest, selection, site, target, false, actor);
         underWay().filter(now -> now.drill).ifPresent(now -> {
             now.putBack = true;
             now.thread.interrupt();
@@ -198,38 +149,13 @@ public class RestoreQueue implements SmartLifecycle {
     public synchronized KeptRestore requestDrill(
             Experiment experiment, Manifest manifest, FilePath part, Site site, Path scratch, String actor) {
         Path folder = scratch.toAbsolutePath().normalize().resolve("drill-" + UUID.randomUUID());
-        KeptRestore added = restores.addDrill(experiment, manifest, Selection.of(part), site, folder, actor);
+        KeptRestore added = restores.add(experiment, manifest, Selection.of(part), site, folder, true, actor);
         look();
         return added;
     }
 
-    /** Returns a restore of an experiment with its present progress. */
-    public Optional<KeptRestore> find(Experiment experiment, long id) {
-        return restores.find(id)
-                .filter(kept -> kept.experimentId() == experiment.id() && !kept.drill())
-                .map(this::asFarAsItIs);
-    }
-
-    /** Returns how far a restore or drill is, or was at its end. Empty: it is not under way. */
-    public Optional<SoFar> soFar(long id) {
-        return latest(id)
-                .filter(now -> !now.over || now.ended)
-                .map(now -> new SoFar(now.restore.progress(), now.found));
-    }
-
-    private Optional<Begun> latest(long id) {
-        return Optional.ofNullable(latest).filter(now -> now.id == id);
-    }
-
-    private Optional<Begun> underWay() {
-        return Optional.ofNullable(latest).filter(now -> !now.over);
-    }
-
-    /** Returns at most {@code limit} restores of an experiment before one, the latest first. */
-    public List<KeptRestore> page(Experiment experiment, long before, int limit) {
-        return restores.page(experiment.id(), before, limit).stream()
-                .map(this::asFarAsItIs)
-                .toList();
+    private Optional<BegunRestore> underWay() {
+        return restores.latest().filter(now -> !now.over);
     }
 
     /**
@@ -239,7 +165,7 @@ public class RestoreQueue implements SmartLifecycle {
      * @throws Refusal if it has ended
      */
     public synchronized void stop(long id, String actor) {
-        Optional<Begun> begun = latest(id);
+        Optional<BegunRestore> begun = restores.latest().filter(now -> now.id == id);
         if (begun.filter(now -> now.over && now.ended).isPresent()) {
             throw Restores.hasEnded(id);
         }
@@ -250,7 +176,7 @@ public class RestoreQueue implements SmartLifecycle {
                             now.stopped = true;
                             now.thread.interrupt();
                         },
-                        () -> restores.end(id, RestoreState.STOPPED, "", NONE, null, 0, List.of()));
+                        () -> restores.end(id, RestoreState.STOPPED, "", NONE, null));
     }
 
     @Override
@@ -295,13 +221,10 @@ public class RestoreQueue implements SmartLifecycle {
 
     private void work() {
         try {
-            Optional<KeptRestore> next = mayBegin() ? restores.next() : Optional.empty();
+            Optional<KeptRestore> next = next();
             while (next.isPresent()) {
                 work(next.get());
-                next = mayBegin() ? restores.next() : Optional.empty();
-                if (next.filter(kept -> isAway(kept.id())).isPresent()) {
-                    return;
-                }
+                next = next().filter(kept -> away == null || away.id != kept.id());
             }
         } catch (DataAccessException | TransactionException e) {
             LOG.warn("restores wait for the database: {}", e.getMessage());
@@ -311,12 +234,8 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    private boolean isAway(long id) {
-        return away != null && away.id == id;
-    }
-
-    private boolean mayBegin() {
-        return active.isHere() && !leaving;
+    private Optional<KeptRestore> next() {
+        return active.isHere() && !leaving ? restores.next() : Optional.empty();
     }
 
     private void work(KeptRestore kept) {
@@ -324,15 +243,16 @@ public class RestoreQueue implements SmartLifecycle {
             breakOff(kept);
             return;
         }
-        Manifest manifest = manifests.find(kept.experimentId(), kept.manifest()).orElseThrow();
-        Site site = sites.find(kept.siteId()).orElseThrow();
-        try (Restore restore = restore(kept.experiment(), manifest, kept.selection(), site, kept.folder())) {
-            Begun now = new Begun(kept.id(), kept.drill(), restore);
+        Experiment experiment = experiments.find(kept.experiment()).orElseThrow();
+        Manifest manifest = manifests.find(experiment.id(), kept.manifest()).orElseThrow();
+        Site site = sites.findEvenRemoved(kept.site()).orElseThrow();
+        try (Restore restore = restore(kept.experiment(), manifest, kept.selection(), site, kept.target())) {
+            BegunRestore now = new BegunRestore(kept, restore);
             synchronized (this) {
                 if (leaving || !restores.begin(kept.id())) {
                     return;
                 }
-                latest = now;
+                restores.began(now);
             }
             LOG.info("restore {} of {}#{} begins", kept.id(), kept.experiment(), kept.manifest());
             Optional<End> end;
@@ -348,7 +268,7 @@ public class RestoreQueue implements SmartLifecycle {
             }
             if (end.isPresent()) {
                 End how = end.get();
-                restores.end(kept.id(), how.state, how.message, how.progress, now.took, now.found, now.findings);
+                restores.end(kept.id(), how.state, how.message, how.progress, now);
                 LOG.info("restore {} ended: {} {}", kept.id(), how.state, how.message);
             } else if (now.putBack) {
                 restores.putBack(kept.id());
@@ -360,14 +280,14 @@ public class RestoreQueue implements SmartLifecycle {
     /** Ends a drill that no process works on: its process ended. A time with a gap in it would be no evidence. */
     private void breakOff(KeptRestore drill) {
         removed(drill);
-        restores.end(drill.id(), RestoreState.BROKEN_OFF, "", NONE, null, 0, List.of());
+        restores.end(drill.id(), RestoreState.BROKEN_OFF, "", NONE, null);
         LOG.info("drill {} of {} was broken off by the end of its process", drill.id(), drill.experiment());
     }
 
     /** Runs a restore. Empty: it has not ended, and a later process continues it. */
-    private Optional<End> brought(KeptRestore kept, Begun now) {
+    private Optional<End> brought(KeptRestore kept, BegunRestore now) {
         try {
-            Progress progress = bring(kept, now);
+            Progress progress = kept.drill() ? rehearse(kept, now) : bring(kept.target(), kept, now);
             RestoreState state = progress.complete() && now.found == 0 ? RestoreState.COMPLETE : RestoreState.FINDINGS;
             return Optional.of(new End(state, "", progress));
         } catch (InterruptedException | IOException | RuntimeException e) {
@@ -393,7 +313,7 @@ public class RestoreQueue implements SmartLifecycle {
      * Returns whether a restore waits for its site, which has answered before and is lost now. Its message says so; the
      * next look goes on with it.
      */
-    private boolean isTriedAgain(KeptRestore kept, Begun now, Exception e) {
+    private boolean isTriedAgain(KeptRestore kept, BegunRestore now, Exception e) {
         RemoteException lost = Failure.cause(e, RemoteException.class);
         boolean brought = now.restore.firstByteAt() != null;
         boolean answered = brought || kept.state() == RestoreState.RUNNING;
@@ -413,12 +333,8 @@ public class RestoreQueue implements SmartLifecycle {
         return System.nanoTime() - since.sinceNanos < TimeUnit.SECONDS.toNanos(AWAY_SECONDS_MAX);
     }
 
-    private Progress bring(KeptRestore kept, Begun now) throws IOException, InterruptedException {
-        return kept.drill() ? rehearse(kept, now) : bringTo(kept.folder(), kept, now);
-    }
-
-    private Progress rehearse(KeptRestore drill, Begun now) throws IOException, InterruptedException {
-        Path made = Scratch.make(drill.folder());
+    private Progress rehearse(KeptRestore drill, BegunRestore now) throws IOException, InterruptedException {
+        Path made = TargetFolder.makeScratch(drill.target());
         try (OpenFolder folder = OpenFolder.open(made)) {
             try {
                 long began = System.nanoTime();
@@ -428,7 +344,7 @@ public class RestoreQueue implements SmartLifecycle {
                         seconds(System.nanoTime() - began), firstByteAt == null ? null : seconds(firstByteAt - began));
                 return progress;
             } catch (IOException e) {
-                throw named(e, folder, drill.folder());
+                throw TargetFolder.named(e, folder, drill.target());
             }
         } finally {
             removed(drill);
@@ -442,80 +358,27 @@ public class RestoreQueue implements SmartLifecycle {
     /** Removes what a drill has restored. If that fails, the drill's result still counts. */
     private static void removed(KeptRestore drill) {
         try {
-            Scratch.remove(drill.folder());
+            TargetFolder.remove(drill.target());
         } catch (IOException | UncheckedIOException e) {
             LOG.warn("the scratch folder of drill {} could not be removed; remove it: {}", drill.id(), e.toString());
         }
     }
 
-    private Progress bringTo(Path target, KeptRestore kept, Begun now) throws IOException, InterruptedException {
+    private Progress bring(Path target, KeptRestore kept, BegunRestore now) throws IOException, InterruptedException {
         if (!places.find(kept.project(), target).equals(target)) {
-            throw new Refusal("folder", "%s now leads through a link to another folder", shown(target));
+            throw new Refusal("folder", "%s now leads through a link to another folder", TargetFolder.shown(target));
         }
-        try (OpenFolder folder = opened(target)) {
+        try (OpenFolder folder = TargetFolder.opened(target)) {
             try {
-                Optional<Refusal> unfit = unfit(now.restore, target, folder.path(), kept.startedAt() != null);
+                Optional<Refusal> unfit = TargetFolder.unfit(now.restore, target, folder.path(), kept.startedAt() != null);
                 if (unfit.isPresent()) {
                     throw unfit.get();
                 }
                 return now.restore.run(folder, now::add);
             } catch (IOException e) {
-                throw named(e, folder, target);
+                throw TargetFolder.named(e, folder, target);
             }
         }
-    }
-
-    /** Returns the failure with the folder's name instead of the path by which it is held open. */
-    private static IOException named(IOException e, OpenFolder folder, Path target) {
-        return new IOException(
-                String.valueOf(e.getMessage()).replace(folder.path().toString(), shown(target)), e);
-    }
-
-    /** Opens the folder, and creates it if it is missing; no link on its path is followed. */
-    private static OpenFolder opened(Path target) throws IOException {
-        try (OpenFolder above = OpenFolder.open(requireNonNull(target.getParent()))) {
-            Files.createDirectory(above.path().resolve(requireNonNull(target.getFileName())));
-        } catch (FileAlreadyExistsException e) {
-            // Its kind and content are checked once it is open.
-        }
-        return OpenFolder.open(target);
-    }
-
-    /**
-     * Returns why a folder must not be filled: it has other content, or another user could redirect what is written
-     * into it.
-     *
-     * @param place the target, or the path of its open folder
-     * @param begun whether a process that died may have filled it, partly or completely
-     */
-    private static Optional<Refusal> unfit(Restore restore, Path target, Path place, boolean begun) throws IOException {
-        boolean held = !place.equals(target);
-        if (!held && !Files.exists(place, LinkOption.NOFOLLOW_LINKS)) {
-            return Optional.empty();
-        }
-        if (!held && !Files.isDirectory(place, LinkOption.NOFOLLOW_LINKS)) {
-            return Optional.of(new Refusal("folder", "%s is not a folder", shown(target)));
-        }
-        if (!isOurs(place)) {
-            return Optional.of(new Refusal(
-                    "folder",
-                    "%s does not belong to the service's user: choose a folder that does not exist yet",
-                    shown(target)));
-        }
-        if (!begun && !restore.mayFill(place)) {
-            return Optional.of(new Refusal(
-                    "folder", "%s is not empty: choose a folder that is empty or does not exist yet", shown(target)));
-        }
-        return Optional.empty();
-    }
-
-    /** Returns whether a file or folder belongs to the service's user. */
-    static boolean isOurs(Path path) throws IOException {
-        return Files.getAttribute(path, OWNER).equals(Files.getAttribute(OURSELVES, OWNER));
-    }
-
-    static String shown(Path path) {
-        return FilePath.render(FilePath.rawText(path));
     }
 
     private Restore restore(String experiment, Manifest manifest, Selection selection, Site site, Path target) {
@@ -527,10 +390,6 @@ public class RestoreQueue implements SmartLifecycle {
                 site.address(),
                 target,
                 new Options(0, 0, false).checked(lanes.check()));
-    }
-
-    private KeptRestore asFarAsItIs(KeptRestore kept) {
-        return kept.state().goesOn() ? soFar(kept.id()).map(kept::at).orElse(kept) : kept;
     }
 
     private static String reason(KeptRestore kept, Exception e) {

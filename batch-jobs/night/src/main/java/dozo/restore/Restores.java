@@ -9,11 +9,14 @@ import dozo.file.Problem;
 import dozo.file.Selection;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
+import dozo.ledger.Sight;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -40,18 +43,19 @@ public class Restores {
     /** The maximum number of restores that wait or run. */
     static final int OPEN_MAX = 100;
 
-    private static final RowMapper<KeptRestore> RESTORE = Rows.of(KeptRestore.class);
-
     private static final String SELECT = """
-            select r.*, r.restore_id as id, r.manifest_no as manifest, p.code as project, p.code || '/' || e.code as experiment,
-                   s.name as site, d.restore_id is not null as drill
-            from restore r join experiment e using (experiment_id) join project p using (project_id) join site s using (site_id)
-            left join drill d on d.restore_id = r.restore_id
+            select r.*, p.code as project, p.code || '/' || e.code as experiment, m.sealed_at, s.name as site,
+                   d.restore_id is not null as drill, d.seconds, d.first_byte_seconds
+            from restore r join experiment e using (experiment_id) join project p using (project_id)
+            join manifest m using (experiment_id, manifest_no) join site s using (site_id) left join drill d using (restore_id)
             """;
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
     private final InstantSource clock;
+
+    /** The latest restore that this process began. It stays when it is over, for readers who saw it run just before. */
+    private volatile @Nullable BegunRestore latest;
 
     /** The state of a restore. */
     public enum RestoreState {
@@ -73,81 +77,7 @@ public class Restores {
         }
     }
 
-    /**
-     * A restore. Its counts are zero until it has ended; {@link RestoreQueue#find} knows its progress.
-     *
-     * @param paths with {@code patterns}: what is restored, see {@link #selection}
-     * @param folder without links
-     * @param entries files, folders and links that were found in the manifest
-     * @param bytes the size of its files
-     * @param message why it failed
-     * @param drill whether nobody needs the result: the folder is removed at the end
-     */
-    public record KeptRestore(
-            long id,
-            int experimentId,
-            String project,
-            String experiment,
-            int manifest,
-            List<byte[]> paths,
-            List<byte[]> patterns,
-            int siteId,
-            String site,
-            Path folder,
-            RestoreState state,
-            String requestedBy,
-            Instant requestedAt,
-            @Nullable Instant startedAt,
-            @Nullable Instant endedAt,
-            long entries,
-            long bytes,
-            long entriesVerified,
-            long bytesVerified,
-            long findings,
-            String message,
-            boolean drill) {
-
-        /** Returns what of the manifest is restored. */
-        public Selection selection() {
-            return new Selection(
-                    paths.stream().map(FilePath::of).toList(),
-                    patterns.stream().map(PathPattern::of).toList());
-        }
-
-        KeptRestore at(SoFar now) {
-            Progress progress = now.progress();
-            return new KeptRestore(
-                    id,
-                    experimentId,
-                    project,
-                    experiment,
-                    manifest,
-                    paths,
-                    patterns,
-                    siteId,
-                    site,
-                    folder,
-                    state,
-                    requestedBy,
-                    requestedAt,
-                    startedAt,
-                    endedAt,
-                    progress.entries(),
-                    progress.bytes(),
-                    progress.entriesVerified(),
-                    progress.bytesVerified(),
-                    now.found(),
-                    message,
-                    drill);
-        }
-    }
-
-    /**
-     * How far a restore is, or was at its end.
-     *
-     * @param found the number of findings
-     */
-    public record SoFar(Progress progress, long found) {}
+    private record Open(long restoreId, Path folder) {}
 
     /**
      * How long a drill took, by a clock that nobody sets.
@@ -156,8 +86,9 @@ public class Restores {
      */
     record Took(double seconds, @Nullable Double firstByteSeconds) {}
 
-    /** An entry that was not brought back. */
-    public record KeptFinding(int number, FilePath path, Problem reason, String message) {}
+    /** Something that could not be restored; the path is relative to the folder. {@code pathBytes} is the exact name. */
+    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
+    public record RestoreFinding(int number, Problem reason, String path, byte[] pathBytes, String message) {}
 
     public Restores(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
@@ -168,35 +99,12 @@ public class Restores {
     /**
      * Adds a restore to the queue.
      *
-     * @param folder without links
-     * @throws Refusal if too many wait, or an open restore fills this folder, one inside it or one above it
+     * @param folder without links; of a drill a scratch folder that does not exist yet
+     * @throws Refusal if too many wait, an open restore fills this folder, one inside it or one above it, or it is a
+     *     drill, and another one of the project has not ended
      */
     @Transactional
     KeptRestore add(
-            Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
-        return add(experiment, manifest, selection, site, folder, false, actor);
-    }
-
-    /**
-     * Adds a drill to the queue.
-     *
-     * @param folder a scratch folder that does not exist yet
-     * @throws Refusal if too many wait, or a drill of the project has not ended
-     */
-    @Transactional
-    KeptRestore addDrill(
-            Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
-        jdbc.sql(SELECT + "where r.ended_at is null and d.restore_id is not null and p.code = :project limit 1")
-                .param("project", experiment.project())
-                .query(RESTORE)
-                .optional()
-                .ifPresent(open -> {
-                    throw drillOpen(open.id(), experiment.project());
-                });
-        return add(experiment, manifest, selection, site, folder, true, actor);
-    }
-
-    private KeptRestore add(
             Experiment experiment,
             Manifest manifest,
             Selection selection,
@@ -204,20 +112,23 @@ public class Restores {
             Path folder,
             boolean drill,
             String actor) {
-        List<KeptRestore> open = jdbc.sql(SELECT + "where r.ended_at is null order by r.restore_id")
-                .query(RESTORE)
+        if (drill) {
+            refuseOpenDrill(experiment.project());
+        }
+        List<Open> open = jdbc.sql("select restore_id, folder from restore where ended_at is null order by restore_id")
+                .query(Rows.of(Open.class))
                 .list();
         if (open.size() >= OPEN_MAX) {
             throw Refusal.conflict("restore", "%d restores are waiting already; try again later", OPEN_MAX);
         }
         open.stream()
-                .filter(other -> other.folder().startsWith(folder) || folder.startsWith(other.folder()))
+                .filter(other -> other.folder.startsWith(folder) || folder.startsWith(other.folder))
                 .findFirst()
                 .ifPresent(other -> {
                     throw Refusal.conflict(
                             "folder",
                             "restore %d writes to this folder, or to one inside or above it: wait until it has ended",
-                            other.id());
+                            other.restoreId);
                 });
         long id = jdbc.sql("""
                         insert into restore (experiment_id, manifest_no, paths, patterns, site_id, folder, requested_by, requested_at)
@@ -249,11 +160,39 @@ public class Restores {
         return added;
     }
 
-    Optional<KeptRestore> find(long id) {
-        return jdbc.sql(SELECT + "where r.restore_id = :id")
-                .param("id", id)
-                .query(RESTORE)
-                .optional();
+    /** Refuses a drill while another one of the project waits or runs. */
+    public void refuseOpenDrill(String project) {
+        openDrill(project).ifPresent(id -> {
+            throw Refusal.conflict("project", "drill %d of project %s has not ended yet", id, project);
+        });
+    }
+
+    /** Returns the number of the drill of a project that waits or runs. */
+    public Optional<Long> openDrill(String project) {
+        return all(
+                        "where r.ended_at is null and d.restore_id is not null and p.code = :project",
+                        Map.of("project", project))
+                .stream()
+                .map(KeptRestore::id)
+                .findFirst();
+    }
+
+    private List<KeptRestore> all(String where, Map<String, ?> values) {
+        return jdbc.sql(SELECT + where).params(values).query(mapper()).list();
+    }
+
+    private Optional<KeptRestore> find(long id) {
+        return all("where r.restore_id = :id", Map.of("id", id)).stream().findFirst();
+    }
+
+    /** Returns a restore of an experiment. Drills are not among them. */
+    public Optional<KeptRestore> find(Experiment experiment, long id) {
+        return find(id).filter(kept -> !kept.drill() && kept.experiment().equals(experiment.name()));
+    }
+
+    /** Returns a visible drill. */
+    public Optional<KeptRestore> drill(Sight sight, long id) {
+        return find(id).filter(kept -> kept.drill() && sight.sees(kept.project()));
     }
 
     /**
@@ -261,40 +200,134 @@ public class Restores {
      * begins during a backup, which it would slow down.
      */
     Optional<KeptRestore> next() {
-        return jdbc.sql(SELECT + """
+        return all("""
                         where r.ended_at is null
                           and (d.restore_id is null or r.state = 'RUNNING'
                                or not exists (select from run where kind <> 'scrub' and state = 'RUNNING'))
                         order by r.state = 'WAITING', d.restore_id is not null, r.restore_id limit 1
-                        """).query(RESTORE).optional();
+                        """, Map.of()).stream().findFirst();
     }
 
     /** Returns at most {@code limit} restores of an experiment before one, the latest first. Drills are not among them. */
-    List<KeptRestore> page(int experimentId, long before, int limit) {
-        return jdbc.sql(
-                        SELECT
-                                + "where r.experiment_id = :experiment and d.restore_id is null and r.restore_id < :before order by r.restore_id desc limit :limit")
-                .param("experiment", experimentId)
+    public List<KeptRestore> page(Experiment experiment, long before, int limit) {
+        return all("""
+                        where r.experiment_id = :experiment and d.restore_id is null and r.restore_id < :before
+                        order by r.restore_id desc limit :limit
+                        """, Map.of("experiment", experiment.id(), "before", before, "limit", limit));
+    }
+
+    /**
+     * Returns at most {@code limit} visible drills before one, the latest first.
+     *
+     * @param project null: of all projects
+     */
+    public List<KeptRestore> drills(Sight sight, @Nullable String project, long before, int limit) {
+        return jdbc.sql(SELECT + """
+                        where d.restore_id < :before and in_sight(:seen, p.code) and (:project::text is null or p.code = :project)
+                        order by d.restore_id desc limit :limit
+                        """)
                 .param("before", before)
+                .param("seen", sight.seen())
+                .param("project", project)
                 .param("limit", limit)
-                .query(RESTORE)
+                .query(mapper())
                 .list();
+    }
+
+    /** Returns at most {@code limit} drills that restored everything from a site, the latest first. */
+    public List<KeptRestore> measured(int siteId, int limit) {
+        return all("""
+                        where r.site_id = :site and r.state = 'COMPLETE' and d.first_byte_seconds is not null
+                        order by d.restore_id desc limit :limit
+                        """, Map.of("site", siteId, "limit", limit));
     }
 
     /**
      * Returns at most {@code limit} findings, after a number, of a restore that has ended, in the order they were
      * found.
      */
-    public List<KeptFinding> findings(long id, int after, int limit) {
+    public List<RestoreFinding> findings(long id, int after, int limit) {
         return jdbc.sql("""
-                        select *, finding_no as number from restore_finding where restore_id = :id and finding_no > :after
+                        select * from restore_finding where restore_id = :id and finding_no > :after
                         order by finding_no limit :limit
                         """)
                 .param("id", id)
                 .param("after", after)
                 .param("limit", limit)
-                .query(Rows.of(KeptFinding.class))
+                .query((row, n) -> new RestoreFinding(
+                        row.getInt("finding_no"),
+                        Problem.valueOf(row.getString("reason")),
+                        FilePath.render(row.getBytes("path")),
+                        row.getBytes("path"),
+                        row.getString("message")))
                 .list();
+    }
+
+    Optional<BegunRestore> latest() {
+        return Optional.ofNullable(latest);
+    }
+
+    void began(BegunRestore now) {
+        latest = now;
+    }
+
+    /** NB: progress is asked for before the query, so that no connection waits for it. */
+    private RowMapper<KeptRestore> mapper() {
+        BegunRestore begun = latest;
+        Progress now = begun == null || (begun.over && !begun.ended) ? null : begun.restore.progress();
+        return (row, n) -> begun != null
+                        && now != null
+                        && begun.id == row.getLong("restore_id")
+                        && row.getTimestamp("ended_at") == null
+                ? restore(row, now, begun.found)
+                : restore(row, recorded(row), row.getLong("findings"));
+    }
+
+    private static Progress recorded(ResultSet row) throws SQLException {
+        return new Progress(
+                row.getLong("entries"),
+                row.getLong("bytes"),
+                true,
+                row.getLong("entries_verified"),
+                row.getLong("bytes_verified"),
+                0,
+                0);
+    }
+
+    private static KeptRestore restore(ResultSet row, Progress progress, long findings) throws SQLException {
+        List<byte[]> paths = List.of((byte[][]) row.getArray("paths").getArray());
+        List<byte[]> patterns = List.of((byte[][]) row.getArray("patterns").getArray());
+        byte[] only = !patterns.isEmpty() || paths.size() > 1 ? null : paths.isEmpty() ? new byte[0] : paths.getFirst();
+        byte[] folder = row.getBytes("folder");
+        return new KeptRestore(
+                row.getLong("restore_id"),
+                row.getString("experiment"),
+                row.getString("project"),
+                row.getInt("manifest_no"),
+                row.getTimestamp("sealed_at").toInstant(),
+                only == null ? null : FilePath.render(only),
+                only,
+                paths.stream().map(FilePath::render).toList(),
+                paths,
+                patterns.stream().map(FilePath::render).toList(),
+                patterns,
+                row.getString("site"),
+                FilePath.render(folder),
+                folder,
+                row.getBoolean("drill"),
+                RestoreState.valueOf(row.getString("state")),
+                row.getString("requested_by"),
+                row.getTimestamp("requested_at").toInstant(),
+                Rows.instant(row, "started_at"),
+                Rows.instant(row, "ended_at"),
+                progress.entries(),
+                progress.bytes(),
+                progress.entriesVerified(),
+                progress.bytesVerified(),
+                findings,
+                row.getString("message"),
+                (Double) row.getObject("seconds"),
+                (Double) row.getObject("first_byte_seconds"));
     }
 
     /** Marks a restore as running; returns false if it has ended in the meantime. */
@@ -333,11 +366,6 @@ public class Restores {
                 Map.of(going.drill() ? "drill" : "restore", id));
     }
 
-    /** Returns the refusal of a drill while another one of the project waits or runs. */
-    public static Refusal drillOpen(long id, String project) {
-        return Refusal.conflict("project", "drill %d of project %s has not ended yet", id, project);
-    }
-
     static Refusal hasEnded(long id) {
         return Refusal.conflict("restore", "restore %d has ended", id);
     }
@@ -356,18 +384,13 @@ public class Restores {
     /**
      * Records the result of a restore. If it has ended already, nothing is changed.
      *
-     * @param took null: not a drill, or not run to its end
-     * @param findings at most {@link #FINDINGS_MAX} of the {@code found} ones
+     * @param now null: this process did not begin it
      */
     @Transactional
-    void end(
-            long id,
-            RestoreState state,
-            String message,
-            Progress progress,
-            @Nullable Took took,
-            long found,
-            List<Finding> findings) {
+    void end(long id, RestoreState state, String message, Progress progress, @Nullable BegunRestore now) {
+        long found = now == null ? 0 : now.found;
+        Took took = now == null ? null : now.took;
+        List<Finding> findings = now == null ? List.of() : now.findings;
         int ended = jdbc.sql("""
                         update restore set state = :state, message = :message, entries = :entries, bytes = :bytes,
                             entries_verified = :entriesVerified, bytes_verified = :bytesVerified, findings = :found,
@@ -430,7 +453,7 @@ public class Restores {
                 "site",
                 restore.site()));
         if (!restore.drill()) {
-            told.put("folder", Digest.ofContent(FilePath.rawBytes(restore.folder())));
+            told.put("folder", Digest.ofContent(restore.folderBytes()));
         }
         Selection selection = restore.selection();
         if (!selection.isAll()) {

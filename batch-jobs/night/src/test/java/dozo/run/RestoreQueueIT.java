@@ -19,10 +19,10 @@ import dozo.registry.Sites;
 import dozo.remote.ChildProcess;
 import dozo.remote.SilentRelay;
 import dozo.remote.Tmpfs;
+import dozo.restore.KeptRestore;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
-import dozo.restore.Restores.KeptFinding;
-import dozo.restore.Restores.KeptRestore;
+import dozo.restore.Restores.RestoreFinding;
 import dozo.restore.Restores.RestoreState;
 import java.io.IOException;
 import java.nio.charset.Charset;
@@ -133,10 +133,10 @@ class RestoreQueueIT extends NightAtSite {
         assertThat(ended.selection()).as("kept with the job").isEqualTo(selection);
         assertThat(ended.entriesVerified()).isEqualTo(ended.entries()).isEqualTo(11);
         assertThat(night.get(Restores.class).findings(ended.id(), 0, 10))
-                .extracting(KeptFinding::path, KeptFinding::reason, KeptFinding::message)
+                .extracting(RestoreFinding::path, RestoreFinding::reason, RestoreFinding::message)
                 .containsExactly(
-                        tuple(FilePath.of("gone"), Problem.NO_MATCH, "gone: p/E1#1 has nothing with this path"),
-                        tuple(FilePath.ROOT, Problem.NO_MATCH, "pattern \"*.none\": nothing in p/E1#1 matches"));
+                        tuple("gone", Problem.NO_MATCH, "gone: p/E1#1 has nothing with this path"),
+                        tuple("", Problem.NO_MATCH, "pattern \"*.none\": nothing in p/E1#1 matches"));
         assertThat(names(target)).containsExactlyInAnyOrder("a", "b", "c", "top");
         assertThat(names(target.resolve("a"))).containsExactly("1.nii");
         assertThat(names(target.resolve("b"))).containsExactlyInAnyOrder("deep", "empty.nii");
@@ -297,7 +297,7 @@ class RestoreQueueIT extends NightAtSite {
         assertThat(night.get(Restores.class).findings(first.id(), 0, 10))
                 .singleElement()
                 .satisfies(finding -> {
-                    assertThat(finding.path()).isEqualTo(FilePath.of("f"));
+                    assertThat(finding.path()).isEqualTo("f");
                     assertThat(finding.reason()).isEqualTo(Problem.VANISHED);
                 });
         Files.move(folder.resolve("away"), copy);
@@ -514,7 +514,7 @@ class RestoreQueueIT extends NightAtSite {
     }
 
     private KeptRestore now(long id) {
-        return night.get(RestoreQueue.class).find(experiment(), id).orElseThrow();
+        return night.get(Restores.class).find(experiment(), id).orElseThrow();
     }
 
     private KeptRestore ended(long id) {

@@ -6,10 +6,9 @@ import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
-import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Experiments;
 import dozo.registry.Refusal;
-import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
@@ -25,8 +24,8 @@ import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -56,6 +55,13 @@ public class Arrivals {
             unnest(:items::text[], :theirs::text[], :codes::text[], :titles::text[], :modalities::text[], :scanners::text[],
                    :days::text[], :files::bigint[], :bytes::bigint[])
                 as t (item, theirs, code, title, modality, scanner, day, files, bytes)
+            """;
+
+    /** What a run has not tried: only of its project, if it has one. */
+    private static final String UNTRIED = """
+            where a.origin_id = :origin and a.waiting and a.tried_run is distinct from :run
+              and not exists (select from run r where r.run_id = :run and r.part_project_id is not null
+                                                and r.part_project_id is distinct from a.project_id)
             """;
 
     static final RowMapper<Arrival> ARRIVAL = (row, n) -> new Arrival(
@@ -157,6 +163,21 @@ public class Arrivals {
         public static final Acceptance AS_PROPOSED = new Acceptance(null, null, null, null);
     }
 
+    /**
+     * A filter for arrivals; null matches any.
+     *
+     * @param proposed whether it is a proposal that is not dismissed
+     * @param dismissed whether it is dismissed
+     */
+    public record Filter(
+            @Nullable String origin,
+            @Nullable String project,
+            @Nullable Boolean proposed,
+            @Nullable Boolean dismissed) {
+
+        public static final Filter ALL = new Filter(null, null, null, null);
+    }
+
     public Arrivals(JdbcClient jdbc, Experiments experiments, Origins origins, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
         this.experiments = experiments;
@@ -191,39 +212,31 @@ public class Arrivals {
     }
 
     private Experiment accept(Sight sight, Arrival arrival, Acceptance wanted, String actor) {
+        String item = arrival.item();
+        String from = arrival.origin();
         if (arrival.experiment() != null) {
             throw arrival.project() != null && sight.sees(arrival.project())
-                    ? Refusal.conflict(
-                            "arrival",
-                            "%s of %s is already experiment %s",
-                            arrival.item(),
-                            arrival.origin(),
-                            arrival.experiment())
-                    : Refusal.conflict(
-                            "arrival", "%s of %s is already an experiment", arrival.item(), arrival.origin());
+                    ? Refusal.conflict("arrival", "%s of %s is already experiment %s", item, from, arrival.experiment())
+                    : Refusal.conflict("arrival", "%s of %s is already an experiment", item, from);
         }
         if (arrival.dismissal() != null) {
-            throw Refusal.conflict(
-                    "arrival", "%s of %s is dismissed; undo the dismissal first", arrival.item(), arrival.origin());
+            throw Refusal.conflict("arrival", "%s of %s is dismissed; undo the dismissal first", item, from);
         }
-        String project = or(wanted.project(), arrival.project());
+        String project = wanted.project() == null ? arrival.project() : wanted.project();
         if (project == null) {
-            throw new Refusal("project", "%s has no project yet; choose one", arrival.item());
+            throw new Refusal("project", "%s has no project yet; choose one", item);
         }
-        Origin origin = origins.find(arrival.origin()).orElseThrow();
+        Origin origin = origins.find(from).orElseThrow();
         OriginKind kind = origin.terms().kind();
-        Path tree = origins.collector(kind).tree(origin, arrival.item());
         Experiment experiment = experiments.registerCollected(
                 sight,
                 project,
                 wanted.code(),
                 arrival.code(),
-                Objects.requireNonNull(or(wanted.title(), arrival.title())),
+                Objects.requireNonNullElse(wanted.title(), arrival.title()),
                 kind.source(),
-                tree,
-                wanted.acquisition() == null
-                        ? arrival.acquisition()
-                        : wanted.acquisition().or(arrival.acquisition()),
+                origins.collector(kind).tree(origin, item),
+                Objects.requireNonNullElse(wanted.acquisition(), Acquisition.UNKNOWN).or(arrival.acquisition()),
                 actor);
         jdbc.sql("""
                         update arrival
@@ -235,24 +248,18 @@ public class Arrivals {
                 .param("experiment", experiment.id())
                 .param("id", arrival.id())
                 .update();
-        ledger.append(
-                actor,
-                "arrival.accepted",
-                experiment.name(),
-                Map.of(
-                        "origin",
-                        arrival.origin(),
-                        "item_sha256",
-                        Digest.ofText(arrival.item()),
-                        "before",
-                        "proposal",
-                        "after",
-                        "experiment"));
+        Map<String, ?> details = details(from, item, "proposal", "experiment");
+        ledger.append(actor, "arrival.accepted", experiment.name(), details);
         return experiment;
     }
 
+    /** Returns the details of a ledger entry about an item, whose id is stored only as a digest. */
+    static Map<String, ?> details(String origin, String item, String before, String after) {
+        return Map.of("origin", origin, "item_sha256", Digest.ofText(item), "before", before, "after", after);
+    }
+
     /**
-     * Accepts an arrival as proposed, without a person.
+     * Accepts an arrival as proposed, without a person, and lets the run look at it again.
      *
      * @throws Refusal also if it is a study that was registered from a folder: only a person decides whether there are
      *     two experiments of it
@@ -270,18 +277,14 @@ public class Arrivals {
                     throw Refusal.conflict("arrival", "it is registered from a folder already: %s", name);
                 });
         accept(Sight.EVERYTHING, arrival.id(), Acceptance.AS_PROPOSED, Ledger.SYSTEM);
-    }
-
-    private static <T> @Nullable T or(@Nullable T wanted, @Nullable T proposed) {
-        return wanted == null ? proposed : wanted;
+        jdbc.sql("update arrival set tried_run = null where arrival_id = :id")
+                .param("id", arrival.id())
+                .update();
     }
 
     /** Returns an arrival, if it is in sight. */
     public Optional<Arrival> find(Sight sight, long id) {
-        return jdbc.sql(SELECT + """
-                        where a.arrival_id = :id
-                          and in_sight(:seen, p.code)
-                        """)
+        return jdbc.sql(SELECT + "where a.arrival_id = :id and in_sight(:seen, p.code)")
                 .param("id", id)
                 .param("seen", sight.seen())
                 .query(ARRIVAL)
@@ -319,21 +322,6 @@ public class Arrivals {
                 .param("dismissed", wanted.dismissed(), Types.BOOLEAN);
     }
 
-    /**
-     * A filter for arrivals; null matches any.
-     *
-     * @param proposed whether it is a proposal that is not dismissed
-     * @param dismissed whether it is dismissed
-     */
-    public record Filter(
-            @Nullable String origin,
-            @Nullable String project,
-            @Nullable Boolean proposed,
-            @Nullable Boolean dismissed) {
-
-        public static final Filter ALL = new Filter(null, null, null, null);
-    }
-
     /** Returns how many arrivals of an origin are dismissed and still listed. */
     long dismissed(Origin origin) {
         return jdbc.sql("""
@@ -350,8 +338,7 @@ public class Arrivals {
      * changed.
      */
     int told(Origin origin, List<Offer> offers, Set<String> changed) {
-        int[] sum = new int[1];
-        sum[0] += bind(jdbc.sql("""
+        int known = bind(jdbc.sql("""
                         update arrival a
                         set theirs = t.theirs, title = t.title,
                             modality = coalesce(t.modality, a.modality), scanner = coalesce(t.scanner, a.scanner),
@@ -374,7 +361,7 @@ public class Arrivals {
                         """.formatted(MAPPED, TOLD)), origin, offers)
                 .param("changed", changed.toArray(String[]::new))
                 .update();
-        sum[0] += bind(jdbc.sql("""
+        int added = bind(jdbc.sql("""
                         insert into arrival (origin_id, item, state, theirs, project_id, code, title, modality, scanner, acquired_on,
                                              files_told, bytes_told, waiting, first_seen_at, changed_at)
                         select o.origin_id, t.item, 'OFFERED', t.theirs, %s, t.code, t.title, t.modality, t.scanner, t.day::date,
@@ -383,10 +370,10 @@ public class Arrivals {
                         where not exists (select from arrival a where a.origin_id = :origin and a.item = t.item)
                         on conflict do nothing
                         """.formatted(MAPPED, TOLD)), origin, offers).update();
-        return sum[0];
+        return known + added;
     }
 
-    private JdbcClient.StatementSpec bind(JdbcClient.StatementSpec sql, Origin origin, List<Offer> offers) {
+    private StatementSpec bind(StatementSpec sql, Origin origin, List<Offer> offers) {
         return sql.param("origin", origin.id())
                 .param("now", Timestamp.from(clock.instant()))
                 .param("items", texts(offers, Offer::item))
@@ -395,7 +382,7 @@ public class Arrivals {
                 .param("titles", texts(offers, Offer::title))
                 .param("modalities", texts(offers, offer -> offer.acquisition().modality()))
                 .param("scanners", texts(offers, offer -> offer.acquisition().scanner()))
-                .param("days", texts(offers, offer -> text(offer.acquisition().day())))
+                .param("days", texts(offers, offer -> Objects.toString(offer.acquisition().day(), null)))
                 .param("files", offers.stream().map(Offer::files).toArray(Long[]::new))
                 .param("bytes", offers.stream().map(Offer::bytes).toArray(Long[]::new));
     }
@@ -429,13 +416,9 @@ public class Arrivals {
 
     /** Returns the next waiting arrival that a run has not tried; only one of its experiments or its project. */
     Optional<Arrival> nextWaiting(long runId, Origin origin) {
-        return jdbc.sql(SELECT + """
-                        where a.origin_id = :origin and a.waiting and a.tried_run is distinct from :run
+        return jdbc.sql(SELECT + UNTRIED + """
                           and (not exists (select from run_experiment where run_id = :run)
                                or a.experiment_id in (select experiment_id from run_experiment where run_id = :run))
-                          and not exists (select from run r
-                                          where r.run_id = :run and r.part_project_id is not null
-                                            and r.part_project_id is distinct from a.project_id)
                         order by a.experiment_id nulls last, a.arrival_id limit 1
                         """)
                 .param("origin", origin.id())
@@ -446,13 +429,7 @@ public class Arrivals {
 
     /** Returns how many waiting arrivals a run has not tried. */
     long waiting(long runId, Origin origin) {
-        return jdbc.sql("""
-                        select count(*) from arrival a
-                        where a.origin_id = :origin and a.waiting and a.tried_run is distinct from :run
-                          and not exists (select from run r
-                                          where r.run_id = :run and r.part_project_id is not null
-                                            and r.part_project_id is distinct from a.project_id)
-                        """)
+        return jdbc.sql("select count(*) from arrival a " + UNTRIED)
                 .param("origin", origin.id())
                 .param("run", runId)
                 .query((row, n) -> row.getLong(1))
@@ -460,20 +437,13 @@ public class Arrivals {
     }
 
     /**
-     * Stores what is known about a proposal. If it has been accepted meanwhile, it waits for the next night.
+     * Stores what a run has found out about an arrival. A proposal that has been accepted meanwhile waits for the next
+     * night.
      *
+     * @param delivered whether its files were delivered, not only described
      * @param waits whether the next night looks at it again in any case
      */
-    void described(long runId, Arrival arrival, Delivery told, boolean waits) {
-        record(runId, arrival, told, false, waits);
-    }
-
-    /** Stores the result of the delivery of an experiment's item. */
-    void delivered(long runId, Arrival arrival, Delivery came) {
-        record(runId, arrival, came, true, false);
-    }
-
-    private void record(long runId, Arrival arrival, Delivery came, boolean delivered, boolean waits) {
+    void tried(long runId, Arrival arrival, Delivery came, boolean delivered, boolean waits) {
         Offer offer = came.offer();
         jdbc.sql("""
                         update arrival
@@ -503,19 +473,8 @@ public class Arrivals {
                 .update();
     }
 
-    /** Lets a run look again at an arrival that it has made an experiment. */
-    void again(Arrival arrival) {
-        jdbc.sql("update arrival set tried_run = null where arrival_id = :id")
-                .param("id", arrival.id())
-                .update();
-    }
-
     private static String[] texts(List<Offer> offers, Function<Offer, @Nullable String> text) {
         return offers.stream().map(text).toArray(String[]::new);
-    }
-
-    private static @Nullable String text(@Nullable LocalDate day) {
-        return day == null ? null : day.toString();
     }
 
     private static State state(ResultSet row) throws SQLException {

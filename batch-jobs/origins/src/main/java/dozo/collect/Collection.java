@@ -9,6 +9,7 @@ import dozo.ledger.Failure;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.run.Collecting;
+import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.ItemFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -253,7 +254,7 @@ public class Collection implements Collecting {
             return;
         }
         transactions.executeWithoutResult(transaction -> {
-            arrivals.described(runId, arrival, told, false);
+            arrivals.tried(runId, arrival, told, false, false);
             keep(runId, origin, arrival, told, false);
         });
     }
@@ -265,9 +266,8 @@ public class Collection implements Collecting {
     private void accept(long runId, Origin origin, Arrival arrival, Delivery told) {
         try {
             transactions.executeWithoutResult(transaction -> {
-                arrivals.described(runId, arrival, told, true);
+                arrivals.tried(runId, arrival, told, false, true);
                 arrivals.acceptAutomatically(arrival);
-                arrivals.again(arrival);
             });
         } catch (Refusal refusal) {
             Remark missing = new Remark(
@@ -276,7 +276,7 @@ public class Collection implements Collecting {
                     "NOT_ACCEPTED",
                     "could not be registered automatically: " + refusal.getMessage());
             transactions.executeWithoutResult(transaction -> {
-                arrivals.described(runId, arrival, told, true);
+                arrivals.tried(runId, arrival, told, false, true);
                 keep(runId, origin, arrival, told, false);
                 if (isProposal(arrival.id())) {
                     reconciliations.missing(runId, origin, arrival, List.of(missing));
@@ -295,7 +295,7 @@ public class Collection implements Collecting {
         Delivery came = asked(runId, origin, false, collector -> deliver(collector, origin, arrival));
         if (came != null) {
             transactions.executeWithoutResult(transaction -> {
-                arrivals.delivered(runId, arrival, came);
+                arrivals.tried(runId, arrival, came, true, false);
                 origins.collector(origin.terms().kind()).kept(runId, arrival, came);
                 keep(runId, origin, arrival, came, true);
             });
@@ -307,8 +307,7 @@ public class Collection implements Collecting {
         Offer offer = arrival.offer();
         Optional<Remark> refusal = room.refusal(origin, arrival, collector.tree(origin, arrival.item()));
         if (refusal.isPresent()) {
-            long told = offer.files() == null ? 0 : offer.files();
-            return new Delivery(offer, told, arrival.filesHere(), 0, false, List.of(refusal.get()), List.of());
+            return Delivery.none(offer, arrival.filesHere(), refusal.get());
         }
         return collector.deliver(origin, offer);
     }
@@ -320,8 +319,12 @@ public class Collection implements Collecting {
     }
 
     private static String reason(Origin origin, Exception e) {
-        OriginException theirs = Failure.cause(e, OriginException.class);
-        Throwable named = theirs == null ? Failure.cause(e, Refusal.class) : theirs;
+        DeliveryException theirs = Failure.cause(e, DeliveryException.class);
+        if (theirs != null) {
+            return "%s: %s".formatted(theirs.trouble(), theirs.getMessage());
+        }
+        Throwable unusable = Failure.cause(e, OriginException.class);
+        Throwable named = unusable == null ? Failure.cause(e, Refusal.class) : unusable;
         if (named != null) {
             return String.valueOf(named.getMessage());
         }

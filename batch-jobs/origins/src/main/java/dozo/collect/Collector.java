@@ -2,8 +2,8 @@ package dozo.collect;
 
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
-import dozo.collect.Origins.Terms;
 import dozo.registry.Refusal;
+import dozo.source.delivery.DeliveryException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -29,7 +29,8 @@ public interface Collector {
      * Lists the origin's items and finds those that changed.
      *
      * @param newest the value from the last look; null if everything counts as changed
-     * @throws OriginException if its items cannot be listed
+     * @throws DeliveryException if its items cannot be listed, because its server does not answer as expected
+     * @throws OriginException if its items cannot be listed for another reason
      */
     Look look(Origin origin, @Nullable String newest) throws IOException, InterruptedException;
 
@@ -37,14 +38,14 @@ public interface Collector {
      * Describes an item without downloading it. The result is a delivery without files; what cannot be read counts as
      * missing.
      *
-     * @throws OriginException if the origin no longer answers at all
+     * @throws DeliveryException or {@link OriginException} if the origin no longer answers at all
      */
     Delivery describe(Origin origin, Offer offer) throws IOException, InterruptedException;
 
     /**
      * Downloads what is not yet in {@link #tree} of an item, and reports what is missing.
      *
-     * @throws OriginException if the origin no longer delivers anything
+     * @throws DeliveryException or {@link OriginException} if the origin no longer delivers anything
      * @throws IOException if the spool cannot be read or written
      */
     Delivery deliver(Origin origin, Offer offer) throws IOException, InterruptedException;

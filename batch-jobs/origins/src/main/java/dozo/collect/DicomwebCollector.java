@@ -2,40 +2,36 @@ package dozo.collect;
 
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
-import dozo.collect.Origins.Terms;
-import dozo.file.FilePath;
 import dozo.file.Malformed;
 import dozo.file.Problem;
-import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
+import dozo.ledger.Findings;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
 import dozo.registry.Refusal;
 import dozo.registry.Scanners;
 import dozo.source.delivery.DeliveryException;
-import dozo.source.delivery.Item;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
 import dozo.source.delivery.Reconciliation;
 import dozo.source.delivery.Trouble;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicomweb.Changes;
-import dozo.source.dicomweb.Described;
 import dozo.source.dicomweb.Described.SeriesFacts;
-import dozo.source.dicomweb.Orthanc;
+import dozo.source.dicomweb.Described;
 import dozo.source.dicomweb.Orthanc.Found;
+import dozo.source.dicomweb.Orthanc;
 import dozo.source.dicomweb.Server;
 import dozo.source.dicomweb.Spool;
 import dozo.source.dicomweb.Uid;
-import dozo.worklist.Studies;
 import dozo.worklist.Studies.ReceivedSeries;
+import dozo.worklist.Studies;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.format.DateTimeFormatter;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -98,8 +94,6 @@ class DicomwebCollector implements Collector {
                     String.valueOf(seen.last()),
                     Remark.of(seen.missing()),
                     Remark.of(seen.remarks()));
-        } catch (DeliveryException e) {
-            throw unusable(e);
         }
     }
 
@@ -159,16 +153,7 @@ class DicomwebCollector implements Collector {
                 return new Delivery(known(offer, told), told.instances(), 0, 0, true, List.of(), List.of());
             }
             Reconciliation came = new Spool(orthanc, codes, origin.terms().spool(), settings.atOnce()).deliver(uid);
-            List<Remark> missing = new ArrayList<>(neverStable(offer, told));
-            missing.addAll(Remark.of(came.missing()));
-            return new Delivery(
-                    known(offer, told),
-                    came.filesTold(),
-                    came.filesDelivered(),
-                    came.bytesFetched(),
-                    false,
-                    missing,
-                    Remark.of(came.remarks()));
+            return Delivery.of(known(offer, told), neverStable(offer, told), came);
         } catch (DeliveryException e) {
             return failed(offer, e);
         }
@@ -184,13 +169,13 @@ class DicomwebCollector implements Collector {
     }
 
     /** Returns the failed delivery of an item. Throws if the trouble affects all items. */
-    private static Delivery failed(Offer offer, DeliveryException e) throws OriginException {
-        if (Orthanc.endsAll(e.trouble())) {
-            throw unusable(e);
+    private static Delivery failed(Offer offer, DeliveryException e) throws DeliveryException {
+        if (Orthanc.ENDS_ALL.contains(e.trouble())) {
+            throw e;
         }
-        List<Remark> missing = Remark.of(List.of(Item.of("study " + offer.item(), offer.item(), e)));
-        long files = offer.files() == null ? 0 : offer.files();
-        return new Delivery(offer, files, 0, 0, false, missing, List.of());
+        String message = String.valueOf(e.getMessage());
+        return Delivery.none(
+                offer, 0, new Remark("study " + offer.item(), offer.item(), e.trouble().name(), message));
     }
 
     @Override
@@ -276,7 +261,7 @@ class DicomwebCollector implements Collector {
         List<String> legal = modalities.stream()
                 .filter(each -> each.matches("[A-Z0-9_]{1,16}"))
                 .toList();
-        return legal.contains("MR") || legal.isEmpty() ? (legal.isEmpty() ? null : "MR") : legal.getFirst();
+        return legal.contains("MR") ? "MR" : legal.stream().findFirst().orElse(null);
     }
 
     private static @Nullable LocalDate day(String text) {
@@ -308,14 +293,9 @@ class DicomwebCollector implements Collector {
                     ? Server.at(terms.address().toString())
                     : Server.at(terms.address().toString(), login);
         } catch (IOException e) {
-            throw new Refusal(
-                    "secretFile", "the login file %s cannot be read", FilePath.render(FilePath.rawText(login)));
+            throw new Refusal("secretFile", "the login file %s cannot be read", Terms.shown(login));
         } catch (Malformed e) {
             throw new Refusal("address", e.message());
         }
-    }
-
-    private static OriginException unusable(DeliveryException e) {
-        return new OriginException("%s: %s".formatted(e.trouble(), e.getMessage()), e);
     }
 }

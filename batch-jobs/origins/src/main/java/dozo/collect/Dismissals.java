@@ -2,7 +2,6 @@ package dozo.collect;
 
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Arrivals.Dismissal;
-import dozo.file.Digest;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.registry.Code;
@@ -107,19 +106,8 @@ public class Dismissals {
     }
 
     private void append(String by, String action, Arrival arrival, String before, String after) {
-        ledger.append(
-                by,
-                action,
-                String.valueOf(arrival.id()),
-                Map.of(
-                        "origin",
-                        arrival.origin(),
-                        "item_sha256",
-                        Digest.ofText(arrival.item()),
-                        "before",
-                        before,
-                        "after",
-                        after));
+        Map<String, ?> details = Arrivals.details(arrival.origin(), arrival.item(), before, after);
+        ledger.append(by, action, String.valueOf(arrival.id()), details);
     }
 
     private static String checked(String reason) {

@@ -1,19 +1,16 @@
 package dozo.collect;
 
 import dozo.collect.Origins.Origin;
-import dozo.collect.Origins.Terms;
-import dozo.file.FilePath;
 import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
-import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
 import dozo.source.delivery.Reconciliation;
 import dozo.source.delivery.Trouble;
 import dozo.source.flywheel.ApiKey;
-import dozo.source.flywheel.Changes;
 import dozo.source.flywheel.Changes.Seen;
+import dozo.source.flywheel.Changes;
 import dozo.source.flywheel.Container;
 import dozo.source.flywheel.Flywheel;
 import dozo.source.flywheel.ListedSession;
@@ -62,14 +59,12 @@ class FlywheelCollector implements Collector {
             Seen seen = new Changes(flywheel).since(newest == null ? null : Instant.parse(newest));
             return new Look(
                     seen.sessions().values().stream()
-                            .map(FlywheelCollector::offer)
+                            .map(session -> offer(session, null, null, null))
                             .toList(),
                     seen.changed(),
                     seen.newest() == null ? null : seen.newest().toString(),
                     Remark.of(seen.missing()),
                     Remark.of(seen.remarks()));
-        } catch (DeliveryException e) {
-            throw unusable(e);
         }
     }
 
@@ -83,44 +78,22 @@ class FlywheelCollector implements Collector {
                     : offer(told.session(), told.modality(), (long) told.files().size(), told.bytes());
             return new Delivery(
                     known, told.files().size(), 0, 0, false, Remark.of(told.missing()), Remark.of(told.remarks()));
-        } catch (DeliveryException e) {
-            throw unusable(e);
         }
     }
 
     @Override
     public Delivery deliver(Origin origin, Offer offer) throws IOException, InterruptedException {
         try (Flywheel flywheel = open(origin)) {
-            Reconciliation came = spool(flywheel, origin).deliver(offer.item());
+            Reconciliation came = new Spool(flywheel, origin.terms().spool(), settings.atOnce()).deliver(offer.item());
             checkAnswers(flywheel, came.missing());
-            Offer known = new Offer(
-                    offer.item(),
-                    offer.theirs(),
-                    offer.code(),
-                    offer.title(),
-                    offer.acquisition(),
-                    (long) came.filesTold(),
-                    came.bytesTold());
-            return new Delivery(
-                    known,
-                    came.filesTold(),
-                    came.filesDelivered(),
-                    came.bytesFetched(),
-                    false,
-                    Remark.of(came.missing()),
-                    Remark.of(came.remarks()));
-        } catch (DeliveryException e) {
-            throw unusable(e);
+            Offer known = offer.with(offer.acquisition(), came.filesTold(), came.bytesTold(), null);
+            return Delivery.of(known, List.of(), came);
         }
     }
 
     @Override
     public Path tree(Origin origin, String item) {
         return Spool.tree(origin.terms().spool(), item);
-    }
-
-    private Spool spool(Flywheel flywheel, Origin origin) {
-        return new Spool(flywheel, origin.terms().spool(), settings.atOnce());
     }
 
     private Flywheel open(Origin origin) {
@@ -141,30 +114,24 @@ class FlywheelCollector implements Collector {
         try {
             key = ApiKey.inFile(file);
         } catch (IOException e) {
-            throw new Refusal("secretFile", "the key file %s cannot be read", shown(file));
+            throw new Refusal("secretFile", "the key file %s cannot be read", Terms.shown(file));
         } catch (IllegalArgumentException e) {
-            throw new Refusal(
-                    "secretFile", "the key in %s cannot be used: %s", shown(file), String.valueOf(e.getMessage()));
+            String why = String.valueOf(e.getMessage());
+            throw new Refusal("secretFile", "the key in %s cannot be used: %s", Terms.shown(file), why);
         }
         // An http:// address requests plain HTTP as clearly as __force_insecure in the key.
         ApiKey sent = key.overPlainHttp(terms.address()).orElse(key);
-        if (!isOf(sent.base(), terms.address())) {
+        if (!sent.isFor(terms.address()) || !isPlain(terms.address())) {
             throw new Refusal(
                     "address",
                     "the key in %s is for another address; expected its https://HOST or https://HOST:PORT",
-                    shown(file));
+                    Terms.shown(file));
         }
         return sent;
     }
 
-    private static boolean isOf(URI base, URI address) {
-        int usual = "https".equals(address.getScheme()) ? 443 : 80;
-        return base.getScheme().equals(address.getScheme())
-                && base.getHost().equalsIgnoreCase(address.getHost())
-                && base.getPort() == (address.getPort() < 0 ? usual : address.getPort())
-                && PATHS.contains(address.getPath())
-                && address.getRawQuery() == null
-                && address.getRawUserInfo() == null;
+    private static boolean isPlain(URI address) {
+        return PATHS.contains(address.getPath()) && address.getRawQuery() == null && address.getRawUserInfo() == null;
     }
 
     /** Throws if Flywheel no longer answers: the failure then affects all items, not only this one. */
@@ -174,7 +141,7 @@ class FlywheelCollector implements Collector {
                 missing.stream().filter(each -> passes(each.trouble())).findFirst();
         if (silent.isPresent() && !flywheel.answers()) {
             throw new OriginException(
-                    "Flywheel no longer answers: " + silent.get().message(), null);
+                    "Flywheel no longer answers: " + silent.get().message());
         }
     }
 
@@ -183,14 +150,6 @@ class FlywheelCollector implements Collector {
             case UNREACHABLE, DROPPED, STALLED, SERVER_FAULT, BUSY -> true;
             default -> false;
         };
-    }
-
-    private static OriginException unusable(DeliveryException e) {
-        return new OriginException("%s: %s".formatted(e.trouble(), e.getMessage()), e);
-    }
-
-    private static Offer offer(Container session) {
-        return offer(session, null, null, null);
     }
 
     private static Offer offer(
@@ -217,9 +176,5 @@ class FlywheelCollector implements Collector {
     /** Ignores days before 1970, when there were no such scanners. */
     private static @Nullable LocalDate plausible(@Nullable LocalDate day) {
         return day == null || day.getYear() < 1970 ? null : day;
-    }
-
-    private static String shown(Path path) {
-        return FilePath.render(FilePath.rawText(path));
     }
 }

@@ -61,6 +61,10 @@ public record Offer(
         this(item, theirs, code, title, acquisition, files, bytes, null);
     }
 
+    Offer with(Acquisition seen, long filesSeen, long bytesSeen, @Nullable Folder at) {
+        return new Offer(item, theirs, code, title, seen, filesSeen, bytesSeen, at);
+    }
+
     private static String line(String text) {
         StringBuilder line = new StringBuilder();
         text.codePoints()

@@ -1,7 +1,6 @@
 package dozo.collect;
 
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An origin cannot be used at all, or no longer: it is down, or rejects the key. This says nothing about its items.
@@ -11,7 +10,7 @@ public final class OriginException extends IOException {
     private static final long serialVersionUID = 1L;
 
     /** @param message says what to check; contains nothing secret */
-    public OriginException(String message, @Nullable Throwable cause) {
-        super(message, cause);
+    public OriginException(String message) {
+        super(message);
     }
 }

@@ -1,7 +1,6 @@
 package dozo.collect;
 
 import dozo.collect.Origins.Origin;
-import dozo.collect.Origins.Terms;
 import dozo.registry.Refusal;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;

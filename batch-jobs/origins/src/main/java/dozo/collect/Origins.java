@@ -2,23 +2,16 @@ package dozo.collect;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.collect.Terms.Tree;
 import dozo.file.FilePath;
-import dozo.file.Malformed;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.registry.Code;
-import dozo.registry.FileQuestion;
-import dozo.registry.GivenPaths;
-import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
+import dozo.registry.Projects;
 import dozo.registry.Refusal;
-import dozo.source.tree.FolderPattern;
-import dozo.source.tree.Rules;
-import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.nio.file.Files;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.sql.Array;
 import java.sql.ResultSet;
@@ -30,10 +23,8 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
@@ -47,19 +38,6 @@ import org.springframework.transaction.annotation.Transactional;
 public class Origins {
 
     private static final int ADDRESS_LENGTH_MAX = 500;
-    private static final int SPOOL_LENGTH_BYTES_MAX = 3_072;
-    private static final int THEIRS_LENGTH_MAX = 128;
-    private static final int PROJECTS_MAX = 10_000;
-    private static final int HOSTS_MAX = 20;
-
-    private static final FileQuestion<Path> FOLDER = new FileQuestion<>(path -> {
-        Path real = path.toRealPath();
-        if (!Files.isDirectory(real)) {
-            throw new NotDirectoryException(null);
-        }
-        return real;
-    });
-
     private static final String SELECT = """
             select o.*, p.code as project,
                    array(select m.theirs from origin_project m where m.origin_id = o.origin_id order by m.theirs) as theirs,
@@ -81,147 +59,6 @@ public class Origins {
     private final Map<OriginKind, Collector> collectors;
     private final Ledger ledger;
     private final InstantSource clock;
-
-    /**
-     * The settings of an origin.
-     *
-     * @param address with scheme and host; the kind defines the rest. For a tree, its root as {@code file:}
-     * @param secretFile the file on the service's machine that contains its key or password; null if it requires none
-     * @param storageHosts hosts to which it may redirect downloads, over TLS
-     * @param spool the folder on the service's machine into which items are delivered, without links; for a tree its
-     * root, into which nothing is written
-     * @param project the code of the project of all items that {@code projects} does not map; null if unknown
-     * @param projects codes of projects by the ids of the origin's own projects
-     * @param automatic whether items with a known project become experiments without confirmation
-     * @param active whether nights look at it
-     * @param tree the settings of a tree; null for other kinds
-     */
-    public record Terms(
-            OriginKind kind,
-            URI address,
-            @Nullable Path secretFile,
-            List<String> storageHosts,
-            Path spool,
-            @Nullable String project,
-            Map<String, String> projects,
-            boolean automatic,
-            boolean active,
-            @Nullable Tree tree) {
-
-        public Terms {
-            storageHosts = List.copyOf(storageHosts);
-            projects = Map.copyOf(projects);
-        }
-
-        /** Creates the terms of an origin that is not a tree. */
-        public Terms(
-                OriginKind kind,
-                URI address,
-                @Nullable Path secretFile,
-                List<String> storageHosts,
-                Path spool,
-                @Nullable String project,
-                Map<String, String> projects,
-                boolean automatic,
-                boolean active) {
-            this(kind, address, secretFile, storageHosts, spool, project, projects, automatic, active, null);
-        }
-
-        /** Creates the terms of a tree of folders below this root. */
-        public static Terms ofTree(
-                Path root,
-                Tree tree,
-                @Nullable String project,
-                Map<String, String> projects,
-                boolean automatic,
-                boolean active) {
-            URI address = URI.create("file://" + root.toAbsolutePath().toUri().getRawPath());
-            return new Terms(
-                    OriginKind.TREE, address, null, List.of(), root, project, projects, automatic, active, tree);
-        }
-
-        /** Returns its spool, or a tree's root, as text for people. */
-        public String folder() {
-            return shown(spool);
-        }
-
-        private String text() {
-            if (tree != null) {
-                return "tree %s, patterns %s, ready by %s, project %s, projects %s, automatic %s, active %s"
-                        .formatted(
-                                shown(spool),
-                                tree.patterns(),
-                                tree.ready().texts(),
-                                project == null ? "unknown" : project,
-                                new TreeMap<>(projects),
-                                automatic,
-                                active);
-            }
-            return "%s %s, secret in %s, storage at %s, spool %s, project %s, projects %s, automatic %s, active %s"
-                    .formatted(
-                            kind.word(),
-                            address,
-                            secretFile == null ? "no file" : shown(secretFile),
-                            storageHosts,
-                            shown(spool),
-                            project == null ? "unknown" : project,
-                            new TreeMap<>(projects),
-                            automatic,
-                            active);
-        }
-    }
-
-    /**
-     * The settings of a tree of folders.
-     *
-     * @param patterns for the folders below its root that are experiments; 1 to {@value #PATTERNS_MAX}
-     * @param ready the rules for when an experiment is complete
-     */
-    public record Tree(List<FolderPattern> patterns, Rules ready) {
-
-        static final int PATTERNS_MAX = 20;
-
-        public Tree {
-            patterns = List.copyOf(patterns);
-        }
-
-        /**
-         * Parses the settings of a tree.
-         *
-         * @throws Refusal if one of the texts is malformed
-         */
-        public static Tree of(List<String> patterns, List<String> ready) {
-            if (patterns.isEmpty()
-                    || patterns.size() > PATTERNS_MAX
-                    || Set.copyOf(patterns).size() < patterns.size()) {
-                throw new Refusal(
-                        "patterns",
-                        "expected 1 to %d different patterns, such as {project}/{date}_{label}",
-                        PATTERNS_MAX);
-            }
-            List<FolderPattern> folders = refused(
-                    "patterns", () -> patterns.stream().map(FolderPattern::of).toList());
-            return new Tree(folders, refused("ready", () -> Rules.of(ready)));
-        }
-
-        /** Returns the patterns as they were written. */
-        public List<String> patternTexts() {
-            return patterns.stream().map(FolderPattern::toString).toList();
-        }
-
-        /** Returns the rules as they can be written. */
-        public List<String> readyTexts() {
-            return ready.texts();
-        }
-
-        private static <T> T refused(String field, Supplier<T> said) {
-            try {
-                return said.get();
-            } catch (Malformed e) {
-                throw new Refusal(field, e.message());
-            }
-        }
-    }
 
     /**
      * An origin.
@@ -261,7 +98,8 @@ public class Origins {
         Code.checked("name", name);
         lock(name);
         Optional<Origin> before = find(name);
-        Terms terms = checked(wanted);
+        Terms terms = wanted.checked();
+        collector(terms.kind()).check(terms);
         if (before.isPresent() && before.get().terms().equals(terms)) {
             return before.get();
         }
@@ -364,70 +202,6 @@ public class Origins {
         return jdbc.sql(SELECT + "where o.active order by o.name").query(ORIGIN).list();
     }
 
-    private Terms checked(Terms wanted) {
-        if ((wanted.kind() == OriginKind.TREE) != (wanted.tree() != null)) {
-            throw new Refusal(
-                    "patterns",
-                    "expected patterns, such as {project}/{date}_{label}, for origins of kind tree, and for no other kind");
-        }
-        String folder = wanted.tree() == null ? "spool" : "root";
-        Path spool = checkedSpool(folder, wanted.spool());
-        Path secret = wanted.secretFile() == null ? null : GivenPaths.checked("secretFile", wanted.secretFile());
-        if (wanted.projects().size() > PROJECTS_MAX) {
-            throw new Refusal("projects", "expected at most %d", PROJECTS_MAX);
-        }
-        if (wanted.storageHosts().size() > HOSTS_MAX) {
-            throw new Refusal("storageHosts", "expected at most %d", HOSTS_MAX);
-        }
-        for (String host : wanted.storageHosts()) {
-            if (!host.matches("[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")) {
-                throw new Refusal("storageHosts", "expected host names such as store.example.org");
-            }
-        }
-        wanted.projects().forEach(Origins::checkTheirs);
-        Terms terms = new Terms(
-                wanted.kind(),
-                wanted.tree() == null
-                        ? wanted.address()
-                        : Terms.ofTree(spool, wanted.tree(), null, Map.of(), false, false)
-                                .address(),
-                secret,
-                wanted.storageHosts(),
-                spool,
-                wanted.project(),
-                wanted.projects(),
-                wanted.automatic(),
-                wanted.active(),
-                wanted.tree());
-        collector(terms.kind()).check(terms);
-        return terms;
-    }
-
-    private static void checkTheirs(String theirs, String ours) {
-        if (theirs.isEmpty() || theirs.length() > THEIRS_LENGTH_MAX || !Code.isText(theirs)) {
-            throw new Refusal(
-                    "projects",
-                    "for %s: expected the id of a project at the origin, 1 to %d characters",
-                    ours,
-                    THEIRS_LENGTH_MAX);
-        }
-    }
-
-    private static Path checkedSpool(String field, Path spool) {
-        Path plain = GivenPaths.checked(field, spool);
-        try {
-            Path real = FOLDER.about(field, plain, FileQuestion.PERSON);
-            if (FilePath.rawBytes(real).length > SPOOL_LENGTH_BYTES_MAX) {
-                throw new Refusal(field, "expected a path of at most %d bytes", SPOOL_LENGTH_BYTES_MAX);
-            }
-            return real;
-        } catch (NotDirectoryException e) {
-            throw new Refusal(field, "%s is not a folder", shown(plain));
-        } catch (IOException e) {
-            throw new Refusal(field, "there is no folder %s on the service's machine", shown(plain));
-        }
-    }
-
     private void refuseForeignSpool(String name, Terms terms) {
         Path spool = terms.spool();
         List<Origin> others = jdbc.sql(SELECT + "where o.name <> :name")
@@ -438,10 +212,10 @@ public class Origins {
             Path theirs = other.terms().spool();
             if (spool.startsWith(theirs) || theirs.startsWith(spool)) {
                 throw new Refusal(
-                        terms.tree() == null ? "spool" : "root",
+                        terms.folderField(),
                         "origin %s already uses this folder as its %s; choose another one",
                         other.name(),
-                        other.terms().tree() == null ? "spool" : "root");
+                        other.terms().folderField());
             }
         }
     }
@@ -451,9 +225,9 @@ public class Origins {
                 before.terms().kind() == terms.kind() && before.terms().spool().equals(terms.spool());
         if (!same && any(before.id())) {
             throw new Refusal(
-                    before.terms().kind() != terms.kind() ? "kind" : terms.tree() == null ? "spool" : "root",
+                    before.terms().kind() != terms.kind() ? "kind" : terms.folderField(),
                     "the collected data is in %s and stays there; register another origin",
-                    shown(before.terms().spool()));
+                    before.terms().folder());
         }
     }
 
@@ -465,6 +239,7 @@ public class Origins {
     }
 
     private int write(String name, Terms terms) {
+        Path secret = terms.secretFile();
         return jdbc.sql("""
                         insert into origin (name, kind, address, secret_file, storage_hosts, spool, project_id, automatic, active,
                                             patterns, ready, updated_at)
@@ -479,10 +254,7 @@ public class Origins {
                 .param("name", name)
                 .param("kind", terms.kind().word())
                 .param("address", terms.address().toString())
-                .param(
-                        "secret",
-                        terms.secretFile() == null ? null : FilePath.rawBytes(terms.secretFile()),
-                        Types.BINARY)
+                .param("secret", secret == null ? null : FilePath.rawBytes(secret), Types.BINARY)
                 .param("hosts", terms.storageHosts().toArray(String[]::new))
                 .param("spool", FilePath.rawBytes(terms.spool()))
                 .param("project", terms.project() == null ? null : project("project", terms.project()), Types.INTEGER)
@@ -560,9 +332,5 @@ public class Origins {
 
     private static String[] texts(Array column) throws SQLException {
         return (String[]) column.getArray();
-    }
-
-    private static String shown(Path path) {
-        return FilePath.render(FilePath.rawText(path));
     }
 }

@@ -67,8 +67,7 @@ class Room {
         Spool spool = SPOOL.about("spool", origin.terms().spool(), most);
         if (spool.empty && wasFilled(origin)) {
             throw new OriginException(
-                    "its spool is empty, but was not before: nothing is downloaded until its file system is mounted again",
-                    null);
+                    "its spool is empty, but was not before: nothing is downloaded until its file system is mounted again");
         }
         return spool.usableBytes - settings.roomLeft().toBytes();
     }

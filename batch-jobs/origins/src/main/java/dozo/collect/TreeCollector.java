@@ -5,24 +5,23 @@ import dozo.collect.KnownFolders.Known;
 import dozo.collect.KnownFolders.Recognised;
 import dozo.collect.Offer.Folder;
 import dozo.collect.Origins.Origin;
-import dozo.collect.Origins.Terms;
-import dozo.collect.Origins.Tree;
+import dozo.collect.Terms.Tree;
 import dozo.file.FilePath;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
 import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
-import dozo.source.tree.Completeness;
 import dozo.source.tree.Completeness.Verdict;
+import dozo.source.tree.Completeness;
 import dozo.source.tree.ExperimentFolder;
 import dozo.source.tree.FolderPattern.Captured;
 import dozo.source.tree.FolderPattern.Field;
-import dozo.source.tree.FolderSearch;
 import dozo.source.tree.FolderSearch.Found;
 import dozo.source.tree.FolderSearch.Trouble;
+import dozo.source.tree.FolderSearch;
 import dozo.source.tree.FoundFolder;
-import dozo.source.tree.Observed;
 import dozo.source.tree.Observed.Reason;
+import dozo.source.tree.Observed;
 import dozo.source.tree.Rules;
 import dozo.suggest.Suggestions;
 import java.io.IOException;
@@ -113,8 +112,7 @@ class TreeCollector implements Collector {
         if (offers.isEmpty() && there > 0) {
             throw new OriginException(
                     "no folder below %s matches the patterns; previously %d did. Check that its file system is mounted"
-                            .formatted(TreeFolders.shown(origin.terms().spool()), there),
-                    null);
+                            .formatted(Terms.shown(origin.terms().spool()), there));
         }
         return new Look(offers, changed, null, missing, remarks);
     }
@@ -124,14 +122,13 @@ class TreeCollector implements Collector {
         try {
             if (!REAL.about("folder", root, Room.NIGHT).equals(root)) {
                 throw new OriginException(
-                        "the path to %s now contains a symbolic link".formatted(TreeFolders.shown(root)), null);
+                        "the path to %s now contains a symbolic link".formatted(Terms.shown(root)));
             }
             return FolderSearch.look(root, tree(origin).patterns());
         } catch (FileSystemException e) {
             throw new OriginException(
                     "the folder %s cannot be listed: %s"
-                            .formatted(TreeFolders.shown(root), e.getClass().getSimpleName()),
-                    e);
+                            .formatted(Terms.shown(root), e.getClass().getSimpleName()));
         }
     }
 
@@ -305,7 +302,7 @@ class TreeCollector implements Collector {
             Acquisition said =
                     suggestions.acquisition(place.path().under(origin.terms().spool()));
             return new Delivery(
-                    counted(offer, offer.acquisition().or(said), now, place),
+                    offer.with(offer.acquisition().or(said), now.files(), now.bytes(), place),
                     now.files(),
                     0,
                     0,
@@ -330,7 +327,7 @@ class TreeCollector implements Collector {
                 words.addAll(why);
             }
             return new Delivery(
-                    counted(offer, offer.acquisition(), now, place.with(verdict.seen())),
+                    offer.with(offer.acquisition(), now.files(), now.bytes(), place.with(verdict.seen())),
                     now.files(),
                     now.files(),
                     0,
@@ -342,26 +339,13 @@ class TreeCollector implements Collector {
         }
     }
 
-    private static Offer counted(Offer offer, Acquisition acquisition, Observed now, Folder place) {
-        return new Offer(
-                offer.item(),
-                offer.theirs(),
-                offer.code(),
-                offer.title(),
-                acquisition,
-                now.files(),
-                now.bytes(),
-                place);
-    }
-
     private static Delivery gone(Offer offer, Folder place, FileSystemException e) {
         Remark missing = new Remark(
                 place.path().toString(),
                 offer.item(),
                 "UNREADABLE",
                 "the folder cannot be read: " + e.getClass().getSimpleName());
-        long files = offer.files() == null ? 0 : offer.files();
-        return new Delivery(offer, files, 0, 0, false, List.of(missing), List.of());
+        return Delivery.none(offer, 0, missing);
     }
 
     private static List<Remark> remarks(Offer offer, List<Reason> reasons) {

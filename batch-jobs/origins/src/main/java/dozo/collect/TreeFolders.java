@@ -4,11 +4,10 @@ import dozo.collect.Arrivals.Arrival;
 import dozo.collect.KnownFolders.Known;
 import dozo.collect.Offer.Folder;
 import dozo.collect.Origins.Origin;
-import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
-import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Experiments;
 import dozo.registry.Refusal;
 import dozo.source.tree.Completeness.Seen;
 import java.nio.file.Path;
@@ -23,7 +22,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -165,7 +163,7 @@ class TreeFolders {
                 experiments.moved(experiment, each.folder(), Ledger.SYSTEM);
             } catch (Refusal refusal) {
                 troubles.add(new Remark(
-                        shown(each.folder()), each.item(), "FOLDER_TAKEN", String.valueOf(refusal.getMessage())));
+                        Terms.shown(each.folder()), each.item(), "FOLDER_TAKEN", String.valueOf(refusal.getMessage())));
             }
         }
         return troubles;
@@ -195,15 +193,8 @@ class TreeFolders {
                     Ledger.SYSTEM,
                     "arrival.bound",
                     experiments.find(each.experiment()).orElseThrow().name(),
-                    Map.of(
-                            "origin",
-                            origin.name(),
-                            "item_sha256",
-                            Digest.ofText(each.item()),
-                            "before",
-                            "proposal",
-                            "after",
-                            "experiment, registered with this folder"));
+                    Arrivals.details(
+                            origin.name(), each.item(), "proposal", "experiment, registered with this folder"));
         }
     }
 
@@ -220,9 +211,5 @@ class TreeFolders {
                 .query((row, n) -> new Placed(
                         row.getString("item"), row.getInt("experiment_id"), FilePath.pathOf(row.getBytes("folder"))))
                 .list();
-    }
-
-    static String shown(@Nullable Path path) {
-        return path == null ? "" : FilePath.render(FilePath.rawBytes(path));
     }
 }

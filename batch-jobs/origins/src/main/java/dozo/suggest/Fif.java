@@ -22,23 +22,23 @@ final class Fif {
 
     /** Returns whether the file begins like a FIF file. */
     static boolean isFif(OpenFile file) throws IOException {
-        ByteBuffer tag = bytes(file, 0);
-        return !tag.hasRemaining() && tag.getInt(0) == FILE_ID && tag.getInt(4) == ID_STRUCTURE;
+        return Recording.bytes(file, 0, TAG_BYTES)
+                .filter(tag -> tag.getInt(0) == FILE_ID && tag.getInt(4) == ID_STRUCTURE)
+                .isPresent();
     }
 
     /** Returns the time of the measurement; empty if it is not among the first {@value #TAGS_MAX} tags. */
     static Optional<Instant> measuredAt(OpenFile file) throws IOException {
         long at = 0;
         for (int i = 0; i < TAGS_MAX; i++) {
-            ByteBuffer tag = bytes(file, at);
-            if (tag.hasRemaining()) {
+            Optional<ByteBuffer> tag = Recording.bytes(file, at, TAG_BYTES);
+            if (tag.isEmpty()) {
                 return Optional.empty();
             }
-            int size = tag.getInt(8);
-            int next = tag.getInt(12);
-            if (tag.getInt(0) == MEASUREMENT_DATE && size >= 4) {
-                ByteBuffer date = bytes(file, at + TAG_BYTES);
-                return date.position() < 4 ? Optional.empty() : Optional.of(Instant.ofEpochSecond(date.getInt(0)));
+            int size = tag.get().getInt(8);
+            int next = tag.get().getInt(12);
+            if (tag.get().getInt(0) == MEASUREMENT_DATE && size >= 4) {
+                return Recording.bytes(file, at + TAG_BYTES, 4).map(date -> Instant.ofEpochSecond(date.getInt(0)));
             }
             if (size < 0 || next < 0) {
                 return Optional.empty();
@@ -46,12 +46,5 @@ final class Fif {
             at = next == 0 ? at + TAG_BYTES + size : next;
         }
         return Optional.empty();
-    }
-
-    /** Reads some bytes; the buffer is not full if the file ends before. */
-    private static ByteBuffer bytes(OpenFile file, long at) throws IOException {
-        ByteBuffer bytes = ByteBuffer.allocate(TAG_BYTES);
-        file.read(bytes, at);
-        return bytes;
     }
 }

@@ -63,7 +63,7 @@ final class Looks {
         }
     }
 
-    private static String shown(Path path) {
+    static String shown(Path path) {
         return FilePath.render(FilePath.rawText(path));
     }
 }

@@ -8,10 +8,10 @@ import dozo.ledger.Sight;
 import dozo.registry.Experiments;
 import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
-import dozo.registry.SourcePlaces;
 import dozo.registry.SourcePlaces.SourceFolder;
-import dozo.source.Subfolders;
+import dozo.registry.SourcePlaces;
 import dozo.source.Subfolders.Name;
+import dozo.source.Subfolders;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -196,7 +196,7 @@ public class SourceFolders {
     public Level open(Sight sight, FilePath folder, FilePath after) {
         SourceFolder place = places.find(sight, folder.under(TOP));
         if (place.root() == null) {
-            throw new Refusal("source", "%s is not below a source root of one of your projects", shown(place.path()));
+            throw new Refusal("source", "%s is not below a source root of one of your projects", Looks.shown(place.path()));
         }
         Registered inside = inside(sight, place);
         if (inside.elsewhere()) {
@@ -267,7 +267,7 @@ public class SourceFolders {
         } catch (IOException unreadable) {
             // Refused below, like a folder that cannot be looked at.
         }
-        throw new Refusal("source", "the service's user cannot read %s", shown(folder));
+        throw new Refusal("source", "the service's user cannot read %s", Looks.shown(folder));
     }
 
     /** Returns what is registered at or below these folders. Roots are often side by side: each folder is read once. */
@@ -363,9 +363,5 @@ public class SourceFolders {
 
     private static FilePath from(Path path) {
         return FilePath.between(TOP, path);
-    }
-
-    private static String shown(Path path) {
-        return FilePath.render(FilePath.rawText(path));
     }
 }

@@ -5,15 +5,15 @@ import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
-import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Experiments;
 import dozo.registry.Guess;
-import dozo.registry.Hint;
 import dozo.registry.Hint.Kind;
+import dozo.registry.Hint;
 import dozo.registry.Refusal;
 import dozo.registry.Scanners;
-import dozo.registry.SourcePlaces;
 import dozo.registry.SourcePlaces.SourceFolder;
+import dozo.registry.SourcePlaces;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicomweb.Spool;
 import dozo.source.dicomweb.Uid;
@@ -32,7 +32,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -70,9 +70,6 @@ public class Suggestions {
     private final InstantSource clock;
     private final ZoneId zone;
     private final Looks looks = new Looks();
-
-    /** The project of a booking; null if it is not in sight. */
-    private record Booked(@Nullable String project) {}
 
     public Suggestions(
             JdbcClient jdbc,
@@ -254,15 +251,12 @@ public class Suggestions {
 
     /** Returns the project given by the booking or by the folder's place; none if the two differ. */
     private @Nullable String project(Sight sight, SourceFolder place, FolderFacts evidence, List<Hint> hints) {
-        List<Booked> booked = booked(sight, evidence);
-        if (booked.stream().anyMatch(each -> each.project == null)) {
+        List<Optional<String>> booked = booked(sight, evidence);
+        if (booked.stream().anyMatch(Optional::isEmpty)) {
             hints.add(Hint.of(Kind.BOOKED_ELSEWHERE));
             return null;
         }
-        Set<String> said = booked.stream()
-                .map(Booked::project)
-                .filter(Objects::nonNull)
-                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> said = booked.stream().flatMap(Optional::stream).collect(Collectors.toCollection(TreeSet::new));
         if (said.isEmpty()) {
             return one(place.projects(), Kind.SEVERAL_PROJECTS, hints);
         }
@@ -273,7 +267,8 @@ public class Suggestions {
         return one(said, Kind.SEVERAL_PROJECTS, hints);
     }
 
-    private List<Booked> booked(Sight sight, FolderFacts evidence) {
+    /** Returns the projects of the folder's bookings; empty for those that are not in sight. */
+    private List<Optional<String>> booked(Sight sight, FolderFacts evidence) {
         return jdbc.sql("""
                         select distinct case when in_sight(:seen, p.code) then p.code end as project
                         from booking b join project p using (project_id)
@@ -282,7 +277,7 @@ public class Suggestions {
                 .param("seen", sight.seen())
                 .param("studies", evidence.studies().toArray(String[]::new))
                 .param("accessions", evidence.accessions().toArray(String[]::new))
-                .query((row, n) -> new Booked(row.getString("project")))
+                .query((row, n) -> Optional.ofNullable(row.getString("project")))
                 .list();
     }
 
@@ -298,7 +293,7 @@ public class Suggestions {
         if (scanner == null) {
             return null;
         }
-        if (!isCode(scanner)) {
+        if (!Code.isCode(scanner)) {
             hints.add(new Hint(Kind.STATION_NOT_A_CODE, scanner));
             return null;
         }
@@ -328,21 +323,12 @@ public class Suggestions {
     /** Returns {@code Galan-3T} for {@code Galan 3T}; the unchanged name if no code can be made of it. */
     private static String asCode(String station) {
         String plain = Normalizer.normalize(station, Normalizer.Form.NFKC);
-        if (isCode(station) || plain.chars().anyMatch(c -> c < ' ' || c > '~')) {
+        if (Code.isCode(station) || plain.chars().anyMatch(c -> c < ' ' || c > '~')) {
             return station;
         }
         String code = NOT_IN_CODES.matcher(plain).replaceAll("-");
         code = EDGES.matcher(code).replaceAll("");
-        return isCode(code) ? code : station;
-    }
-
-    private static boolean isCode(String text) {
-        try {
-            Code.checked("scanner", text);
-            return true;
-        } catch (Refusal none) {
-            return false;
-        }
+        return Code.isCode(code) ? code : station;
     }
 
     /** Leaves out days in the future. */

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dozo.collect.Origins.Terms;
 import dozo.collect.Reconciliations.Report;
 import dozo.db.LostDatabase;
 import dozo.db.TestDatabase;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.collect.Origins.Origin;
-import dozo.collect.Origins.Terms;
 import dozo.collect.Standings.Items;
 import dozo.collect.Standings.Next;
 import dozo.collect.Standings.Standing;

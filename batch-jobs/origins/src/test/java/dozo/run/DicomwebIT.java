@@ -2,12 +2,12 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.collect.Arrivals;
 import dozo.collect.Arrivals.Arrival;
+import dozo.collect.Arrivals;
 import dozo.collect.OriginKind;
 import dozo.collect.Origins;
-import dozo.collect.Origins.Terms;
 import dozo.collect.Reconciliations;
+import dozo.collect.Terms;
 import dozo.db.TestDatabase;
 import dozo.file.Problem;
 import dozo.ledger.Findings.KeptFinding;

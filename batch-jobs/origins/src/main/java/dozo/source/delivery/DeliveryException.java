@@ -40,6 +40,11 @@ public final class DeliveryException extends IOException {
         return trouble;
     }
 
+    /** Returns its message, which is never null. */
+    String message() {
+        return String.valueOf(getMessage());
+    }
+
     /** Returns how long the server asks to wait; null if it does not say. */
     @Nullable
     Duration retryAfter() {

@@ -3,6 +3,7 @@ package dozo.source.delivery;
 import java.io.IOException;
 
 /** The part of a delivery that differs between origins. */
+@FunctionalInterface
 public interface Fetching<W extends ListedFile> {
 
     /**
@@ -13,9 +14,6 @@ public interface Fetching<W extends ListedFile> {
      * @throws DeliveryException if the file cannot be fetched, or differs from what is listed
      */
     Arrived fetch(W wanted, Part part) throws IOException, InterruptedException;
-
-    /** Returns whether this trouble prevents every other download too. */
-    boolean endsAll(Trouble trouble);
 
     /** A file that has arrived under its temporary name. */
     @FunctionalInterface

@@ -9,6 +9,6 @@ package dozo.source.delivery;
 public record Item(String name, String id, Trouble trouble, String message) {
 
     public static Item of(String name, String id, DeliveryException why) {
-        return new Item(name, id, why.trouble(), String.valueOf(why.getMessage()));
+        return new Item(name, id, why.trouble(), why.message());
     }
 }

@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +48,28 @@ public final class ItemFolder implements Closeable {
     private final Set<Path> named = new HashSet<>();
 
     /** The result of a delivery. */
-    public record Came(List<Item> missing, long bytesFetched) {}
+    public record Came(Collection<? extends ListedFile> told, List<Item> missing, long bytesFetched) {
+
+        /**
+         * Returns the reconciliation of the item.
+         *
+         * @param unread what else is missing, for example because it cannot be listed
+         */
+        public Reconciliation reconciled(String item, String label, Collection<Item> unread, List<Item> remarks) {
+            return new Reconciliation(
+                    item,
+                    label,
+                    told.size(),
+                    told.size() - missing.size(),
+                    ListedFile.bytes(told),
+                    bytesFetched,
+                    Stream.of(unread, missing)
+                            .flatMap(Collection::stream)
+                            .sorted(Comparator.comparing(Item::name))
+                            .toList(),
+                    remarks);
+        }
+    }
 
     /** The result for one file: either {@code arrived} or {@code failed} is null. */
     private record Fetched<W>(
@@ -94,14 +116,16 @@ public final class ItemFolder implements Closeable {
      * Downloads the files that are not here yet.
      *
      * @param atOnce how many files are downloaded in parallel
+     * @param endsAll troubles that prevent every other download too
      * @throws DeliveryException if no other download is possible either; files that have arrived by then are kept
      */
-    public <W extends ListedFile> Came bring(Collection<W> told, int atOnce, Fetching<W> origin)
+    public <W extends ListedFile> Came bring(
+            Collection<W> told, int atOnce, Set<Trouble> endsAll, Fetching<W> origin)
             throws DeliveryException, InterruptedException {
         try {
             sweep(told);
             try {
-                return bringAll(told, atOnce, origin);
+                return bringAll(told, atOnce, endsAll, origin);
             } finally {
                 syncNames();
             }
@@ -110,7 +134,8 @@ public final class ItemFolder implements Closeable {
         }
     }
 
-    private <W extends ListedFile> Came bringAll(Collection<W> told, int atOnce, Fetching<W> origin)
+    private <W extends ListedFile> Came bringAll(
+            Collection<W> told, int atOnce, Set<Trouble> endsAll, Fetching<W> origin)
             throws IOException, InterruptedException {
         List<W> asked = new ArrayList<>();
         for (W wanted : told) {
@@ -133,10 +158,11 @@ public final class ItemFolder implements Closeable {
                 // behind a slow one.
                 for (int i = 0; i < asked.size(); i++) {
                     Fetched<W> one = coming.take().get();
-                    if (one.failed() != null && origin.endsAll(one.failed().trouble())) {
-                        throw one.failed();
-                    } else if (one.failed() != null) {
-                        missing.add(one.wanted().item(one.failed()));
+                    DeliveryException failed = one.failed();
+                    if (failed != null && endsAll.contains(failed.trouble())) {
+                        throw failed;
+                    } else if (failed != null) {
+                        missing.add(one.wanted().item(failed.trouble(), failed.message()));
                     } else if (one.arrived() != null) {
                         fetched += one.part().sizeBytes();
                         delivered.add(one.arrived().name());
@@ -148,8 +174,7 @@ public final class ItemFolder implements Closeable {
                 threads.shutdownNow();
             }
         }
-        missing.sort(Comparator.comparing(Item::name));
-        return new Came(missing, fetched);
+        return new Came(told, missing, fetched);
     }
 
     private <W extends ListedFile> Fetched<W> fetch(W wanted, Fetching<W> origin, Patience patience)

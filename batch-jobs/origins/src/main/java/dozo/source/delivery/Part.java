@@ -16,7 +16,7 @@ public final class Part {
 
     private static final int COPY_BYTES = 1 << 17;
 
-    /** Data is synced in steps of this size, so that syncing overlaps with other downloads. */
+    /** Data is synced in steps of this size, so that syncing overlaps with other downloads; a multiple of the copies. */
     private static final int SYNC_BYTES = 1 << 24;
 
     private final Path path;
@@ -50,82 +50,52 @@ public final class Part {
     /**
      * Writes the whole stream and syncs it to the disk. Bytes that arrived before a failure are kept.
      *
+     * @param in an answer's body: its own failures are {@link DeliveryException}s, so all others are the spool's
      * @param from how many bytes of an earlier try are kept before the stream's bytes
      * @param told the file's size; negative if the origin does not say
-     * @throws DeliveryException if more bytes arrive than listed, or the spool cannot be written
-     * @throws IOException if the stream fails
+     * @throws DeliveryException if the stream fails, more bytes arrive than listed, or the spool cannot be written
      */
-    public void take(InputStream in, long from, long told) throws IOException {
-        try (Writer writer = new Writer(path, from)) {
-            byte[] gathered = new byte[COPY_BYTES];
-            int length = 0;
-            long taken = from;
-            try {
-                for (int n; (n = in.read(gathered, length, gathered.length - length)) >= 0; ) {
-                    if (told >= 0 && n > told - taken) {
-                        throw new DeliveryException(
-                                Trouble.SIZE_DIFFERS, "file is longer than the listed %d bytes".formatted(told));
-                    }
-                    taken += n;
-                    length += n;
-                    if (length == gathered.length) {
-                        length = 0;
-                        writer.write(gathered, gathered.length);
-                    }
-                }
-            } finally {
-                writer.write(gathered, length);
+    public void take(InputStream in, long from, long told) throws DeliveryException {
+        try {
+            Files.createDirectories(path.getParent());
+            try (FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                channel.truncate(from).position(from);
+                copy(in, channel, from, told);
+                channel.force(true);
             }
-            writer.sync();
+        } catch (IOException e) {
+            throw DeliveryException.ofSpool(e);
         }
     }
 
-    /** Writes to the disk. Its failures are reported as the spool's, not as those of the stream. */
-    private static final class Writer implements AutoCloseable {
-
-        private final FileChannel channel;
-        private long unsynced;
-
-        Writer(Path path, long from) throws DeliveryException {
-            try {
-                Files.createDirectories(path.getParent());
-                channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                channel.truncate(from).position(from);
-            } catch (IOException e) {
-                throw DeliveryException.ofSpool(e);
-            }
-        }
-
-        void write(byte[] bytes, int length) throws DeliveryException {
-            try {
-                for (ByteBuffer left = ByteBuffer.wrap(bytes, 0, length); left.hasRemaining(); ) {
-                    channel.write(left);
+    private static void copy(InputStream in, FileChannel channel, long from, long told) throws IOException {
+        byte[] gathered = new byte[COPY_BYTES];
+        int length = 0;
+        long taken = from;
+        try {
+            for (int n; (n = in.read(gathered, length, gathered.length - length)) >= 0; ) {
+                if (told >= 0 && n > told - taken) {
+                    throw new DeliveryException(
+                            Trouble.SIZE_DIFFERS, "file is longer than the listed %d bytes".formatted(told));
                 }
-            } catch (IOException e) {
-                throw DeliveryException.ofSpool(e);
+                taken += n;
+                length += n;
+                if (length == gathered.length) {
+                    length = 0;
+                    write(channel, gathered, gathered.length);
+                    if ((taken - from) % SYNC_BYTES == 0) {
+                        channel.force(true);
+                    }
+                }
             }
-            unsynced += length;
-            if (unsynced >= SYNC_BYTES) {
-                sync();
-            }
+        } finally {
+            write(channel, gathered, length);
         }
+    }
 
-        void sync() throws DeliveryException {
-            try {
-                channel.force(true);
-            } catch (IOException e) {
-                throw DeliveryException.ofSpool(e);
-            }
-            unsynced = 0;
-        }
-
-        @Override
-        public void close() throws DeliveryException {
-            try {
-                channel.close();
-            } catch (IOException e) {
-                throw DeliveryException.ofSpool(e);
-            }
+    private static void write(FileChannel channel, byte[] bytes, int length) throws IOException {
+        for (ByteBuffer left = ByteBuffer.wrap(bytes, 0, length); left.hasRemaining(); ) {
+            channel.write(left);
         }
     }
 

@@ -16,7 +16,7 @@ public final class Patience {
      *
      * @throws DeliveryException if there is no good answer, or the request was not sent
      */
-    public <T> T ask(Asking.Attempt<T> attempt) throws IOException, InterruptedException {
+    public <T> T ask(Connections.Attempt<T> attempt) throws IOException, InterruptedException {
         if (isOver()) {
             throw new DeliveryException(
                     last, "not requested: the %d requests before it failed".formatted(failuresInARow.get()));

@@ -1,6 +1,6 @@
 package dozo.source.dicomweb;
 
-import dozo.source.delivery.Asking;
+import dozo.source.delivery.Connections;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.Patience;
@@ -12,10 +12,17 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Finds the studies that changed since the last look. The first look lists all studies. */
+/**
+ * Finds the studies that changed since the last look. The first look lists all studies. To be used once, by one thread.
+ */
 public final class Changes {
 
     private final Orthanc orthanc;
+    private final Set<String> touched = new TreeSet<>();
+    private final Set<String> changed = new TreeSet<>();
+    private final List<Item> missing = new ArrayList<>();
+    private final List<Item> remarks = new ArrayList<>();
+    private final Patience patience = new Patience();
 
     /**
      * The result of a look.
@@ -26,57 +33,6 @@ public final class Changes {
      * this look started
      */
     public record Seen(Set<String> changed, long last, List<Item> missing, List<Item> remarks) {}
-
-    private final class Look {
-        private final Set<String> touched = new TreeSet<>();
-        private final Set<String> changed = new TreeSet<>();
-        private final List<Item> missing = new ArrayList<>();
-        private final List<Item> remarks = new ArrayList<>();
-        private final Patience patience = new Patience();
-
-        /** Adds changes. Changed instances are looked up by their series: one answer explains a thousand changes. */
-        void take(List<Orthanc.Change> changes) throws IOException, InterruptedException {
-            Set<String> explained = new HashSet<>();
-            for (Orthanc.Change change : changes) {
-                if (change.kind() == Orthanc.Kind.STUDY) {
-                    touched.add(change.id());
-                } else if (!explained.contains(change.id())) {
-                    ask(() -> explain(change, explained));
-                }
-            }
-        }
-
-        private boolean explain(Orthanc.Change change, Set<String> explained) throws IOException, InterruptedException {
-            boolean isSeries = change.kind() == Orthanc.Kind.SERIES;
-            Orthanc.Series series = orthanc.series(isSeries ? change.id() : orthanc.seriesOf(change.id()));
-            explained.add(series.id());
-            explained.addAll(series.instances());
-            return touched.add(series.studyId());
-        }
-
-        Seen conclude(long from, long last) throws IOException, InterruptedException {
-            for (String id : touched) {
-                ask(() -> changed.add(orthanc.study(id).studyUid()));
-            }
-            return new Seen(changed, missing.isEmpty() ? last : from, List.copyOf(missing), List.copyOf(remarks));
-        }
-
-        /**
-         * NB: a failure for one study does not stop the delivery of others; a deleted study has nothing to deliver.
-         */
-        private void ask(Asking.Attempt<Boolean> attempt) throws IOException, InterruptedException {
-            try {
-                patience.ask(attempt);
-            } catch (DeliveryException e) {
-                if (Orthanc.endsAll(e.trouble()) || patience.isOver()) {
-                    throw e;
-                }
-                if (e.trouble() != Trouble.GONE) {
-                    missing.add(Item.of("a changed study", "changes", e));
-                }
-            }
-        }
-    }
 
     public Changes(Orthanc orthanc) {
         this.orthanc = orthanc;
@@ -89,13 +45,12 @@ public final class Changes {
      * @throws DeliveryException if too many requests in a row fail; the result is then unknown
      */
     public Seen since(long from) throws IOException, InterruptedException {
-        Look look = new Look();
         long newest = orthanc.newestChange();
         if (from != 0 && newest >= from) {
-            return look.conclude(from, readOn(from, look));
+            return conclude(from, readOn(from));
         }
         if (from != 0) {
-            look.remarks.add(new Item(
+            remarks.add(new Item(
                     "the changes",
                     "changes",
                     Trouble.CHANGES_RESTARTED,
@@ -103,20 +58,63 @@ public final class Changes {
                             .formatted(from, newest)));
         }
         for (String uid : orthanc.studyUids()) {
-            look.touched.addAll(orthanc.lookUp(uid));
+            touched.addAll(orthanc.lookUp(uid));
         }
-        return look.conclude(from, newest);
+        return conclude(from, newest);
     }
 
-    private long readOn(long from, Look look) throws IOException, InterruptedException {
+    private long readOn(long from) throws IOException, InterruptedException {
         long last = from;
         while (true) {
             Orthanc.Feed feed = orthanc.changes(last);
-            look.take(feed.changes());
+            take(feed.changes());
             if (feed.done() || feed.last() <= last) {
                 return Math.max(last, feed.last());
             }
             last = feed.last();
+        }
+    }
+
+    /** Adds changes. Changed instances are looked up by their series: one answer explains a thousand changes. */
+    private void take(List<Orthanc.Change> changes) throws IOException, InterruptedException {
+        Set<String> explained = new HashSet<>();
+        for (Orthanc.Change change : changes) {
+            if (change.kind() == Orthanc.Kind.STUDY) {
+                touched.add(change.id());
+            } else if (!explained.contains(change.id())) {
+                ask(() -> explain(change, explained));
+            }
+        }
+    }
+
+    private boolean explain(Orthanc.Change change, Set<String> explained) throws IOException, InterruptedException {
+        boolean isSeries = change.kind() == Orthanc.Kind.SERIES;
+        Orthanc.Series series = orthanc.series(isSeries ? change.id() : orthanc.seriesOf(change.id()));
+        explained.add(series.id());
+        explained.addAll(series.instances());
+        return touched.add(series.studyId());
+    }
+
+    private Seen conclude(long from, long last) throws IOException, InterruptedException {
+        for (String id : touched) {
+            ask(() -> changed.add(orthanc.study(id).studyUid()));
+        }
+        return new Seen(changed, missing.isEmpty() ? last : from, List.copyOf(missing), List.copyOf(remarks));
+    }
+
+    /**
+     * NB: a failure for one study does not stop the delivery of others; a deleted study has nothing to deliver.
+     */
+    private void ask(Connections.Attempt<Boolean> attempt) throws IOException, InterruptedException {
+        try {
+            patience.ask(attempt);
+        } catch (DeliveryException e) {
+            if (Orthanc.ENDS_ALL.contains(e.trouble()) || patience.isOver()) {
+                throw e;
+            }
+            if (e.trouble() != Trouble.GONE) {
+                missing.add(Item.of("a changed study", "changes", e));
+            }
         }
     }
 }

@@ -2,6 +2,7 @@ package dozo.source.dicomweb;
 
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
+import dozo.source.delivery.ListedFile;
 import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -43,7 +44,7 @@ record ListedStudy(String studyUid, boolean stable, int parts, List<Instance> in
     }
 
     long bytes() {
-        return instances.stream().mapToLong(Instance::sizeBytes).sum();
+        return ListedFile.bytes(instances);
     }
 
     private static Optional<Item> counted(Orthanc orthanc, String studyUid, int named)

@@ -1,6 +1,7 @@
 package dozo.source.dicomweb;
 
-import dozo.source.delivery.Asking;
+import dozo.source.delivery.Answer;
+import dozo.source.delivery.Connections;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
@@ -9,19 +10,19 @@ import dozo.source.dicom.Damaged;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.HeaderReader;
 import dozo.source.dicom.NotDicom;
-import dozo.source.http.Answer;
-import dozo.source.http.HttpFailure;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.URLEncoder;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MappingIterator;
@@ -34,6 +35,9 @@ import tools.jackson.databind.json.JsonMapper;
  * by anyone who knows the UIDs, so no message contains them. Safe for use by several threads.
  */
 public final class Orthanc implements AutoCloseable {
+
+    /** Troubles that prevent every other request too. */
+    public static final Set<Trouble> ENDS_ALL = Set.of(Trouble.REFUSED, Trouble.UNREACHABLE, Trouble.SPOOL);
 
     private static final String JSON_TYPE = "application/json";
     private static final String DICOM_JSON = "application/dicom+json";
@@ -65,12 +69,18 @@ public final class Orthanc implements AutoCloseable {
     private static final int SEARCHES_MAX = 3;
 
     private static final int CHANGES = 1_000;
+
+    /** All others are changes of patients, deletions, or consequences of these. */
+    private static final Map<String, Kind> CHANGED = Map.of(
+            "NewStudy", Kind.STUDY, "StableStudy", Kind.STUDY, "NewSeries", Kind.SERIES, "NewInstance", Kind.INSTANCE);
+
     private static final int MD5_LENGTH = 32;
     private static final int NOTE_BYTES_MAX = 1_024;
     private static final Pattern ID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{8}){4}");
     private static final JsonMapper JSON = new JsonMapper();
 
-    private final Http http;
+    private final Server server;
+    private final Connections http;
 
     /**
      * What a search returns about a study.
@@ -107,13 +117,15 @@ public final class Orthanc implements AutoCloseable {
         void take(InputStream file) throws IOException;
     }
 
-    public Orthanc(Server server, Limits limits, Pause pause, InstantSource clock) {
-        this.http = new Http(server, new Asking(limits, pause, clock));
+    /** Reads the body of a good answer. */
+    @FunctionalInterface
+    private interface Reading<T> {
+        T of(Answer answer, InputStream body) throws IOException, InterruptedException;
     }
 
-    /** Returns whether this trouble prevents every other request too. */
-    public static boolean endsAll(Trouble trouble) {
-        return trouble == Trouble.REFUSED || trouble == Trouble.UNREACHABLE || trouble == Trouble.SPOOL;
+    public Orthanc(Server server, Limits limits, Pause pause, InstantSource clock) {
+        this.server = server;
+        this.http = new Connections(limits, pause, clock);
     }
 
     @Override
@@ -208,7 +220,7 @@ public final class Orthanc implements AutoCloseable {
         List<Integer> counts = list(
                 "the count of instances",
                 "%s/studies?StudyInstanceUID=%s&includefield=%s"
-                        .formatted(DICOMWEB, segment(studyUid), NUMBER_OF_INSTANCES),
+                        .formatted(DICOMWEB, Connections.segment(studyUid), NUMBER_OF_INSTANCES),
                 DICOM_JSON,
                 // NB: a UID with a wildcard also finds other studies.
                 study -> value(study, STUDY_INSTANCE_UID).asString("").equals(studyUid)
@@ -219,10 +231,8 @@ public final class Orthanc implements AutoCloseable {
 
     /** Returns the ids of Orthanc's studies with this UID. */
     List<String> lookUp(String studyUid) throws IOException, InterruptedException {
-        Http.Question question =
-                new Http.Question("the look-up of a study", "/tools/lookup", JSON_TYPE, studyUid, JSON_BYTES_MAX);
         List<String> ids = new ArrayList<>();
-        for (JsonNode found : tree(question)) {
+        for (JsonNode found : tree("the look-up of a study", "/tools/lookup", studyUid)) {
             if (found.path("Type").asString("").equals("Study")) {
                 ids.add(id(found.path("ID")));
             }
@@ -283,15 +293,9 @@ public final class Orthanc implements AutoCloseable {
 
     /** Returns Orthanc's metadata of an instance; empty if there is none. */
     String noted(Instance instance, String name) throws IOException, InterruptedException {
-        Http.Question question = new Http.Question(
-                "metadata of " + instance.name(),
-                "/instances/%s/metadata/%s".formatted(instance.id(), name),
-                "*/*",
-                null,
-                NOTE_BYTES_MAX);
+        String path = "/instances/%s/metadata/%s".formatted(instance.id(), name);
         try {
-            return http.ask(question, (answer, body) -> new String(body.readAllBytes(), StandardCharsets.US_ASCII))
-                    .strip();
+            return text("metadata of " + instance.name(), path, NOTE_BYTES_MAX);
         } catch (DeliveryException e) {
             if (e.trouble() == Trouble.GONE) {
                 return "";
@@ -304,18 +308,10 @@ public final class Orthanc implements AutoCloseable {
         JsonNode feed = tree("the changes", "/changes?since=%d&limit=%d".formatted(since, CHANGES));
         List<Change> changes = new ArrayList<>();
         for (JsonNode told : feed.path("Changes")) {
-            String id = told.path("ID").asString("");
-            switch (told.path("ChangeType").asString("")) {
-                case "NewStudy", "StableStudy" -> changes.add(new Change(Kind.STUDY, id));
-                case "NewSeries" -> changes.add(new Change(Kind.SERIES, id));
-                case "NewInstance" -> changes.add(new Change(Kind.INSTANCE, id));
-                default -> {
-                    // Changes of patients, deletions, and consequences of the other changes.
-                }
+            Kind kind = CHANGED.get(told.path("ChangeType").asString(""));
+            if (kind != null) {
+                changes.add(new Change(kind, id(told.path("ID"))));
             }
-        }
-        for (Change change : changes) {
-            checkId(change.id());
         }
         return feed(changes, feed);
     }
@@ -334,14 +330,13 @@ public final class Orthanc implements AutoCloseable {
 
     /** Returns the MD5 that Orthanc stores of an instance's file, in hexadecimal digits. */
     String md5(Instance instance) throws IOException, InterruptedException {
-        Http.Question question = new Http.Question(
-                "the MD5 of " + instance.name(),
-                "/instances/%s/attachments/dicom/md5".formatted(instance.id()),
-                "*/*",
-                null,
-                MD5_LENGTH + 2);
-        return http.ask(question, (answer, body) -> new String(body.readAllBytes(), StandardCharsets.US_ASCII))
-                .strip();
+        String path = "/instances/%s/attachments/dicom/md5".formatted(instance.id());
+        return text("the MD5 of " + instance.name(), path, MD5_LENGTH + 2);
+    }
+
+    private String text(String what, String path, long bytesMax) throws IOException, InterruptedException {
+        byte[] text = ask(what, path, "*/*", null, bytesMax, (answer, body) -> body.readAllBytes());
+        return new String(text, StandardCharsets.US_ASCII).strip();
     }
 
     /**
@@ -362,9 +357,9 @@ public final class Orthanc implements AutoCloseable {
         }
     }
 
-    private <T> T retrieve(Instance instance, String path, String accept, Http.Reading<T> reading)
+    private <T> T retrieve(Instance instance, String path, String accept, Reading<T> reading)
             throws IOException, InterruptedException {
-        return http.ask(new Http.Question(instance.name(), path, accept, null, INSTANCE_BYTES_MAX), reading);
+        return ask(instance.name(), path, accept, null, INSTANCE_BYTES_MAX, reading);
     }
 
     private static boolean onlyPart(Answer answer, InputStream body, Taker taker) throws IOException {
@@ -388,8 +383,7 @@ public final class Orthanc implements AutoCloseable {
     /** Reads a list entry by entry: as one JSON tree it would take many times the memory of what is kept. */
     private <T> List<T> list(String what, String path, String accept, Entry<T> entry)
             throws IOException, InterruptedException {
-        Http.Question question = new Http.Question(what, path, accept, null, LIST_BYTES_MAX);
-        return http.ask(question, (answer, body) -> {
+        return ask(what, path, accept, null, LIST_BYTES_MAX, (answer, body) -> {
             List<T> entries = new ArrayList<>();
             try (MappingIterator<JsonNode> told = JSON.readerFor(JsonNode.class).readValues(body)) {
                 while (told.hasNext()) {
@@ -406,22 +400,59 @@ public final class Orthanc implements AutoCloseable {
     }
 
     private JsonNode tree(String what, String path) throws IOException, InterruptedException {
-        return tree(new Http.Question(what, path, JSON_TYPE, null, JSON_BYTES_MAX));
+        return tree(what, path, null);
     }
 
-    private JsonNode tree(Http.Question question) throws IOException, InterruptedException {
-        return http.ask(question, (answer, body) -> {
+    private JsonNode tree(String what, String path, @Nullable String posted) throws IOException, InterruptedException {
+        return ask(what, path, JSON_TYPE, posted, JSON_BYTES_MAX, (answer, body) -> {
             try {
                 return JSON.readTree(body);
             } catch (JacksonException e) {
-                throw unparsed(question.what(), e);
+                throw unparsed(what, e);
             }
         });
     }
 
+    /**
+     * Sends a request, follows no redirects, and retries until it succeeds, fails permanently, or has used up its
+     * tries.
+     *
+     * @param what names the request in messages: nothing about a patient, so not the path, which may contain any text
+     * @param posted the body of a POST; null for a GET
+     */
+    private <T> T ask(
+            String what, String path, String accept, @Nullable String posted, long bytesMax, Reading<T> reading)
+            throws IOException, InterruptedException {
+        Map<String, String> headers = new HashMap<>();
+        headers.put("Accept", accept);
+        String authorization = server.authorization();
+        if (authorization != null) {
+            headers.put("Authorization", authorization);
+        }
+        Connections.Request request =
+                new Connections.Request(what, URI.create(server.base() + path), headers, posted);
+        return http.persist(() -> http.exchange(request, answer -> {
+            checkStatus(what, answer);
+            try (InputStream body = answer.body(bytesMax)) {
+                return reading.of(answer, body);
+            }
+        }));
+    }
+
+    private void checkStatus(String what, Answer answer) throws DeliveryException {
+        String message = "%s: HTTP status %d".formatted(what, answer.status());
+        if (answer.status() == 403) {
+            // Orthanc has no permissions for single resources, so this concerns all requests.
+            throw new DeliveryException(Trouble.REFUSED, message);
+        }
+        if (answer.status() != 200) {
+            throw http.refusal(message, answer);
+        }
+    }
+
     /** NB: without the cause, whose message quotes the answer. */
     private static IOException unparsed(String what, JacksonException e) {
-        return e.getCause() instanceof HttpFailure failure
+        return e.getCause() instanceof DeliveryException failure
                 ? failure
                 : new DeliveryException(Trouble.UNPARSED, what + ": the answer is not JSON");
     }
@@ -440,17 +471,9 @@ public final class Orthanc implements AutoCloseable {
 
     private static String id(JsonNode node) throws DeliveryException {
         String id = node.asString("");
-        checkId(id);
-        return id;
-    }
-
-    private static void checkId(String id) throws DeliveryException {
         if (!ID.matcher(id).matches()) {
             throw new DeliveryException(Trouble.UNPARSED, "an entry without a valid id");
         }
-    }
-
-    private static String segment(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+        return id;
     }
 }

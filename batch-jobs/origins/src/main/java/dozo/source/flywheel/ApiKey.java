@@ -103,6 +103,14 @@ public final class ApiKey {
         return base;
     }
 
+    /** Returns whether an address has the scheme, the host and the port of this key's server. */
+    public boolean isFor(URI address) {
+        int usual = "https".equals(address.getScheme()) ? PORT_DEFAULT : 80;
+        return base.getScheme().equals(address.getScheme())
+                && base.getHost().equalsIgnoreCase(address.getHost())
+                && base.getPort() == (address.getPort() < 0 ? usual : address.getPort());
+    }
+
     /**
      * Returns this key for an address of plain HTTP, which is possible only on loopback, where nothing leaves the
      * machine.

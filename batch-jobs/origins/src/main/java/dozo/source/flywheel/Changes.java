@@ -27,7 +27,6 @@ public final class Changes {
     public static final Duration OVERLAP = Duration.ofMinutes(10);
 
     private final Flywheel flywheel;
-    private final Lists lists;
 
     /**
      * The result of a look.
@@ -63,7 +62,6 @@ public final class Changes {
 
     public Changes(Flywheel flywheel) {
         this.flywheel = flywheel;
-        this.lists = new Lists(flywheel);
     }
 
     /**
@@ -76,7 +74,7 @@ public final class Changes {
         Instant began = flywheel.clock().instant();
         Instant from = newest == null ? null : newest.minus(OVERLAP);
         Look look = new Look();
-        lists.all("/sessions", null, node -> session(node, from, look));
+        flywheel.all("/sessions", null, node -> session(node, from, look));
         if (from != null) {
             below("/acquisitions", from, look);
             below("/analyses", from, look);
@@ -106,7 +104,7 @@ public final class Changes {
     private void below(String path, Instant from, Look look) throws IOException, InterruptedException {
         String filter = "modified>" + from.truncatedTo(ChronoUnit.SECONDS);
         try {
-            lists.all(path, filter, node -> {
+            flywheel.all(path, filter, node -> {
                 String session = Answers.reference(node.path("parents").path("session"));
                 if (session != null) {
                     look.changed.add(session);
@@ -114,7 +112,7 @@ public final class Changes {
                 look.see(Answers.time(node.path("modified")));
             });
         } catch (DeliveryException e) {
-            if (Flywheel.endsAll(e.trouble())) {
+            if (Flywheel.ENDS_ALL.contains(e.trouble())) {
                 throw e;
             }
             look.missing.add(Item.of("the list %s of changes".formatted(path), path, e));

@@ -1,23 +1,21 @@
 package dozo.source.flywheel;
 
-import dozo.source.delivery.Asking;
+import dozo.source.delivery.Answer;
+import dozo.source.delivery.Connections;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
 import dozo.source.delivery.Trouble;
-import dozo.source.http.Answer;
-import dozo.source.http.Connections;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
-import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -32,6 +30,13 @@ public final class Flywheel implements AutoCloseable {
     /** The limit of a JSON answer: 250 containers with everything that people wrote into them. */
     static final int JSON_BYTES_MAX = 32 << 20;
 
+    /** Troubles that prevent every other request too. NB: a storage host may be unreachable while Flywheel answers. */
+    static final Set<Trouble> ENDS_ALL = Set.of(Trouble.KEY_REFUSED, Trouble.SPOOL);
+
+    /** The page size of Flywheel's own client. */
+    private static final int PAGE = 250;
+
+    private static final int PAGES_MAX = 1_000_000;
     private static final int ERROR_BYTES_MAX = 64 << 10;
     private static final int MESSAGE_LENGTH_MAX = 200;
     private static final int REDIRECTS_MAX = 3;
@@ -40,42 +45,34 @@ public final class Flywheel implements AutoCloseable {
     private final ApiKey key;
     private final Set<String> storageHosts;
     private final InstantSource clock;
-    private final Asking asking;
-    private final AtomicLong requests = new AtomicLong();
+    private final Connections http;
 
-    /** Receives a successful answer. */
+    /** Receives an entry of a list. */
     @FunctionalInterface
-    interface Receiver {
-        void take(Answer answer) throws IOException;
+    interface Taker {
+        void take(JsonNode entry) throws IOException, InterruptedException;
     }
 
-    /** @param error the beginning of an error answer's body */
-    private record Reply(Answer answer, String error) {}
+    /**
+     * A server's reply.
+     *
+     * @param value null if it is not a successful answer
+     * @param error the beginning of an error answer's body
+     */
+    private record Reply<T>(
+            Answer answer, @Nullable T value, String error) {}
 
     /** @param storageHosts hosts to which downloads may be redirected, over TLS and without the key; usually none */
     public Flywheel(ApiKey key, Limits limits, Set<String> storageHosts, Pause pause, InstantSource clock) {
         this.key = key;
         this.storageHosts = Set.copyOf(storageHosts);
         this.clock = clock;
-        this.asking = new Asking(limits, pause, clock);
-    }
-
-    /**
-     * Returns whether this trouble prevents every other request too. NB: a storage host may be unreachable while
-     * Flywheel answers.
-     */
-    static boolean endsAll(Trouble trouble) {
-        return trouble == Trouble.KEY_REFUSED || trouble == Trouble.SPOOL;
-    }
-
-    /** Returns how many requests were sent. */
-    public long requests() {
-        return requests.get();
+        this.http = new Connections(limits, pause, clock);
     }
 
     @Override
     public void close() {
-        asking.close();
+        http.close();
     }
 
     /** Returns whether Flywheel answers at all. Sends one request, without a retry. */
@@ -107,11 +104,6 @@ public final class Flywheel implements AutoCloseable {
         return clock;
     }
 
-    /** Encodes any text as a segment of a path. */
-    static String segment(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
-    }
-
     /**
      * Returns the JSON at this path below {@code /api}.
      *
@@ -119,10 +111,9 @@ public final class Flywheel implements AutoCloseable {
      */
     JsonNode get(String path) throws IOException, InterruptedException {
         return persist(() -> {
-            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-            exchange(path, null, answer -> bytes.writeBytes(whole(answer, JSON_BYTES_MAX)));
+            byte[] bytes = exchange(path, null, answer -> whole(answer, JSON_BYTES_MAX));
             try {
-                return JSON.readTree(bytes.toByteArray());
+                return JSON.readTree(bytes);
             } catch (JacksonException e) {
                 throw new DeliveryException(Trouble.UNPARSED, path + ": the answer is not JSON");
             }
@@ -130,11 +121,40 @@ public final class Flywheel implements AutoCloseable {
     }
 
     /**
-     * Retries as {@link Asking} does. If the key is refused, it is checked and the attempt is made once more: the key
-     * may be valid for everything else.
+     * Passes on every entry of a list, which is read page by page. Each page starts after the last id of the page
+     * before, so additions and deletions meanwhile shift nothing. The list ends with an empty page: a short one may be
+     * due to the server's own limit.
+     *
+     * @param filter in Flywheel's syntax, or null
      */
-    <T> T persist(Asking.Attempt<T> attempt) throws IOException, InterruptedException {
-        return asking.persist(() -> {
+    void all(String path, @Nullable String filter, Taker taker) throws IOException, InterruptedException {
+        String query = "?limit=" + PAGE + (filter == null ? "" : "&filter=" + Connections.segment(filter));
+        String idField = path.equals("/files") ? "file_id" : "_id";
+        String last = null;
+        for (int page = 0; page < PAGES_MAX; page++) {
+            String asked = path + query + (last == null ? "" : "&after_id=" + Connections.segment(last));
+            List<JsonNode> entries = Answers.entries(path, get(asked));
+            if (entries.isEmpty()) {
+                return;
+            }
+            for (JsonNode entry : entries) {
+                taker.take(entry);
+            }
+            String before = last;
+            last = Answers.id(entries.getLast(), idField);
+            if (Objects.equals(before, last)) {
+                throw new DeliveryException(Trouble.UNPARSED, path + ": the list does not continue after id " + last);
+            }
+        }
+        throw new DeliveryException(Trouble.TOO_LARGE, path + ": the list has too many pages");
+    }
+
+    /**
+     * Retries as {@link Connections} does. If the key is refused, it is checked and the attempt is made once more: the
+     * key may be valid for everything else.
+     */
+    <T> T persist(Connections.Attempt<T> attempt) throws IOException, InterruptedException {
+        return http.persist(() -> {
             try {
                 return attempt.once();
             } catch (DeliveryException e) {
@@ -142,7 +162,7 @@ public final class Flywheel implements AutoCloseable {
                     throw e;
                 }
                 checkKey();
-                asking.await(1, null);
+                http.await(1, null);
                 return attempt.once();
             }
         });
@@ -163,16 +183,18 @@ public final class Flywheel implements AutoCloseable {
      * Sends one request, without a retry.
      *
      * @param range a Range header's value, or null
+     * @param reading reads a successful answer
      */
-    void exchange(String path, @Nullable String range, Receiver receiver) throws IOException, InterruptedException {
+    <T> T exchange(String path, @Nullable String range, Connections.Reading<T> reading)
+            throws IOException, InterruptedException {
         URI uri = URI.create(key.base() + path);
         for (int redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-            Reply told = send(uri, path, range, receiver);
-            int status = told.answer().status();
-            if (status / 100 == 2) {
-                return;
+            Reply<T> told = send(uri, path, range, reading);
+            T value = told.value();
+            if (value != null) {
+                return value;
             }
-            if (status / 100 != 3) {
+            if (told.answer().status() / 100 != 3) {
                 throw refusal(path, told);
             }
             uri = redirected(path, uri, told.answer());
@@ -180,25 +202,22 @@ public final class Flywheel implements AutoCloseable {
         throw new DeliveryException(Trouble.REDIRECTED, "%s: more than %d redirects".formatted(path, REDIRECTS_MAX));
     }
 
-    private Reply send(URI uri, String path, @Nullable String range, Receiver receiver)
+    private <T> Reply<T> send(URI uri, String path, @Nullable String range, Connections.Reading<T> reading)
             throws IOException, InterruptedException {
         Map<String, String> headers = new HashMap<>();
-        if (isOurs(uri)) {
+        if (key.isFor(uri)) {
             headers.put("Authorization", key.authorization());
         }
         if (range != null) {
             headers.put("Range", range);
         }
-        requests.incrementAndGet();
-        return asking.once(path, new Connections.Request(uri, headers, null), answer -> told(answer, receiver));
-    }
-
-    private static Reply told(Answer answer, Receiver receiver) throws IOException {
-        if (answer.status() / 100 != 2) {
-            return new Reply(answer, new String(whole(answer, ERROR_BYTES_MAX), StandardCharsets.UTF_8));
-        }
-        receiver.take(answer);
-        return new Reply(answer, "");
+        return http.exchange(new Connections.Request(path, uri, headers, null), answer -> {
+            if (answer.status() / 100 != 2) {
+                String error = new String(whole(answer, ERROR_BYTES_MAX), StandardCharsets.UTF_8);
+                return new Reply<>(answer, null, error);
+            }
+            return new Reply<>(answer, reading.of(answer), "");
+        });
     }
 
     private static byte[] whole(Answer answer, int bytesMax) throws IOException {
@@ -207,23 +226,9 @@ public final class Flywheel implements AutoCloseable {
         }
     }
 
-    private boolean isOurs(URI uri) {
-        URI base = key.base();
-        return base.getScheme().equals(uri.getScheme())
-                && base.getHost().equalsIgnoreCase(uri.getHost())
-                && base.getPort() == port(uri);
-    }
-
-    private static int port(URI uri) {
-        if (uri.getPort() >= 0) {
-            return uri.getPort();
-        }
-        return "https".equals(uri.getScheme()) ? 443 : 80;
-    }
-
-    private DeliveryException refusal(String path, Reply told) {
+    private DeliveryException refusal(String path, Reply<?> told) {
         String message = "%s: %d %s".formatted(path, told.answer().status(), message(told.error()));
-        return asking.refusal(message.strip(), told.answer());
+        return http.refusal(message.strip(), told.answer());
     }
 
     /** Returns the server's message; HTML from a proxy before it is left out. */
@@ -249,7 +254,7 @@ public final class Flywheel implements AutoCloseable {
             throw new DeliveryException(Trouble.REDIRECTED, path + ": redirect without a valid address");
         }
         boolean known = to.getHost() != null && storageHosts.contains(to.getHost());
-        if (!isOurs(to) && !(known && "https".equals(to.getScheme()))) {
+        if (!key.isFor(to) && !(known && "https".equals(to.getScheme()))) {
             throw new DeliveryException(
                     Trouble.REDIRECTED,
                     "%s: redirect to host %s, which is not an allowed storage host"

@@ -1,7 +1,7 @@
 package dozo.source.flywheel;
 
 import dozo.file.Digest;
-import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Connections;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.ListedFile;
 import dozo.source.delivery.Trouble;
@@ -47,16 +47,12 @@ public record HeldFile(
     }
 
     @Override
-    public Item item(DeliveryException why) {
-        return item(why.trouble(), String.valueOf(why.getMessage()));
-    }
-
-    Item item(Trouble trouble, String message) {
+    public Item item(Trouble trouble, String message) {
         return new Item(container.shown() + "/" + Answers.shown(name), id, trouble, message);
     }
 
     /** Returns the path of its bytes below {@code /api}. */
     String path() {
-        return "/%s/%s/files/%s".formatted(container.level().plural(), container.id(), Flywheel.segment(name));
+        return "/%s/%s/files/%s".formatted(container.level().plural(), container.id(), Connections.segment(name));
     }
 }

@@ -2,6 +2,7 @@ package dozo.source.flywheel;
 
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
+import dozo.source.delivery.ListedFile;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -26,7 +27,7 @@ public record ListedSession(@Nullable Container session, List<HeldFile> files, L
         try {
             return new SessionContents(flywheel).read(session);
         } catch (DeliveryException e) {
-            if (Flywheel.endsAll(e.trouble())) {
+            if (Flywheel.ENDS_ALL.contains(e.trouble())) {
                 throw e;
             }
             return new ListedSession(null, List.of(), List.of(Item.of("session " + session, session, e)), List.of());
@@ -35,7 +36,7 @@ public record ListedSession(@Nullable Container session, List<HeldFile> files, L
 
     /** Returns the sum of the stated sizes. */
     public long bytes() {
-        return files.stream().mapToLong(file -> Math.max(0, file.sizeBytes())).sum();
+        return ListedFile.bytes(files);
     }
 
     /** Returns the first modality stated for a file. */

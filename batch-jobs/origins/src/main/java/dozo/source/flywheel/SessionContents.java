@@ -19,7 +19,6 @@ import tools.jackson.databind.JsonNode;
 final class SessionContents {
 
     private final Flywheel flywheel;
-    private final Lists lists;
     private final Patience patience = new Patience();
     private final List<HeldFile> files = new ArrayList<>();
     private final List<Item> missing = new ArrayList<>();
@@ -27,7 +26,6 @@ final class SessionContents {
 
     SessionContents(Flywheel flywheel) {
         this.flywheel = flywheel;
-        this.lists = new Lists(flywheel);
     }
 
     /**
@@ -52,7 +50,7 @@ final class SessionContents {
         String path = "/%s/%s/%s".formatted(above.level().plural(), above.id(), level.plural());
         try {
             patience.ask(() -> {
-                lists.all(path, null, node -> {
+                flywheel.all(path, null, node -> {
                     Container child = Answers.container(level, node);
                     if (!labels.add(child.label())) {
                         remarks.add(child.duplicate("a sibling has the same label"));
@@ -94,7 +92,7 @@ final class SessionContents {
     }
 
     private void note(Container container, DeliveryException why) throws DeliveryException {
-        if (Flywheel.endsAll(why.trouble()) || patience.isOver()) {
+        if (Flywheel.ENDS_ALL.contains(why.trouble()) || patience.isOver()) {
             throw why;
         }
         missing.add(Item.of(container.shown(), container.id(), why));

@@ -3,10 +3,8 @@ package dozo.source.flywheel;
 import dozo.file.FilePath;
 import dozo.source.delivery.Delivered;
 import dozo.source.delivery.DeliveryException;
-import dozo.source.delivery.Fetching;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.ItemFolder;
-import dozo.source.delivery.Part;
 import dozo.source.delivery.Reconciliation;
 import dozo.source.delivery.Trouble;
 import java.io.IOException;
@@ -15,11 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -30,9 +25,6 @@ import tools.jackson.databind.json.JsonMapper;
  * session is lost, its files are compared with Flywheel's hashes.
  */
 public final class Spool {
-
-    /** The note in each line of the record; Flywheel needs none. */
-    private static final String NOTE = "-";
 
     private final Flywheel flywheel;
     private final Path folder;
@@ -72,26 +64,15 @@ public final class Spool {
             return Reconciliation.unread(session, session, told.missing());
         }
         Path path = home(folder, session);
-        try (ItemFolder home = ItemFolder.open(path, NOTE)) {
+        try (ItemFolder home = ItemFolder.open(path, Downloads.NOTE)) {
             takeOver(path.resolve("delivered.json"), home.delivered());
-            ItemFolder.Came came = home.bring(told.files(), atOnce, new Bringing(home, told.files()));
-            List<Item> missing = new ArrayList<>(told.missing());
-            missing.addAll(came.missing());
-            missing.sort(Comparator.comparing(Item::name));
+            ItemFolder.Came came = home.bring(
+                    told.files(), atOnce, Flywheel.ENDS_ALL, new Downloads(flywheel, home, told.files()));
             List<Item> remarks = new ArrayList<>(told.remarks());
             if (told.missing().isEmpty()) {
                 home.delivered().besides(told.files()).forEach(place -> remarks.add(notTold(place)));
             }
-            int count = told.files().size();
-            return new Reconciliation(
-                    session,
-                    Answers.shown(container.label()),
-                    count,
-                    count - came.missing().size(),
-                    told.bytes(),
-                    came.bytesFetched(),
-                    missing,
-                    remarks);
+            return came.reconciled(session, Answers.shown(container.label()), told.missing(), remarks);
         }
     }
 
@@ -110,7 +91,7 @@ public final class Spool {
                         file.getKey(),
                         HeldFile.mark(told.path("version").asLong(), hash),
                         told.path("size").asLong(),
-                        NOTE,
+                        Downloads.NOTE,
                         FilePath.of(told.path("path").asString())));
             }
         } catch (JacksonException | IllegalArgumentException e) {
@@ -119,74 +100,7 @@ public final class Spool {
     }
 
     private static Item notTold(Delivered.Entry place) {
-        return new Item(
-                place.path().toString(),
-                place.id(),
-                Trouble.NOT_TOLD,
-                "Flywheel no longer lists this file; the local file is kept");
-    }
-
-    private final class Bringing implements Fetching<HeldFile> {
-
-        private final ItemFolder home;
-        private final Map<String, FilePath> paths = new HashMap<>();
-
-        Bringing(ItemFolder home, List<HeldFile> files) {
-            this.home = home;
-            Map<FilePath, String> taken = new HashMap<>();
-            Map<String, FilePath> folders = new HashMap<>();
-            for (Delivered.Entry place : home.delivered().places()) {
-                FilePath above = place.path().parent();
-                taken.put(place.path(), place.id());
-                folders.put(SpoolName.idOf(above), above);
-            }
-            for (HeldFile file : files) {
-                FilePath path = home.delivered()
-                        .of(file.id())
-                        .map(Delivered.Entry::path)
-                        .orElseGet(() -> path(file, folders, taken));
-                taken.put(path, file.id());
-                paths.put(file.id(), path);
-            }
-        }
-
-        private static FilePath path(HeldFile file, Map<String, FilePath> folders, Map<FilePath, String> taken) {
-            Container container = file.container();
-            FilePath folder = container.level() == Level.SESSION
-                    ? FilePath.of("files")
-                    : folders.computeIfAbsent(
-                            container.id(),
-                            id -> FilePath.of(container.level().plural())
-                                    .resolve(SpoolName.folder(container.label(), id)));
-            FilePath path = folder.resolve(SpoolName.file(file.name(), file.id()));
-            String owner = taken.get(path);
-            return owner == null || owner.equals(file.id())
-                    ? path
-                    : folder.resolve(SpoolName.twin(file.name(), file.id()));
-        }
-
-        @Override
-        public Arrived fetch(HeldFile file, Part part) throws IOException, InterruptedException {
-            FilePath path = Objects.requireNonNull(paths.get(file.id()));
-            // The last delivery was killed after naming the file and before recording it.
-            if (Download.isAt(home.at(path), file)) {
-                part.discard();
-                return () -> place(file, file.sizeBytes(), path);
-            }
-            long bytes = new Download(flywheel, file, part).come();
-            return () -> {
-                home.name(part, path);
-                return place(file, bytes, path);
-            };
-        }
-
-        private static Delivered.Entry place(HeldFile file, long bytes, FilePath path) {
-            return new Delivered.Entry(file.id(), file.mark(), bytes, NOTE, path);
-        }
-
-        @Override
-        public boolean endsAll(Trouble trouble) {
-            return Flywheel.endsAll(trouble);
-        }
+        String message = "Flywheel no longer lists this file; the local file is kept";
+        return new Item(place.path().toString(), place.id(), Trouble.NOT_TOLD, message);
     }
 }

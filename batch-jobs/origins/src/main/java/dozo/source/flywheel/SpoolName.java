@@ -33,7 +33,7 @@ final class SpoolName {
     /** Returns a file's own name, shortened if it is too long. */
     static String file(String name, String id) {
         String escaped = escaped(name);
-        return bytes(escaped) <= BYTES_MAX ? escaped : cut(escaped, BYTES_MAX - bytes(id) - 2) + "~~" + id;
+        return bytes(escaped) <= BYTES_MAX ? escaped : twin(name, id);
     }
 
     /** Returns the name of a file whose own name is already taken by a sibling. */

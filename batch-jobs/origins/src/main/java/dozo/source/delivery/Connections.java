@@ -1,20 +1,25 @@
-package dozo.source.http;
+package dozo.source.delivery;
 
-import dozo.source.http.HttpFailure.Kind;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.InstantSource;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
 import javax.net.ssl.SSLException;
 import org.apache.hc.client5.http.ConnectTimeoutException;
 import org.apache.hc.client5.http.classic.methods.HttpGet;
@@ -32,15 +37,18 @@ import org.apache.hc.core5.util.Timeout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections to servers for reading (ADR 0044): HTTP/1.1, without redirects, cookies, decoding or retries. The reading
- * thread copies an answer's bytes from the socket into the caller's array. Safe for use by several threads.
+ * Connections to servers for reading (ADR 0044): HTTP/1.1, without redirects, cookies or decoding. The reading thread
+ * copies an answer's bytes from the socket into the caller's array. Every answer has a time limit; only
+ * {@link #persist} retries. Safe for use by several threads.
  */
 public final class Connections implements AutoCloseable {
 
     /** The limit for all servers together; further requests wait. */
     private static final int CONNECTIONS_MAX = 256;
 
-    private final Duration stall;
+    private final Limits limits;
+    private final Pause pause;
+    private final InstantSource clock;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("http-watch").factory());
@@ -49,10 +57,11 @@ public final class Connections implements AutoCloseable {
     /**
      * A request.
      *
+     * @param what names it in messages; nothing secret, nothing about a patient
      * @param posted the body of a POST; null for a GET
      */
     public record Request(
-            URI uri, Map<String, String> headers, @Nullable String posted) {}
+            String what, URI uri, Map<String, String> headers, @Nullable String posted) {}
 
     /** Reads an answer. */
     @FunctionalInterface
@@ -60,13 +69,16 @@ public final class Connections implements AutoCloseable {
         T of(Answer answer) throws IOException, InterruptedException;
     }
 
-    /**
-     * @param connect limit for establishing a connection
-     * @param beginning limit until an answer begins
-     * @param stall interval in which some of the answer's body must arrive
-     */
-    public Connections(Duration connect, Duration beginning, Duration stall) {
-        this.stall = stall;
+    /** An operation that is retried after a temporary failure. */
+    @FunctionalInterface
+    public interface Attempt<T> {
+        T once() throws IOException, InterruptedException;
+    }
+
+    public Connections(Limits limits, Pause pause, InstantSource clock) {
+        this.limits = limits;
+        this.pause = pause;
+        this.clock = clock;
         this.http = HttpClients.custom()
                 .useSystemProperties()
                 .setUserAgent("dozo")
@@ -76,7 +88,7 @@ public final class Connections implements AutoCloseable {
                 .disableCookieManagement()
                 .disableAuthCaching()
                 .setDefaultRequestConfig(RequestConfig.custom()
-                        .setResponseTimeout(Timeout.of(beginning))
+                        .setResponseTimeout(Timeout.of(limits.answer()))
                         .setProtocolUpgradeEnabled(false)
                         .build())
                 .setConnectionManager(PoolingHttpClientConnectionManagerBuilder.create()
@@ -84,7 +96,7 @@ public final class Connections implements AutoCloseable {
                         .setMaxConnTotal(CONNECTIONS_MAX)
                         .setMaxConnPerRoute(CONNECTIONS_MAX)
                         .setDefaultConnectionConfig(ConnectionConfig.custom()
-                                .setConnectTimeout(Timeout.of(connect))
+                                .setConnectTimeout(Timeout.of(limits.connect()))
                                 .build())
                         .build())
                 .build();
@@ -98,9 +110,37 @@ public final class Connections implements AutoCloseable {
     }
 
     /**
+     * Retries until the attempt succeeds, fails permanently, or has used up its tries.
+     *
+     * @throws DeliveryException if there is no good answer
+     */
+    public <T> T persist(Attempt<T> attempt) throws IOException, InterruptedException {
+        for (int tried = 1; ; tried++) {
+            try {
+                return attempt.once();
+            } catch (DeliveryException e) {
+                if (!e.trouble().mayPass() || tried >= limits.tries()) {
+                    throw e;
+                }
+                await(tried, e.retryAfter());
+            }
+        }
+    }
+
+    /** Waits before the next try: as long as the server demands, else with exponential back-off. */
+    public void await(int tried, @Nullable Duration demanded) throws InterruptedException {
+        Duration wait = demanded;
+        if (wait == null) {
+            long doubled = limits.firstWait().toMillis() << Math.min(tried - 1, 20);
+            wait = Duration.ofMillis(doubled + ThreadLocalRandom.current().nextLong(doubled / 2 + 1));
+        }
+        pause.await(wait.compareTo(limits.longestWait()) > 0 ? limits.longestWait() : wait);
+    }
+
+    /**
      * Sends one request, without a retry. Nothing reads from the connection after this method returns.
      *
-     * @throws HttpFailure if there is no answer, or only part of one
+     * @throws DeliveryException if there is no answer, or only part of one
      * @throws IOException if {@code reading} throws one
      * @throws InterruptedException if interrupted; the connection is closed
      */
@@ -108,7 +148,7 @@ public final class Connections implements AutoCloseable {
         HttpUriRequestBase request = request(asked);
         CompletableFuture<T> read = new CompletableFuture<>();
         // NB: on a separate thread, because a blocking socket read ignores interruption and the caller must not.
-        threads.execute(() -> read(request, reading, read));
+        threads.execute(() -> read(asked.what(), request, reading, read));
         try {
             return read.get();
         } catch (ExecutionException e) {
@@ -134,9 +174,10 @@ public final class Connections implements AutoCloseable {
 
     // Everything thrown, including an Error, must reach the waiting caller.
     @SuppressWarnings("CatchingUnchecked")
-    private <T> void read(HttpUriRequestBase request, Reading<T> reading, CompletableFuture<T> read) {
-        try (ClassicHttpResponse response = open(request)) {
-            Answer answer = new Answer(request, response, stall, watch);
+    private <T> void read(
+            String what, HttpUriRequestBase request, Reading<T> reading, CompletableFuture<T> read) {
+        try (ClassicHttpResponse response = open(what, request)) {
+            Answer answer = new Answer(what, request, response, limits.stall(), watch);
             T value = reading.of(answer);
             answer.finish();
             read.complete(value);
@@ -145,23 +186,25 @@ public final class Connections implements AutoCloseable {
         }
     }
 
-    private ClassicHttpResponse open(HttpUriRequestBase request) throws HttpFailure {
+    private ClassicHttpResponse open(String what, HttpUriRequestBase request) throws DeliveryException {
         try {
             return http.executeOpen(null, request, null);
         } catch (IOException e) {
-            throw failure(e);
+            throw failure(what, e);
         }
     }
 
     /** NB: names only the cause's class, because its text may contain the request's path. */
-    private static HttpFailure failure(IOException cause) {
+    private static DeliveryException failure(String what, IOException cause) {
         String kind = cause.getClass().getSimpleName();
         return switch (cause) {
             case ConnectTimeoutException _, ConnectException _, UnknownHostException _, NoRouteToHostException _ ->
-                new HttpFailure(Kind.UNREACHABLE, "no connection: " + kind);
-            case SSLException _ -> new HttpFailure(Kind.UNREACHABLE, "no connection: " + kind);
-            case InterruptedIOException _ -> new HttpFailure(Kind.STALLED, "no answer within the time limit");
-            default -> new HttpFailure(Kind.DROPPED, "connection closed: " + kind);
+                new DeliveryException(Trouble.UNREACHABLE, "%s: no connection: %s".formatted(what, kind));
+            case SSLException _ ->
+                new DeliveryException(Trouble.UNREACHABLE, "%s: no connection: %s".formatted(what, kind));
+            case InterruptedIOException _ ->
+                new DeliveryException(Trouble.STALLED, what + ": no answer within the time limit");
+            default -> new DeliveryException(Trouble.DROPPED, "%s: connection closed: %s".formatted(what, kind));
         };
     }
 
@@ -173,5 +216,43 @@ public final class Connections implements AutoCloseable {
             case Error error -> throw error;
             case null, default -> new IOException(e);
         };
+    }
+
+    /** Returns the exception for an error answer. */
+    public DeliveryException refusal(String message, Answer answer) {
+        int status = answer.status();
+        Trouble trouble = switch (status) {
+            case 401, 402 -> Trouble.REFUSED;
+            case 403 -> Trouble.DENIED;
+            case 404, 410 -> Trouble.GONE;
+            case 408 -> Trouble.STALLED;
+            case 429 -> Trouble.BUSY;
+            default -> {
+                if (status >= 500) {
+                    yield Trouble.SERVER_FAULT;
+                }
+                yield status / 100 == 3 ? Trouble.REDIRECTED : Trouble.REJECTED;
+            }
+        };
+        return new DeliveryException(trouble, message, null, retryAfter(answer));
+    }
+
+    /** Encodes any text as a segment of a request's path, or as a value in its query. */
+    public static String segment(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    private @Nullable Duration retryAfter(Answer answer) {
+        String text = answer.header("Retry-After").orElse("");
+        if (text.matches("[0-9]{1,9}")) {
+            return Duration.ofSeconds(Long.parseLong(text));
+        }
+        try {
+            ZonedDateTime until = ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME);
+            Duration wait = Duration.between(clock.instant(), until.toInstant());
+            return wait.isNegative() ? Duration.ZERO : wait;
+        } catch (DateTimeParseException e) {
+            return null;
+        }
     }
 }

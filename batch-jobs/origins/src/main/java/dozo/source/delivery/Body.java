@@ -1,6 +1,5 @@
-package dozo.source.http;
+package dozo.source.delivery;
 
-import dozo.source.http.HttpFailure.Kind;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
@@ -20,6 +19,7 @@ final class Body extends InputStream {
     /** The most that is read to reuse a connection; with more left, a new connection is cheaper. */
     private static final int REST_BYTES_MAX = 8_192;
 
+    private final String what;
     private final InputStream in;
     private final long bytesMax;
     private final Duration stall;
@@ -31,8 +31,18 @@ final class Body extends InputStream {
     private volatile boolean stalled;
     private boolean over;
 
-    /** @param abort cancels a read in which another thread is blocked */
-    Body(InputStream in, long bytesMax, Duration stall, ScheduledExecutorService watch, Runnable abort) {
+    /**
+     * @param what names the request in messages
+     * @param abort cancels a read in which another thread is blocked
+     */
+    Body(
+            String what,
+            InputStream in,
+            long bytesMax,
+            Duration stall,
+            ScheduledExecutorService watch,
+            Runnable abort) {
+        this.what = what;
         this.in = in;
         this.bytesMax = bytesMax;
         this.stall = stall;
@@ -70,19 +80,21 @@ final class Body extends InputStream {
         }
         bytes += n;
         if (bytes > bytesMax) {
-            throw new HttpFailure(Kind.TOO_LARGE, "answer is longer than %d bytes".formatted(bytesMax));
+            throw new DeliveryException(
+                    Trouble.TOO_LARGE, "%s: answer is longer than %d bytes".formatted(what, bytesMax));
         }
         return n;
     }
 
-    private HttpFailure ended() {
+    private DeliveryException ended() {
         if (stalled) {
-            return new HttpFailure(
-                    Kind.STALLED,
-                    "answer stalled after %1$d bytes: fewer than %3$d more in %2$d s"
-                            .formatted(bytes, stall.toSeconds(), PROGRESS_BYTES_MIN));
+            return new DeliveryException(
+                    Trouble.STALLED,
+                    "%s: answer stalled after %d bytes: fewer than %d more in %d s"
+                            .formatted(what, bytes, PROGRESS_BYTES_MIN, stall.toSeconds()));
         }
-        return new HttpFailure(Kind.DROPPED, "connection closed after %d bytes of the answer".formatted(bytes));
+        return new DeliveryException(
+                Trouble.DROPPED, "%s: connection closed after %d bytes of the answer".formatted(what, bytes));
     }
 
     /** NB: counts only while a read is blocked, so that a slow local disk is not taken for a stall of the server. */

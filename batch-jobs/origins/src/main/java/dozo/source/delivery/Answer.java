@@ -1,4 +1,4 @@
-package dozo.source.http;
+package dozo.source.delivery;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,13 +13,20 @@ import org.jspecify.annotations.Nullable;
 /** A server's answer. Status and headers remain available after the body has been read. */
 public final class Answer {
 
+    private final String what;
     private final HttpUriRequestBase request;
     private final ClassicHttpResponse response;
     private final Duration stall;
     private final ScheduledExecutorService watch;
     private @Nullable Body body;
 
-    Answer(HttpUriRequestBase request, ClassicHttpResponse response, Duration stall, ScheduledExecutorService watch) {
+    Answer(
+            String what,
+            HttpUriRequestBase request,
+            ClassicHttpResponse response,
+            Duration stall,
+            ScheduledExecutorService watch) {
+        this.what = what;
         this.request = request;
         this.response = response;
         this.stall = stall;
@@ -36,8 +43,8 @@ public final class Answer {
     }
 
     /**
-     * Returns the body; to be called once. Its reads throw an {@link HttpFailure} if it stalls, ends too early, or is
-     * longer than the limit.
+     * Returns the body; to be called once. Its reads throw a {@link DeliveryException} if it stalls, ends too early, or
+     * is longer than the limit.
      *
      * @param bytesMax the longest body that is read
      */
@@ -45,7 +52,7 @@ public final class Answer {
         InputStream in = response.getEntity() == null
                 ? InputStream.nullInputStream()
                 : response.getEntity().getContent();
-        body = new Body(in, bytesMax, stall, watch, request::cancel);
+        body = new Body(what, in, bytesMax, stall, watch, request::cancel);
         return body;
     }
 

@@ -1,0 +1,80 @@
+package dozo.restore;
+
+import dozo.file.FilePath;
+import dozo.file.PathPattern;
+import dozo.file.Selection;
+import dozo.restore.Restores.RestoreState;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A restore by the service, or a drill, and its progress.
+ *
+ * @param sealedAt when the manifest was sealed
+ * @param path the only folder or file that is restored, empty for everything; missing: several, or patterns.
+ *     {@code pathBytes} is the exact name
+ * @param paths the folders and files of the manifest that are restored; no path and no pattern: everything.
+ *     {@code pathsBytes} are the exact names
+ * @param patterns restores what matches, too; {@code patternsBytes} are the exact patterns
+ * @param folder the resolved path, of a drill that of its scratch folder; {@code folderBytes} is the exact name
+ * @param drill true: a drill, whose folder is removed at its end
+ * @param state {@code COMPLETE}: every file is restored and verified; {@code FINDINGS}: not all are; {@code FAILED}: it could
+ *     not be finished; {@code BROKEN_OFF}: the service ended during a drill, so the drill shows nothing
+ * @param entries files, folders and links read from the manifest so far
+ * @param bytes the size of its files
+ * @param entriesVerified entries restored and verified so far
+ * @param findings the number of findings so far
+ * @param message why it failed, or why it waits for its site
+ * @param seconds how long a drill took; missing: a restore, or it did not run to its end
+ * @param firstByteSeconds the time until the first byte of a drill's content
+ */
+@SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
+public record KeptRestore(
+        long id,
+        String experiment,
+        String project,
+        int manifest,
+        Instant sealedAt,
+        @Nullable String path,
+        byte @Nullable [] pathBytes,
+        List<String> paths,
+        List<byte[]> pathsBytes,
+        List<String> patterns,
+        List<byte[]> patternsBytes,
+        String site,
+        String folder,
+        byte[] folderBytes,
+        boolean drill,
+        RestoreState state,
+        String requestedBy,
+        Instant requestedAt,
+        @Nullable Instant startedAt,
+        @Nullable Instant endedAt,
+        long entries,
+        long bytes,
+        long entriesVerified,
+        long bytesVerified,
+        long findings,
+        String message,
+        @Nullable Double seconds,
+        @Nullable Double firstByteSeconds) {
+
+    /** Returns what of the manifest is restored. */
+    public Selection selection() {
+        return new Selection(
+                pathsBytes.stream().map(FilePath::of).toList(),
+                patternsBytes.stream().map(PathPattern::of).toList());
+    }
+
+    /** Returns the folder, without links. */
+    Path target() {
+        return FilePath.pathOf(folderBytes);
+    }
+
+    /** Returns whether it shows that not everything could be restored. */
+    public boolean failed() {
+        return state == RestoreState.FINDINGS || state == RestoreState.FAILED;
+    }
+}

@@ -1,0 +1,135 @@
+package dozo.command;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import tools.jackson.databind.JsonNode;
+
+/** The commands that the requests of REST declare. They are read from REST's description. */
+final class Verbs {
+
+    /** What the groups of commands are about, by name. */
+    private final Map<String, String> groups = new LinkedHashMap<>();
+
+    /** The requests that a command sends, by its words: one, or that which has the given arguments. */
+    private final Map<List<String>, List<Request>> commands = new LinkedHashMap<>();
+
+    private Verbs(JsonNode api) {
+        api.path("x-commands").forEachEntry((name, about) -> groups.put(name, about.stringValue()));
+        api.path("paths").forEachEntry((path, methods) -> methods.forEachEntry((method, operation) -> operation
+                .path("x-commands")
+                .forEach(verb -> {
+                    Request request = Request.of(api, method, path, operation, verb);
+                    commands.computeIfAbsent(request.words(), _ -> new ArrayList<>()).add(request);
+                })));
+    }
+
+    /**
+     * Adds them to a command line.
+     *
+     * @param isNeeded accepts the first words of commands that get their arguments; others get only a description
+     */
+    static void addTo(CommandLine dozo, Predicate<String> isNeeded) {
+        Verbs verbs = read();
+        verbs.groups.forEach((name, about) -> {
+            CommandSpec group = CommandSpec.create();
+            group.usageMessage().description("%s: %s.".formatted(about, String.join(", ", verbs.names(name))));
+            group.mixinStandardHelpOptions(isNeeded.test(name));
+            dozo.getCommandSpec().addSubcommand(name, group);
+        });
+        verbs.commands.forEach((words, requests) -> {
+            boolean needed = isNeeded.test(words.getFirst());
+            if (words.size() == 1) {
+                dozo.getCommandSpec().addSubcommand(words.getFirst(), needed ? command(requests) : outline(requests));
+            } else if (needed) {
+                requireNonNull(dozo.getSubcommands().get(words.getFirst()))
+                        .getCommandSpec()
+                        .addSubcommand(words.getLast(), command(requests));
+            }
+        });
+    }
+
+    private List<String> names(String group) {
+        return commands.keySet().stream()
+                .filter(words -> words.size() == 2 && words.getFirst().equals(group))
+                .map(List::getLast)
+                .sorted()
+                .toList();
+    }
+
+    private static CommandSpec outline(List<Request> requests) {
+        CommandSpec outline = CommandSpec.create();
+        outline.usageMessage().description(about(requests));
+        return outline;
+    }
+
+    private static String about(List<Request> requests) {
+        return requests.stream()
+                .map(Request::about)
+                .filter(about -> !about.isEmpty())
+                .findFirst()
+                .orElseGet(requests.getFirst()::described);
+    }
+
+    private static CommandSpec command(List<Request> requests) {
+        Connection service = new Connection();
+        Sending sending = new Sending(requests, service);
+        CommandSpec command = CommandSpec.wrapWithoutInspection(sending).mixinStandardHelpOptions(true);
+        command.usageMessage().description(about(requests));
+        command.addMixin("service", CommandSpec.forAnnotatedObject(service));
+        service.isUsedBy(command);
+        for (Request request : requests) {
+            boolean always = requests.size() == 1;
+            request.arguments().forEach(each -> each.addTo(command, always || isShared(each, requests), request));
+        }
+        return command;
+    }
+
+    private static boolean isShared(Argument argument, List<Request> requests) {
+        return requests.stream()
+                .allMatch(request -> request.arguments().stream().anyMatch(argument::hasNameOf));
+    }
+
+    /** Sends the request that has the given arguments. */
+    private record Sending(List<Request> requests, Connection service) implements Callable<Integer> {
+
+        @Override
+        public Integer call() {
+            CommandLine line = service.commandLine();
+            return requests.stream()
+                    .filter(request -> request.fits(line.getCommandSpec(), requests))
+                    .findFirst()
+                    .orElseThrow(() -> new ParameterException(
+                            line,
+                            "expected either "
+                                    + requests.stream().map(Request::needs).collect(Collectors.joining(", or "))))
+                    .send(service);
+        }
+    }
+
+    /** Returns the examples of all of them. */
+    static Stream<String> examples() {
+        return read().commands.values().stream().flatMap(List::stream).flatMap(Request::examples);
+    }
+
+    private static Verbs read() {
+        try (InputStream in = requireNonNull(Verbs.class.getResourceAsStream("/openapi.json"))) {
+            return new Verbs(Connection.JSON.readTree(in));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

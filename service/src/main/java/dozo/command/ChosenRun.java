@@ -23,7 +23,7 @@ final class ChosenRun {
     }
 
     /** Returns the run in progress, paused or not. There is at most one, and it is the latest. */
-    private static long goingOn(Connection service) {
+    static long goingOn(Connection service) {
         List<ShownRun> latest =
                 service.page(ADDRESS + "?limit=1", ShownRun.class).value();
         if (latest.isEmpty() || !latest.getFirst().run().goesOn()) {

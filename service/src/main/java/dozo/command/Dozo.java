@@ -12,7 +12,6 @@ import java.lang.reflect.AnnotatedElement;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +21,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.IFactory;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -75,8 +73,6 @@ public final class Dozo {
             ScrubCommand.class,
             DrillCommand.class,
             PauseCommand.class,
-            ResumeCommand.class,
-            RetryCommand.class,
             ReplicateCommand.class,
             FindingsCommand.class,
             GapsCommand.class,
@@ -129,27 +125,6 @@ public final class Dozo {
             outline.usageMessage().description(about.description());
             dozo.getCommandSpec().addSubcommand(about.name(), outline);
         }
-    }
-
-    @Command(
-            name = "run",
-            mixinStandardHelpOptions = true,
-            description = "Starts the nightly backup now. Asks a running scrub to stop, and waits up to 60 s for it.")
-    int run(
-            @Mixin Connection service,
-            @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
-                    @Nullable
-                    String site,
-            @Option(names = "--wait", description = "Waits for the end; the exit code is that of the run.")
-                    boolean wait)
-            throws InterruptedException {
-        Answer<ShownRun> started =
-                service.post("/api/v1/runs", site == null ? Map.of() : Map.of("site", site), ShownRun.class);
-        return startedOrFollowed(
-                service,
-                started,
-                wait,
-                "run %d has started".formatted(started.value().id()));
     }
 
     /** Prints that a run is in progress, or follows it to its end. Returns the exit code. */

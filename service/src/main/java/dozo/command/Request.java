@@ -1,5 +1,6 @@
 package dozo.command;
 
+import dozo.api.ShownRun;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -108,7 +109,7 @@ record Request(
     }
 
     /** Sends it with what is given, and prints the response. */
-    int send(Connection service) {
+    int send(Connection service) throws InterruptedException {
         Map<String, Object> given = new LinkedHashMap<>();
         CommandSpec command = service.commandLine().getCommandSpec();
         arguments.forEach(each -> each.addTo(given, command, this));
@@ -125,20 +126,31 @@ record Request(
                 default -> body.put(each.getKey(), each.getValue());
             }
         }
+        if (address.startsWith("/api/v1/runs/{id}")) {
+            address = address.replace("{id}", "" + ChosenRun.goingOn(service));
+        }
         return verb.path("columns").isEmpty() || !verb.path("items").asString("").isEmpty()
                 ? one(service, address + query, body, given)
                 : list(service, address + query);
     }
 
-    private int one(Connection service, String address, Map<String, Object> body, Map<String, Object> given) {
+    private int one(Connection service, String address, Map<String, Object> body, Map<String, Object> given)
+            throws InterruptedException {
         boolean bare = method.equals("get") || method.equals("delete");
         Answer<JsonNode> answer = service.send(method, address, bare ? null : body);
         ObjectNode known = Connection.JSON.valueToTree(given);
         if (answer.sent() instanceof ObjectNode response) {
             known.setAll(response);
         }
+        Optional<String> says =
+                phrases("says").flatMap(phrase -> phrase.of(known).stream()).findFirst();
+        if (verb.path("follows").asBoolean(false)) {
+            Answer<ShownRun> run = Answer.of(answer.sent(), Connection.JSON.constructType(ShownRun.class));
+            boolean wait = service.commandLine().getCommandSpec().findOption("--wait").getValue();
+            return Dozo.startedOrFollowed(service, run, wait, says.orElse(""));
+        }
         Consumer<PrintWriter> said = out -> {
-            phrases("says").flatMap(phrase -> phrase.of(known).stream()).findFirst().ifPresent(out::println);
+            says.ifPresent(out::println);
             phrases("lines").flatMap(phrase -> phrase.of(known).stream()).forEach(out::println);
             List<JsonNode> items = known.path(verb.path("items").asString("")).valueStream().toList();
             if (!items.isEmpty()) {

@@ -107,7 +107,7 @@ final class Verbs {
     private record Sending(List<Request> requests, Connection service) implements Callable<Integer> {
 
         @Override
-        public Integer call() {
+        public Integer call() throws InterruptedException {
             CommandLine line = service.commandLine();
             return requests.stream()
                     .filter(request -> request.fits(line.getCommandSpec(), requests))

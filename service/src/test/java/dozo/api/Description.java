@@ -284,6 +284,7 @@ class Description {
                         Map.entry("columns", List.of(verb.columns())),
                         Map.entry("none", verb.none()),
                         Map.entry("result", verb.result() || method == PathItem.HttpMethod.GET),
+                        Map.entry("follows", verb.follows()),
                         Map.entry("examples", List.of(verb.example()))))
                 .<Map<String, Object>>map(TreeMap::new)
                 .toList();

@@ -45,42 +45,14 @@ public final class LoopbackSite implements AutoCloseable {
 
     private final SiteAddress address;
     private final String kind;
-    private final Running server;
+    private final Runnable stop;
     private final Thread atExit;
 
-    /** The server that was started, and how to stop it. */
-    private sealed interface Running permits OpenSsh, Embedded {
-        void stop();
-    }
-
-    private record OpenSsh(Process process) implements Running {
-        @Override
-        public void stop() {
-            end(process.toHandle());
-            try {
-                process.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private record Embedded(SshServer sshd) implements Running {
-        @Override
-        public void stop() {
-            try {
-                sshd.stop(true);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-    }
-
-    private LoopbackSite(SiteAddress address, String kind, Running server) {
+    private LoopbackSite(SiteAddress address, String kind, Runnable stop) {
         this.address = address;
         this.kind = kind;
-        this.server = server;
-        this.atExit = new Thread(server::stop, "stop loopback site");
+        this.stop = stop;
+        this.atExit = new Thread(stop, "stop loopback site");
         Runtime.getRuntime().addShutdownHook(atExit);
     }
 
@@ -96,7 +68,7 @@ public final class LoopbackSite implements AutoCloseable {
             try {
                 return openSsh(state, root, port, List.of());
             } catch (IOException e) {
-                return embedded(state, root, port);
+                // The other one does.
             }
         }
         return embedded(state, root, port);
@@ -150,7 +122,7 @@ public final class LoopbackSite implements AutoCloseable {
         Files.write(config, lines);
         Process process = launch(program, config, home.resolve("sshd.log"), chosen);
         Files.writeString(pid, identity(process.toHandle()));
-        return new LoopbackSite(address(home, root, chosen, host), version(program), new OpenSsh(process));
+        return new LoopbackSite(address(home, root, chosen, host), version(program), () -> stop(process));
     }
 
     /** Starts a server inside this process: SFTP only, no commands. */
@@ -173,7 +145,7 @@ public final class LoopbackSite implements AutoCloseable {
         sshd.setSubsystemFactories(List.of(sftp));
         SftpModuleProperties.FILE_HANDLE_SIZE.set(sshd, LoopbackSftp.HANDLE_BYTES);
         sshd.start();
-        return new LoopbackSite(address(home, root, sshd.getPort(), host), "embedded MINA", new Embedded(sshd));
+        return new LoopbackSite(address(home, root, sshd.getPort(), host), "embedded MINA", () -> stop(sshd));
     }
 
     public SiteAddress address() {
@@ -188,11 +160,28 @@ public final class LoopbackSite implements AutoCloseable {
     /** Stops the server at once, with every connection to it. */
     @Override
     public void close() {
-        server.stop();
+        stop.run();
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
             // The process is ending already; the hook finds the server stopped.
+        }
+    }
+
+    private static void stop(Process server) {
+        end(server.toHandle());
+        try {
+            server.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void stop(SshServer server) {
+        try {
+            server.stop(true);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -27,12 +27,6 @@ final class AtRoot {
 
     private AtRoot() {}
 
-    /** Runs a command that prints a few lines at most, with {@code input} as its standard input. */
-    static CommandResult run(Lane lane, String command, byte[] input, Duration timeout)
-            throws RemoteException, InterruptedException {
-        return run(lane, command, input, 0, timeout);
-    }
-
     /**
      * Runs a command with {@code input} as its standard input.
      *

@@ -24,7 +24,6 @@ import org.apache.sshd.common.io.IoSession;
 import org.apache.sshd.common.util.closeable.AbstractCloseable;
 import org.apache.sshd.common.util.threads.CloseableExecutorService;
 import org.apache.sshd.common.util.threads.ThreadUtils;
-import org.apache.sshd.core.CoreModuleProperties;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,12 +31,10 @@ import org.jspecify.annotations.Nullable;
  * few connections this is faster than MINA's asynchronous sockets, which pass every packet to another thread (ADR
  * 0013).
  */
-final class BlockingIo implements IoServiceFactoryFactory {
+final class BlockingIo extends AbstractCloseable implements IoServiceFactoryFactory, IoServiceFactory {
 
     /** In a connection's context: what it runs over, if not a socket of its own. */
     static final AttributeKey<JumpChannel> WAY = new AttributeKey<>();
-
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
 
     private final int dscp;
     private final WriteCheck check;
@@ -54,7 +51,7 @@ final class BlockingIo implements IoServiceFactoryFactory {
 
     @Override
     public IoServiceFactory create(FactoryManager manager) {
-        return new Sockets(manager, dscp, check);
+        return this;
     }
 
     @Override
@@ -62,54 +59,33 @@ final class BlockingIo implements IoServiceFactoryFactory {
         // No pool: a connection's thread lives as long as the connection.
     }
 
-    /** Creates connectors; a client needs nothing else. */
-    private static final class Sockets extends AbstractCloseable implements IoServiceFactory {
-
-        private final FactoryManager manager;
-        private final int dscp;
-        private final WriteCheck check;
-
-        Sockets(FactoryManager manager, int dscp, WriteCheck check) {
-            this.manager = manager;
-            this.dscp = dscp;
-            this.check = check;
-        }
-
-        @Override
-        public IoConnector createConnector(IoHandler handler) {
-            return new Connector(manager, handler, dscp, check);
-        }
-
-        @Override
-        public IoAcceptor createAcceptor(IoHandler handler) {
-            throw new UnsupportedOperationException("this side never listens");
-        }
-
-        @Override
-        public @Nullable IoServiceEventListener getIoServiceEventListener() {
-            return null;
-        }
-
-        @Override
-        public void setIoServiceEventListener(IoServiceEventListener listener) {
-            // Not used.
-        }
+    @Override
+    public IoConnector createConnector(IoHandler handler) {
+        return new Connector(handler);
     }
 
-    /** Opens connections. */
-    static final class Connector extends AbstractCloseable implements IoConnector {
+    @Override
+    public IoAcceptor createAcceptor(IoHandler handler) {
+        throw new UnsupportedOperationException("this side never listens");
+    }
 
-        private final FactoryManager manager;
+    @Override
+    public @Nullable IoServiceEventListener getIoServiceEventListener() {
+        return null;
+    }
+
+    @Override
+    public void setIoServiceEventListener(IoServiceEventListener listener) {
+        // Not used.
+    }
+
+    final class Connector extends AbstractCloseable implements IoConnector {
+
         private final IoHandler handler;
-        private final int dscp;
-        private final WriteCheck check;
         private final Map<Long, IoSession> connections = new ConcurrentHashMap<>();
 
-        Connector(FactoryManager manager, IoHandler handler, int dscp, WriteCheck check) {
-            this.manager = manager;
+        Connector(IoHandler handler) {
             this.handler = handler;
-            this.dscp = dscp;
-            this.check = check;
         }
 
         @Override
@@ -181,9 +157,7 @@ final class BlockingIo implements IoServiceFactoryFactory {
                 return new BlockingConnection(this, handler, way, check, target, target);
             }
             // NB: an unresolved name fails here, and the message contains it.
-            Duration patience =
-                    CoreModuleProperties.IO_CONNECT_TIMEOUT.get(manager).orElse(CONNECT_TIMEOUT);
-            SocketChannel socket = socket((InetSocketAddress) target, dscp, patience);
+            SocketChannel socket = socket((InetSocketAddress) target, dscp, SshLogin.CONNECT_TIMEOUT);
             return new BlockingConnection(
                     this, handler, socket, check, socket.getLocalAddress(), socket.getRemoteAddress());
         }

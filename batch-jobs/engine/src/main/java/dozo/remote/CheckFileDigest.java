@@ -50,8 +50,8 @@ record CheckFileDigest() implements RemoteDigest {
      */
     private static Digest digest(Sftp sftp, FilePath file, long offset, long length, long bytes)
             throws RemoteException, InterruptedException {
-        Reply reply = sftp.askPatiently(request(sftp, file, offset, length), Patience.USUAL.of(1, bytes));
-        sftp.failIfStatus(reply, file, Deed.DIGEST);
+        Reply reply = sftp.channel().askPatiently(request(sftp, file, offset, length), Patience.USUAL.of(1, bytes));
+        sftp.channel().failIfStatus(reply, file, Deed.DIGEST);
         reply.expect(Packet.EXTENDED_REPLY);
         String first = reply.text();
         // The draft's answer begins with the extension's name; that of the next draft does not.
@@ -69,7 +69,7 @@ record CheckFileDigest() implements RemoteDigest {
 
     static Packet request(Sftp sftp, FilePath file, long offset, long length) {
         return Packet.extended("check-file-name")
-                .string(sftp.raw(file))
+                .string(sftp.channel().raw(file))
                 .string("sha256")
                 .uint64(offset)
                 .uint64(length)

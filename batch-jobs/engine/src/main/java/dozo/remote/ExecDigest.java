@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * Computes digests by a command at the site: one process for as many names as fit on its command line.
@@ -120,13 +121,7 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
                 count,
                 patience.of(count, rangeBytes * count));
         Map<Integer, Digest> digests = new HashMap<>();
-        List<String> lines = result.output().lines().toList();
-        for (int i = 0; i < lines.size() && lines.size() == count; i++) {
-            Matcher matcher = LINE_ALONE.matcher(lines.get(i));
-            if (matcher.matches()) {
-                digests.put(i, Digest.ofHex(matcher.group(1)));
-            }
-        }
+        readInOrder(result, IntStream.range(0, count).boxed().toList(), digests);
         return digests;
     }
 
@@ -180,16 +175,13 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
         return digests;
     }
 
-    /** Parses one line for each name, in the requested order. If the number of lines differs, all are ignored. */
-    private static void readInOrder(CommandResult result, List<FilePath> files, Map<FilePath, Digest> digests) {
+    /** Parses one line for each name or range, in the requested order. If the number of lines differs, all are ignored. */
+    private static <T> void readInOrder(CommandResult result, List<T> asked, Map<T, Digest> digests) {
         List<String> lines = result.output().lines().toList();
-        if (lines.size() != files.size()) {
-            return;
-        }
-        for (int i = 0; i < files.size(); i++) {
+        for (int i = 0; i < lines.size() && lines.size() == asked.size(); i++) {
             Matcher matcher = LINE_ALONE.matcher(lines.get(i));
             if (matcher.matches()) {
-                digests.put(files.get(i), Digest.ofHex(matcher.group(1)));
+                digests.put(asked.get(i), Digest.ofHex(matcher.group(1)));
             }
         }
     }

@@ -3,16 +3,19 @@ package dozo.remote;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Digests many files at once, a bounded number at a time. */
+/** Does many things at once at a site. */
 final class Fanout {
 
     private static final int AT_ONCE = 64;
@@ -23,10 +26,40 @@ final class Fanout {
         Digest of(FilePath file) throws RemoteException, InterruptedException;
     }
 
+    /** A request without a result. */
+    @FunctionalInterface
+    interface Try {
+        void run() throws RemoteException, InterruptedException;
+    }
+
     private Fanout() {}
 
+    /** Does all of it at the same time, and returns it when all has ended, well or not. */
+    static <T> List<Future<T>> ended(List<Callable<T>> work) {
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            return work.stream().map(threads::submit).toList();
+        }
+    }
+
+    /** Does all of it at the same time. Throws the first failure, if any, after all has ended. */
+    static void all(List<Try> tries) throws RemoteException, InterruptedException {
+        List<Callable<Boolean>> work = new ArrayList<>();
+        for (Try each : tries) {
+            work.add(() -> {
+                each.run();
+                return true;
+            });
+        }
+        for (Future<Boolean> over : ended(work)) {
+            var _ = RemoteException.join(over);
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted during a site check");
+        }
+    }
+
     /**
-     * Returns the digests that could be computed. Throws if the lane is lost or the method is not offered; any other
+     * Digests files, a bounded number at a time, and returns the digests that could be computed. Throws if the lane is lost or the method is not offered; any other
      * failure leaves out one file.
      */
     static Map<FilePath, Digest> digests(List<FilePath> files, OneDigest one)

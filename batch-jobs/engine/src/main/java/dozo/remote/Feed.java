@@ -86,11 +86,6 @@ final class Feed implements AutoCloseable {
         }
     }
 
-    /** Feeds these bytes. */
-    void put(byte[] bytes) throws RemoteException, InterruptedException {
-        put(bytes, bytes.length);
-    }
-
     /** Feeds the first {@code length} of these bytes. */
     void put(byte[] bytes, int length) throws RemoteException, InterruptedException {
         try {
@@ -107,7 +102,7 @@ final class Feed implements AutoCloseable {
     InputStream output(byte[] input) throws RemoteException, InterruptedException {
         CommandOutput output = new CommandOutput(site, channel::mayContinue);
         channel.output = output;
-        put(input);
+        put(input, input.length);
         endInput();
         return output;
     }

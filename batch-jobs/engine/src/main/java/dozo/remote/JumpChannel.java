@@ -1,7 +1,6 @@
 package dozo.remote;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
@@ -15,22 +14,10 @@ import org.apache.sshd.common.util.net.SshdSocketAddress;
  * A connection that a jump host forwards (RFC 4254, 7.2). It has a login of its own there, which ends with it. Nothing
  * listens on this machine. Read by one thread, and written to by one at a time. Buffers must have an array.
  */
-final class JumpChannel implements ByteChannel {
+record JumpChannel(ClientSession session, ChannelDirectTcpip channel) implements ByteChannel {
 
     /** The sender of the connection, as the jump host may log it. */
     private static final SshdSocketAddress FROM = new SshdSocketAddress("127.0.0.1", 0);
-
-    private final ClientSession session;
-    private final ChannelDirectTcpip channel;
-    private final InputStream in;
-    private final OutputStream out;
-
-    private JumpChannel(ClientSession session, ChannelDirectTcpip channel) {
-        this.session = session;
-        this.channel = channel;
-        this.in = channel.getInvertedOut();
-        this.out = channel.getInvertedIn();
-    }
 
     /** Makes the host of this session connect to the target. The host resolves the target's name itself. */
     static JumpChannel open(ClientSession session, String host, int port, Duration timeout) throws IOException {
@@ -42,7 +29,7 @@ final class JumpChannel implements ByteChannel {
 
     @Override
     public int read(ByteBuffer into) throws IOException {
-        int n = in.read(into.array(), into.arrayOffset() + into.position(), into.remaining());
+        int n = channel.getInvertedOut().read(into.array(), into.arrayOffset() + into.position(), into.remaining());
         if (n > 0) {
             into.position(into.position() + n);
         }
@@ -52,6 +39,7 @@ final class JumpChannel implements ByteChannel {
     @Override
     public int write(ByteBuffer bytes) throws IOException {
         int n = bytes.remaining();
+        OutputStream out = channel.getInvertedIn();
         out.write(bytes.array(), bytes.arrayOffset() + bytes.position(), n);
         out.flush();
         bytes.position(bytes.limit());

@@ -56,10 +56,6 @@ final class KeyProbe {
         this.sftp = lane.sftp();
     }
 
-    private interface Try {
-        void run() throws RemoteException, InterruptedException;
-    }
-
     /**
      * Tries everything.
      *
@@ -106,22 +102,22 @@ final class KeyProbe {
         }
     }
 
-    private static boolean succeeds(Try deed) throws RemoteException, InterruptedException {
+    private static boolean succeeds(Fanout.Try deed) throws RemoteException, InterruptedException {
         try {
             deed.run();
             return true;
         } catch (RemoteException e) {
-            throwIfLost(e);
+            e.throwIfNoAnswer();
             return false;
         }
     }
 
-    private void attempt(Power power, Try harm) throws RemoteException, InterruptedException {
+    private void attempt(Power power, Fanout.Try harm) throws RemoteException, InterruptedException {
         try {
             harm.run();
             done.add(power);
         } catch (RemoteException e) {
-            throwIfLost(e);
+            e.throwIfNoAnswer();
             boolean standing = e.reason() == Reason.EXISTS;
             if (standing && power == Power.ADD) {
                 // An earlier check has added it; only the name is refused.
@@ -139,7 +135,7 @@ final class KeyProbe {
     private void tryCommands() throws RemoteException, InterruptedException {
         CommandResult result;
         try {
-            result = AtRoot.run(lane, COMMANDS, new byte[0], COMMANDS_TIMEOUT);
+            result = AtRoot.run(lane, COMMANDS, new byte[0], 0, COMMANDS_TIMEOUT);
         } catch (RemoteException e) {
             if (e.reason() != Reason.UNSUPPORTED) {
                 unclear.addAll(BY_COMMANDS);
@@ -165,17 +161,11 @@ final class KeyProbe {
         try {
             sftp.read(FILE, 0, CONTENT.length, bytes::write);
         } catch (RemoteException e) {
-            throwIfLost(e);
+            e.throwIfNoAnswer();
             return false;
         } catch (IOException e) {
             throw new IllegalStateException("memory does not fail", e);
         }
         return Arrays.equals(bytes.toByteArray(), CONTENT);
-    }
-
-    private static void throwIfLost(RemoteException e) throws RemoteException {
-        if (e.retryable() || e.reason() == Reason.PROTOCOL) {
-            throw e;
-        }
     }
 }

@@ -4,12 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
+import dozo.remote.Tuning.Shape;
 import java.time.Duration;
-import java.time.InstantSource;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +16,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -41,30 +39,11 @@ public final class Lanes implements AutoCloseable {
     /** More lanes than this were no faster at any distance that was measured. */
     public static final int LANES_MAX = 64;
 
-    /** OpenSSH drops logins at random when ten are in progress (its default), and other clients log in, too. */
-    private static final int OPENING_MAX = 4;
-
-    /** The number of lanes opened before the round-trip time is known. */
-    private static final int LANES_FIRST = 2;
-
-    private static final int ATTEMPTS_MAX = 4;
-    /** Files open at once on a channel. This keeps enough requests in flight to hide a long round trip. */
-    private static final int FILES_PER_CHANNEL = 64;
-
-    /** Feeds at once on a lane with several channels. */
-    private static final int FEEDS_FAR = 3;
-
     /** How long an answer may take if no other lane receives any: a site may sync gigabytes before it answers. */
     private static final long SILENCE_MAX_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     /** How long an answer may take if other lanes receive theirs. */
     private static final Duration SILENCE_ALONE_MAX = Duration.ofMinutes(2);
-
-    /** A server takes at once what its windows allow. If it takes nothing for this long, the link is dead. */
-    private static final long STUCK_MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
-
-    /** The latest decisions that are kept. */
-    static final int DECISIONS_MAX = 200;
 
     /** The folders of one walk that may wait to be listed: their paths are in memory. */
     private static final int FOLDERS_WAITING_MAX = 200_000;
@@ -72,49 +51,29 @@ public final class Lanes implements AutoCloseable {
     /** After this time without use, nobody who was given a lane can be about to use it. */
     private static final Duration IDLE_MIN = Duration.ofMinutes(1);
 
-    /** In a measured second, at most this share of looks at lanes may find one without work. */
-    private static final double IDLE_LOOKS_SHARE = 0.25;
-
     private static final Duration WATCH_EVERY = Duration.ofMillis(200);
-    private static final long MEASURE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long PAUSE_FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-    private static final long PAUSE_LONGEST_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final SiteAddress site;
-    private final int lanesMax;
-    private final @Nullable TuningStart start;
-    private final long silenceAloneMaxNanos;
+    private final long silentMaxNanos;
     private final long idleMinNanos;
-    private final InstantSource clock = InstantSource.system();
-    private final Semaphore files = new Semaphore(0, true);
-    private final Semaphore feeds = new Semaphore(0, true);
+    private final Tuner tuner;
+    private final Permits permits = new Permits(this);
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
+    /** The lanes, and the channels on each, that are to be open. Written with the lock held. */
+    private volatile Shape wanted;
+
     // All guarded by the lock.
-    private int lanesWanted;
-    private int channels;
-    private @Nullable Tuning tuning;
-    private int filesAllowed;
-    private int feedsAllowed;
-    private long bytesBefore;
-    private long nanosBefore;
+    private final Attempts attempts = new Attempts();
     private long bytesOfClosed;
-    private int looks;
-    private int idleLooks;
-    private final Deque<TuningDecision> decisions = new ArrayDeque<>();
 
     /** Lanes that get no new work, and since when. */
     private final Map<Lane, Long> leaving = new LinkedHashMap<>();
 
     private final List<Lane> open = new ArrayList<>();
-    private int attempts;
     private @Nullable SshLogin login;
     private WriteCheck check = WriteCheck.NONE;
-    private @Nullable RemoteException trouble;
-    private int opening;
-    private int failuresInARow;
-    private long noAttemptBefore = System.nanoTime();
     private int handedOut;
     private boolean closed;
 
@@ -146,7 +105,7 @@ public final class Lanes implements AutoCloseable {
      * Creates a set.
      *
      * @param start what is known about the link; null: the numbers are fixed
-     * @param silenceAloneMax how long an answer may take if other lanes receive theirs
+     * @param silentMax how long an answer may take if other lanes receive theirs
      * @param idleMin after how long without use a lane or channel is closed that is too many
      */
     Lanes(
@@ -154,17 +113,15 @@ public final class Lanes implements AutoCloseable {
             int lanesMax,
             int channels,
             @Nullable TuningStart start,
-            Duration silenceAloneMax,
+            Duration silentMax,
             Duration idleMin) {
         if (lanesMax < 1 || lanesMax > LANES_MAX || channels < 1 || channels > 8) {
             throw new IllegalArgumentException(lanesMax + " lanes with " + channels + " channels each");
         }
         this.site = site;
-        this.lanesMax = lanesMax;
-        this.lanesWanted = start != null ? LANES_FIRST : lanesMax;
-        this.channels = channels;
-        this.start = start;
-        this.silenceAloneMaxNanos = silenceAloneMax.toNanos();
+        this.tuner = new Tuner(start, lanesMax);
+        this.wanted = new Shape(start == null ? lanesMax : tuner.lanesFirst(), channels);
+        this.silentMaxNanos = silentMax.toNanos();
         this.idleMinNanos = idleMin.toNanos();
         Thread.ofVirtual().name("watch lanes to " + site.host()).start(this::watch);
     }
@@ -197,43 +154,25 @@ public final class Lanes implements AutoCloseable {
      * numbers are fixed.
      */
     public List<TuningDecision> decisions() {
-        lock.lock();
-        try {
-            return List.copyOf(decisions);
-        } finally {
-            lock.unlock();
-        }
+        return tuner.decisions();
     }
 
     /** Has each packet of these lanes checked. Call it before the first lane is used. */
     public Lanes checked(WriteCheck asked) {
-        lock.lock();
-        try {
+        return locked(() -> {
             check = asked;
             return this;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Returns the number of open lanes. */
     public int open() {
-        lock.lock();
-        try {
-            return open.size();
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> open.size());
     }
 
     /** Returns all lanes that are open now. */
     public List<Lane> all() {
-        lock.lock();
-        try {
-            return List.copyOf(open);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> List.copyOf(open));
     }
 
     /** Returns what each open lane has moved, sorted by lane number. */
@@ -254,7 +193,7 @@ public final class Lanes implements AutoCloseable {
      * released.
      */
     public Semaphore files() {
-        return files;
+        return permits.files();
     }
 
     /**
@@ -265,46 +204,16 @@ public final class Lanes implements AutoCloseable {
      * archives do not {@linkplain TarFeed#pays pay}.
      */
     public Optional<TarFeed> tar(FilePath folder, Patience patience) throws RemoteException, InterruptedException {
-        return archive(lane -> TarFeed.into(lane, folder, patience, this::feedEnded));
+        return permits.archive(lane -> TarFeed.into(lane, folder, patience, permits::archiveEnded));
     }
 
     /** Prepares a tar at the site that packs what it is asked for, under the same conditions. */
     public Optional<TarRead> untar(Patience patience) throws RemoteException, InterruptedException {
-        return archive(lane -> new TarRead(lane, patience, this::feedEnded));
+        return permits.archive(lane -> new TarRead(lane, patience, permits::archiveEnded));
     }
 
-    private <T> Optional<T> archive(Function<Lane, T> on) throws RemoteException, InterruptedException {
-        Lane next = next();
-        if (!TarFeed.pays(next) && all().stream().noneMatch(TarFeed::pays)) {
-            return Optional.empty();
-        }
-        // A shell that has never answered would cost each archive a time-out.
-        if (all().stream().anyMatch(lane -> lane.muteShell().isPresent())) {
-            return Optional.empty();
-        }
-        if (!isFar()) {
-            feeds.acquire();
-        } else if (!feeds.tryAcquire()) {
-            return Optional.empty();
-        }
-        try {
-            return Optional.of(on.apply(all().stream()
-                    .filter(Lane::isOpen)
-                    .min(Comparator.comparingInt(Lane::feeds).thenComparingInt(Lane::busy))
-                    .orElse(next)));
-        } catch (RuntimeException e) {
-            feeds.release();
-            throw e;
-        }
-    }
-
-    private boolean isFar() {
-        lock.lock();
-        try {
-            return channels > 1;
-        } finally {
-            lock.unlock();
-        }
+    Shape wanted() {
+        return wanted;
     }
 
     /** Returns the least busy open lane. Waits while there is none; throws if none can be opened, LOST after {@link #close}. */
@@ -318,20 +227,18 @@ public final class Lanes implements AutoCloseable {
                 dropLost();
                 takeBack();
                 Lane best = leastBusy();
-                long pause = noAttemptBefore - System.nanoTime();
+                boolean mayOpen = attempts.isPauseOver() && (best == null || handedOut > 0);
                 // Two at once if at least two will be wanted: over a long distance a login takes seconds.
-                int more = best == null && opening == 0 && start != null ? LANES_FIRST : 1;
-                for (int i = 0; i < more && open.size() + opening < lanesWanted; i++) {
-                    if (pause <= 0 && (best == null || handedOut > 0)) {
-                        openOne();
-                    }
+                int more = best == null && attempts.underWay() == 0 ? tuner.lanesFirst() : 1;
+                for (int i = 0; i < more && mayOpen && open.size() + attempts.underWay() < wanted.lanes(); i++) {
+                    openOne();
                 }
                 if (best != null) {
                     handedOut++;
                     return best;
                 }
-                failIfHopeless();
-                var _ = changed.awaitNanos(opening > 0 ? PAUSE_LONGEST_NANOS : pause);
+                attempts.throwIfHopeless();
+                var _ = changed.awaitNanos(attempts.waitNanos());
             }
         } finally {
             lock.unlock();
@@ -361,9 +268,13 @@ public final class Lanes implements AutoCloseable {
 
     /** Returns why there are fewer lanes than wanted, if the last attempt to open one failed. */
     public Optional<RemoteException> trouble() {
+        return locked(attempts::trouble);
+    }
+
+    private <T> T locked(Supplier<T> work) {
         lock.lock();
         try {
-            return Optional.ofNullable(trouble);
+            return work.get();
         } finally {
             lock.unlock();
         }
@@ -377,7 +288,7 @@ public final class Lanes implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            last = Stream.concat(open.stream(), leaving.keySet().stream()).toList();
+            last = withLeaving().toList();
             open.clear();
             leaving.clear();
             lastLogin = login;
@@ -391,30 +302,20 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    private void failIfHopeless() throws RemoteException {
-        RemoteException failed = trouble;
-        boolean givenUp = failed != null && (!failed.retryable() || failuresInARow >= ATTEMPTS_MAX);
-        if (failed != null && givenUp && opening == 0) {
-            throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
-        }
-    }
-
     private void dropLost() {
-        for (Lane lane : List.copyOf(open)) {
-            if (!lane.isOpen()) {
-                open.remove(lane);
-                lane.close();
-            }
-        }
+        open.stream().filter(lane -> !lane.isOpen()).toList().forEach(lane -> {
+            open.remove(lane);
+            lane.close();
+        });
     }
 
     /** Gives new work to lanes again that were too many. Requires the lock. */
     private void takeBack() {
-        while (open.size() < lanesWanted && !leaving.isEmpty()) {
+        while (open.size() < wanted.lanes() && !leaving.isEmpty()) {
             Lane back = leaving.keySet().iterator().next();
             leaving.remove(back);
-            back.narrow(channels);
-            back.widen(channels);
+            back.narrow(wanted.channels());
+            back.widen(wanted.channels());
             open.add(back);
         }
     }
@@ -430,16 +331,15 @@ public final class Lanes implements AutoCloseable {
 
     /** Opens a lane in a thread of its own, so that no caller waits for it while another lane is open. */
     private void openOne() {
-        if (opening >= OPENING_MAX) {
+        if (!attempts.mayBegin()) {
             return;
         }
-        opening++;
-        int number = ++attempts;
+        int number = attempts.begin();
         Thread.ofVirtual().name("open lane to " + site.host()).start(() -> {
             Lane lane = null;
             RemoteException failed = null;
             try {
-                lane = login().lane(number, channels);
+                lane = login().lane(number, wanted.channels());
             } catch (RemoteException e) {
                 failed = e;
             } catch (InterruptedException | RuntimeException e) {
@@ -454,12 +354,10 @@ public final class Lanes implements AutoCloseable {
     private SshLogin login() throws RemoteException {
         lock.lock();
         try {
-            SshLogin there = login;
-            if (there == null) {
-                there = SshLogin.at(site, check);
-                login = there;
+            if (login == null) {
+                login = SshLogin.at(site, check);
             }
-            return there;
+            return login;
         } finally {
             lock.unlock();
         }
@@ -468,21 +366,15 @@ public final class Lanes implements AutoCloseable {
     private void opened(@Nullable Lane lane, @Nullable RemoteException failed) {
         lock.lock();
         try {
-            opening--;
-            trouble = failed;
-            if (lane == null) {
-                long pause = PAUSE_FIRST_NANOS << Math.min(failuresInARow, 7);
-                noAttemptBefore = System.nanoTime() + Math.min(pause, PAUSE_LONGEST_NANOS);
-                failuresInARow++;
-            } else if (closed) {
+            attempts.ended(lane != null, failed);
+            if (lane != null && closed) {
                 lane.close();
-            } else {
-                failuresInARow = 0;
+            } else if (lane != null) {
                 open.add(lane);
                 firstChoice(lane);
                 giveUpTooMany();
-                open.forEach(each -> each.widen(channels));
-                allowFiles();
+                open.forEach(each -> each.widen(wanted.channels()));
+                permits.allowFor(open.size(), channelsOpen());
             }
             changed.signalAll();
         } finally {
@@ -492,56 +384,16 @@ public final class Lanes implements AutoCloseable {
 
     /** Chooses lanes and channels by the first lane's round trip. Requires the lock. */
     private void firstChoice(Lane lane) {
-        TuningStart known = start;
-        if (known == null || tuning != null) {
-            return;
-        }
-        Tuning first =
-                new Tuning(lane.roundTripNanos(), lanesMax, Runtime.getRuntime().availableProcessors(), known);
-        tuning = first;
-        double rate = switch (known) {
-            case TuningStart.Unknown() -> 0;
-            case TuningStart.Carried(double carried) -> carried;
-            case TuningStart.Chosen(TuningGrid.Cell best) -> best.bytesPerSecond();
-        };
-        note(first, first.first(), rate);
-        channels = first.channels();
-        lanesWanted = first.lanes();
-        while (open.size() + opening < lanesWanted && opening < OPENING_MAX) {
-            openOne();
-        }
+        tuner.firstChoice(lane.roundTripNanos()).ifPresent(first -> {
+            wanted = first;
+            while (open.size() + attempts.underWay() < first.lanes() && attempts.mayBegin()) {
+                openOne();
+            }
+        });
     }
 
-    /** Keeps a decision. Requires the lock. */
-    private void note(Tuning decided, TuningReason reason, double bytesPerSecond) {
-        decisions.addLast(new TuningDecision(
-                clock.instant(),
-                decided.lanes(),
-                decided.channels(),
-                bytesPerSecond > 0 ? bytesPerSecond : null,
-                reason));
-        if (decisions.size() > DECISIONS_MAX) {
-            decisions.removeFirst();
-        }
-    }
-
-    private void allowFiles() {
-        int allowed = open.stream().mapToInt(Lane::channels).sum() * FILES_PER_CHANNEL;
-        if (allowed > filesAllowed) {
-            files.release(allowed - filesAllowed);
-            filesAllowed = allowed;
-        }
-        // NB: not fewer than wanted: lanes that were lost are replaced only if somebody has a permit.
-        int tooMany = filesAllowed - Math.max(allowed, lanesWanted * channels * FILES_PER_CHANNEL);
-        int less = Math.min(tooMany, files.availablePermits());
-        if (less > 0 && files.tryAcquire(less)) {
-            filesAllowed -= less;
-        }
-        int feedsNow = open.size() * Math.min(channels, FEEDS_FAR);
-        if (feedsNow > feedsAllowed) {
-            feeds.release(feedsNow - feedsAllowed);
-            feedsAllowed = feedsNow;
-        }
+    private int channelsOpen() {
+        return open.stream().mapToInt(Lane::channels).sum();
     }
 
     /** Throws PROTOCOL if more folders wait to be listed than memory is meant for. */
@@ -553,23 +405,9 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    /** Lets the next archive begin, unless there are too many for the lanes. */
-    private void feedEnded() {
-        lock.lock();
-        try {
-            if (feedsAllowed > lanesWanted * Math.min(channels, FEEDS_FAR)) {
-                feedsAllowed--;
-            } else {
-                feeds.release();
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
     private void watch() {
         try {
-            while (!isClosed()) {
+            while (!locked(() -> closed)) {
                 Thread.sleep(WATCH_EVERY);
                 closeSilent();
                 tune();
@@ -579,100 +417,46 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    private boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     private void closeSilent() {
-        List<Lane> lanes = withLeaving();
-        boolean othersAnswer = lanes.stream().anyMatch(lane -> lane.silentNanos() < silenceAloneMaxNanos / 4);
-        long most = othersAnswer ? silenceAloneMaxNanos : SILENCE_MAX_NANOS;
-        lanes.stream()
-                .filter(lane -> lane.silentNanos() > most || lane.stuckNanos() > STUCK_MAX_NANOS)
-                .forEach(Lane::close);
+        List<Lane> lanes = locked(() -> withLeaving().toList());
+        boolean othersAnswer = lanes.stream().anyMatch(lane -> lane.silentNanos() < silentMaxNanos / 4);
+        long most = othersAnswer ? silentMaxNanos : SILENCE_MAX_NANOS;
+        lanes.stream().filter(lane -> lane.hangs(most)).forEach(Lane::close);
     }
 
-    private List<Lane> withLeaving() {
-        lock.lock();
-        try {
-            return Stream.concat(open.stream(), leaving.keySet().stream()).toList();
-        } finally {
-            lock.unlock();
-        }
+    private Stream<Lane> withLeaving() {
+        return Stream.concat(open.stream(), leaving.keySet().stream());
     }
 
     private void tune() {
         lock.lock();
         try {
-            allowFiles();
+            permits.allowFor(open.size(), channelsOpen());
             closeLeaving();
-            looks += open.size();
-            idleLooks += (int) open.stream()
-                    .filter(lane -> lane.busy() == 0 && lane.feeds() == 0)
-                    .count();
-            long now = System.nanoTime();
-            if (now - nanosBefore < MEASURE_EVERY_NANOS) {
-                return;
-            }
-            measure(now);
+            long moved = withLeaving().mapToLong(Lane::bytesMoved).sum();
+            boolean opening = attempts.underWay() > 0;
+            tuner.look(open, wanted.lanes(), bytesOfClosed + moved, opening, attempts.areRefused())
+                    .ifPresent(other -> {
+                        if (other.lanes() > open.size()) {
+                            attempts.beginAnew();
+                        }
+                        want(other.lanes(), other.channels());
+                    });
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Requires the lock. */
-    private void measure(long now) {
-        long bytes = bytesOfClosed
-                + Stream.concat(open.stream(), leaving.keySet().stream())
-                        .mapToLong(Lane::bytesMoved)
-                        .sum();
-        double rate = (bytes - bytesBefore) * 1e9 / (now - nanosBefore);
-        boolean busy = nanosBefore != 0 && bytes > bytesBefore && idleLooks <= looks * IDLE_LOOKS_SHARE;
-        if (bytes > bytesBefore && !open.isEmpty()) {
-            open.getFirst().askServer();
-        }
-        bytesBefore = bytes;
-        nanosBefore = now;
-        looks = 0;
-        idleLooks = 0;
-        Tuning measuring = tuning;
-        if (measuring == null || opening > 0 || open.isEmpty()) {
-            return;
-        }
-        Optional<Tuning.Step> step = Optional.empty();
-        if (open.size() < lanesWanted && trouble != null && failuresInARow >= ATTEMPTS_MAX) {
-            step = measuring.refused(open.size());
-        } else if (busy && open.size() == lanesWanted && open.stream().noneMatch(Lane::isWidening)) {
-            step = measuring.measured(
-                    rate, open.stream().mapToInt(Lane::channels).sum());
-        }
-        step.ifPresent(each -> {
-            note(measuring, each.reason(), each.bytesPerSecond());
-            if (measuring.lanes() > open.size()) {
-                // Earlier refusals say nothing about this attempt.
-                failuresInARow = 0;
-                noAttemptBefore = now;
-            }
-            want(measuring.lanes(), measuring.channels());
-        });
     }
 
     /** Uses so many lanes and channels from now on. What is too many gets no new work. */
     void want(int lanes, int channelsEach) {
         lock.lock();
         try {
-            lanesWanted = lanes;
-            channels = channelsEach;
+            wanted = new Shape(lanes, channelsEach);
             giveUpTooMany();
             takeBack();
             for (Lane lane : open) {
-                lane.narrow(channels);
-                lane.widen(channels);
+                lane.narrow(channelsEach);
+                lane.widen(channelsEach);
             }
             changed.signalAll();
         } finally {
@@ -682,7 +466,7 @@ public final class Lanes implements AutoCloseable {
 
     /** Requires the lock. */
     private void giveUpTooMany() {
-        while (open.size() > lanesWanted) {
+        while (open.size() > wanted.lanes()) {
             leaving.put(open.removeLast(), System.nanoTime());
         }
     }

@@ -52,7 +52,8 @@ final class Pipeline {
     /** The longest answer that is accepted: OpenSSH itself never sends more than 256 KiB. */
     private static final int ANSWER_BYTES_MAX = (256 << 10) + 1024;
 
-    private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+    /** How long a site may take to open a channel, and for each of its first two answers there. */
+    static final Duration START_TIMEOUT = Duration.ofSeconds(30);
 
     /** How long a site may accept no data. {@link Lanes} closes a stuck lane earlier. */
     static final Duration WINDOW_TIMEOUT = Duration.ofMinutes(10);
@@ -184,7 +185,7 @@ final class Pipeline {
         RemoteException dead = death.get();
         if (dead != null) {
             blocks.release();
-            throw again(dead);
+            throw dead.again();
         }
         byte[] used = emptyBlocks.poll();
         return new Block(used != null && used.length >= bytes ? used : new byte[bytes], this);
@@ -229,7 +230,7 @@ final class Pipeline {
         if (dead != null) {
             failUnanswered(dead);
             dropQueue();
-            throw again(dead);
+            throw dead.again();
         }
         return answer;
     }
@@ -238,12 +239,13 @@ final class Pipeline {
         return await(send(request));
     }
 
-    Reply await(CompletableFuture<Reply> answer) throws RemoteException, InterruptedException {
-        return awaitDone(answer);
+    /** Does the same with a limit, for a channel that {@link Lanes} cannot watch yet. */
+    Reply ask(Packet request, Duration timeout) throws RemoteException, InterruptedException {
+        return await(send(request), timeout);
     }
 
     /** Waits for a future that answers complete. If a site does not answer, {@link Lanes} closes the lane. */
-    <T extends @Nullable Object> T awaitDone(CompletableFuture<T> done) throws RemoteException, InterruptedException {
+    <T extends @Nullable Object> T await(CompletableFuture<T> done) throws RemoteException, InterruptedException {
         try {
             return done.get();
         } catch (ExecutionException e) {
@@ -267,7 +269,7 @@ final class Pipeline {
 
     private static RemoteException lost(ExecutionException e) {
         if (e.getCause() instanceof RemoteException lost) {
-            return again(lost);
+            return lost.again();
         }
         throw new IllegalStateException("an answer fails for no other reason", e);
     }
@@ -322,6 +324,13 @@ final class Pipeline {
         blocks.release(BLOCKS_MAX * 1024);
     }
 
+    /** Ends the channel because of an answer that no honest site gives, and returns the failure. */
+    RemoteException protocol(String what) {
+        RemoteException odd = new RemoteException(Reason.PROTOCOL, what);
+        die(odd);
+        return odd;
+    }
+
     /**
      * Closes an idle channel, so that the site has room for another. Does not wait until the connection takes the packet: it may
      * be stuck, and callers hold the lock of a lane.
@@ -341,11 +350,6 @@ final class Pipeline {
 
     private void dropQueue() {
         queue.removeIf(request -> !request.isEnd());
-    }
-
-    /** Returns the same failure with the current thread's stack. */
-    private static RemoteException again(RemoteException first) {
-        return new RemoteException(first.reason(), String.valueOf(first.getMessage()), first);
     }
 
     /** Sends requests until the channel ends. */
@@ -389,10 +393,12 @@ final class Pipeline {
     /** Cuts the channel's output into answers. Called by the thread that reads the socket. */
     private final class Answers extends OutputStream {
 
-        private final byte[] prefix = new byte[Integer.BYTES];
-        private int prefixFill;
-        private byte[] answer = new byte[0];
-        private int answerFill;
+        private final ByteBuffer prefix = ByteBuffer.allocate(Integer.BYTES);
+
+        /** What is read next: the prefix with the length of an answer, or the answer. */
+        private ByteBuffer next = prefix;
+
+        private boolean answering;
 
         @Override
         public void write(int b) throws IOException {
@@ -405,40 +411,34 @@ final class Pipeline {
             int end = from + length;
             try {
                 while (at < end) {
-                    at = prefixFill < prefix.length ? takePrefix(bytes, at, end) : takeAnswer(bytes, at, end);
+                    int n = Math.min(end - at, next.remaining());
+                    next.put(bytes, at, n);
+                    at += n;
+                    if (!next.hasRemaining()) {
+                        take(next.flip());
+                    }
                 }
             } catch (RemoteException e) {
                 die(e);
             }
         }
 
-        private int takePrefix(byte[] bytes, int at, int end) throws RemoteException {
-            int n = Math.min(end - at, prefix.length - prefixFill);
-            System.arraycopy(bytes, at, prefix, prefixFill, n);
-            prefixFill += n;
-            if (prefixFill == prefix.length) {
-                int length = ByteBuffer.wrap(prefix).getInt();
-                if (length < 5 || length > ANSWER_BYTES_MAX) {
-                    throw new RemoteException(
-                            Reason.PROTOCOL,
-                            site
-                                    + " sent data that is not SFTP; make sure that the login shell's start-up files print no text");
-                }
-                answer = new byte[length];
-                answerFill = 0;
+        private void take(ByteBuffer full) throws RemoteException {
+            if (answering) {
+                answering = false;
+                next = prefix.clear();
+                dispatch(full);
+                return;
             }
-            return at + n;
-        }
-
-        private int takeAnswer(byte[] bytes, int at, int end) throws RemoteException {
-            int n = Math.min(end - at, answer.length - answerFill);
-            System.arraycopy(bytes, at, answer, answerFill, n);
-            answerFill += n;
-            if (answerFill == answer.length) {
-                prefixFill = 0;
-                dispatch(ByteBuffer.wrap(answer));
+            int length = full.getInt();
+            if (length < 5 || length > ANSWER_BYTES_MAX) {
+                throw new RemoteException(
+                        Reason.PROTOCOL,
+                        site
+                                + " sent data that is not SFTP; make sure that the login shell's start-up files print no text");
             }
-            return at + n;
+            answering = true;
+            next = ByteBuffer.allocate(length);
         }
 
         private void dispatch(ByteBuffer bytes) throws RemoteException {

@@ -1,7 +1,6 @@
 package dozo.remote;
 
 import dozo.file.FilePath;
-import dozo.remote.RemoteException.Reason;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -18,7 +17,7 @@ final class ReadAhead implements AutoCloseable {
 
     private record Asked(long offset, int length, CompletableFuture<Reply> answer) {}
 
-    private final Sftp sftp;
+    private final SftpChannel channel;
     private final byte[] handle;
     private final FilePath path;
     private final long end;
@@ -27,11 +26,11 @@ final class ReadAhead implements AutoCloseable {
     private long next;
     private long taken;
 
-    ReadAhead(Sftp sftp, byte[] handle, FilePath path, long offset, long length, long sizeBytes) {
+    ReadAhead(SftpChannel channel, byte[] handle, FilePath path, long offset, long length, long sizeBytes) {
         if (offset < 0 || length < 0) {
             throw new IllegalArgumentException("offset " + offset + ", length " + length);
         }
-        this.sftp = sftp;
+        this.channel = channel;
         this.handle = handle;
         this.path = path;
         this.next = offset;
@@ -45,7 +44,7 @@ final class ReadAhead implements AutoCloseable {
             while (next < end && asked.size() < DEPTH && !beyond) {
                 beyond = next >= sizeBytes;
                 long stop = beyond ? end : Math.min(end, sizeBytes);
-                if (!ask(next, (int) Math.min(sftp.readBytes(), stop - next))) {
+                if (!ask(next, (int) Math.min(channel.limits().readBytes(), stop - next))) {
                     break;
                 }
             }
@@ -66,7 +65,8 @@ final class ReadAhead implements AutoCloseable {
     @Override
     public void close() {
         for (Asked given : asked) {
-            var _ = given.answer.whenComplete((reply, lost) -> sftp.pipeline().contentTaken(given.length));
+            var _ = given.answer.whenComplete(
+                    (reply, lost) -> channel.pipeline().contentTaken(given.length));
         }
         asked.clear();
     }
@@ -74,14 +74,14 @@ final class ReadAhead implements AutoCloseable {
     private boolean ask(long offset, int length) throws RemoteException, InterruptedException {
         // NB: only a reader with no requests in flight may wait for permits; otherwise two readers could wait for each
         // other.
-        if (!sftp.pipeline().mayAskFor(length, asked.isEmpty())) {
+        if (!channel.pipeline().mayAskFor(length, asked.isEmpty())) {
             return false;
         }
         Packet request = Packet.of(Packet.READ).string(handle).uint64(offset).uint32(length);
         try {
-            asked.add(new Asked(offset, length, sftp.pipeline().send(request)));
+            asked.add(new Asked(offset, length, channel.pipeline().send(request)));
         } catch (RemoteException | InterruptedException | RuntimeException e) {
-            sftp.pipeline().contentTaken(length);
+            channel.pipeline().contentTaken(length);
             throw e;
         }
         next = offset + length;
@@ -94,18 +94,16 @@ final class ReadAhead implements AutoCloseable {
             CompletableFuture<Reply> answer = first.answer;
             int done = 0;
             while (done < first.length) {
-                Reply reply = sftp.pipeline().await(answer);
+                Reply reply = channel.pipeline().await(answer);
                 if (reply.isStatus(Reply.END_OF_FILE)) {
                     return false;
                 }
-                sftp.failIfStatus(reply, path, Deed.READ);
+                channel.failIfStatus(reply, path, Deed.READ);
                 ByteBuffer data = reply.data();
                 int n = data.remaining();
                 if (n == 0 || n > first.length - done) {
-                    RemoteException odd = new RemoteException(
-                            Reason.PROTOCOL, "the site sent " + n + " bytes; expected 1 to " + (first.length - done));
-                    sftp.pipeline().die(odd);
-                    throw odd;
+                    throw channel.pipeline()
+                            .protocol("the site sent " + n + " bytes; expected 1 to " + (first.length - done));
                 }
                 sink.take(data.array(), data.arrayOffset() + data.position(), n);
                 done += n;
@@ -116,12 +114,12 @@ final class ReadAhead implements AutoCloseable {
                             .string(handle)
                             .uint64(first.offset + done)
                             .uint32((long) first.length - done);
-                    answer = sftp.pipeline().send(rest);
+                    answer = channel.pipeline().send(rest);
                 }
             }
             return true;
         } finally {
-            sftp.pipeline().contentTaken(first.length);
+            channel.pipeline().contentTaken(first.length);
         }
     }
 }

@@ -64,10 +64,15 @@ public final class RemoteException extends IOException {
             return running.get();
         } catch (ExecutionException e) {
             if (e.getCause() instanceof RemoteException failed) {
-                throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
+                throw failed.again();
             }
             throw new IllegalStateException(e.getCause());
         }
+    }
+
+    /** Returns the same failure with the current thread's stack. */
+    RemoteException again() {
+        return new RemoteException(reason, String.valueOf(getMessage()), this);
     }
 
     public Reason reason() {
@@ -77,6 +82,17 @@ public final class RemoteException extends IOException {
     /** Returns whether the same operation may succeed on another lane or later, without a change by anyone. */
     public boolean retryable() {
         return reason == Reason.LOST || reason == Reason.UNREACHABLE || reason == Reason.STUCK;
+    }
+
+    /** Returns whether it is no answer of the site to the request: a lost lane, a command without an end, or nonsense. */
+    boolean isNoAnswer() {
+        return retryable() || reason == Reason.PROTOCOL;
+    }
+
+    void throwIfNoAnswer() throws RemoteException {
+        if (isNoAnswer()) {
+            throw this;
+        }
     }
 
     /** Returns whether to try it on another lane after this many tries. */

@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RemoteFile implements AutoCloseable {
 
-    private final Sftp sftp;
+    /** The most that one request has the site copy: it answers no other request meanwhile. */
+    private static final long COPY_BYTES_MAX = 64 << 20;
+
+    private final SftpChannel channel;
     private final FilePath path;
     private final byte[] handle;
 
@@ -27,8 +30,8 @@ public final class RemoteFile implements AutoCloseable {
 
     private record Failure(Deed doing, int status, @Nullable RemoteException exception) {}
 
-    RemoteFile(Sftp sftp, FilePath path, byte[] handle) {
-        this.sftp = sftp;
+    RemoteFile(SftpChannel channel, FilePath path, byte[] handle) {
+        this.channel = channel;
         this.path = path;
         this.handle = handle;
     }
@@ -45,7 +48,7 @@ public final class RemoteFile implements AutoCloseable {
         int done = 0;
         while (done < length) {
             Block block = block();
-            int n = Math.min(sftp.writeBytes(), length - done);
+            int n = Math.min(channel.limits().writeBytes(), length - done);
             block.content().put(bytes, from + done, n);
             write(offset + done, block);
             done += n;
@@ -57,7 +60,7 @@ public final class RemoteFile implements AutoCloseable {
      * in use.
      */
     public Block block() throws RemoteException, InterruptedException {
-        return sftp.pipeline().takeBlock(sftp.writeBytes());
+        return channel.pipeline().takeBlock(channel.limits().writeBytes());
     }
 
     /**
@@ -72,20 +75,22 @@ public final class RemoteFile implements AutoCloseable {
             throw e;
         }
         Packet request = Packet.of(Packet.WRITE).string(handle).uint64(offset);
-        watch(sftp.pipeline().sendBlock(request, block), Deed.WRITE);
+        watch(channel.pipeline().sendBlock(request, block), Deed.WRITE);
     }
 
     /** Queues a copy from another file that is open at the site. */
     void copy(byte[] from, Sftp.Part part) throws RemoteException, InterruptedException {
-        checkOpen();
-        throwFailure();
-        Packet request = Packet.extended("copy-data")
-                .string(from)
-                .uint64(part.from())
-                .uint64(part.length())
-                .string(handle)
-                .uint64(part.at());
-        watch(sftp.pipeline().send(request), Deed.WRITE);
+        for (long done = 0; done < part.length(); done += COPY_BYTES_MAX) {
+            checkOpen();
+            throwFailure();
+            Packet request = Packet.extended("copy-data")
+                    .string(from)
+                    .uint64(part.from() + done)
+                    .uint64(Math.min(COPY_BYTES_MAX, part.length() - done))
+                    .string(handle)
+                    .uint64(part.at() + done);
+            watch(channel.pipeline().send(request), Deed.WRITE);
+        }
     }
 
     /**
@@ -96,7 +101,7 @@ public final class RemoteFile implements AutoCloseable {
     public void finish(int mode, long modifiedSeconds, boolean sync) throws RemoteException, InterruptedException {
         checkOpen();
         Packet attributes = Packet.of(Packet.FSETSTAT).string(handle).facts(mode, modifiedSeconds);
-        watch(sftp.pipeline().send(attributes), Deed.SET_FACTS);
+        watch(channel.pipeline().send(attributes), Deed.SET_FACTS);
         finish(sync);
     }
 
@@ -105,20 +110,20 @@ public final class RemoteFile implements AutoCloseable {
             throws RemoteException, InterruptedException {
         checkOpen();
         Packet attributes = Packet.of(Packet.FSETSTAT).string(handle).facts(sizeBytes, mode, modifiedSeconds);
-        watch(sftp.pipeline().send(attributes), Deed.SET_FACTS);
+        watch(channel.pipeline().send(attributes), Deed.SET_FACTS);
         finish(sync);
     }
 
     /** Finishes a part of a file: the same without attributes. */
     public void finish(boolean sync) throws RemoteException, InterruptedException {
         checkOpen();
-        if (sync && sftp.syncs()) {
-            watch(sftp.pipeline().send(Packet.extended("fsync@openssh.com").string(handle)), Deed.SYNC);
+        if (sync && channel.syncs()) {
+            watch(channel.pipeline().send(Packet.extended("fsync@openssh.com").string(handle)), Deed.SYNC);
         }
         closed = true;
-        watch(sftp.closeHandle(handle), Deed.CLOSE);
+        watch(channel.closeHandle(handle), Deed.CLOSE);
         answered();
-        awaitAll();
+        channel.pipeline().await(allAnswered);
         throwFailure();
     }
 
@@ -127,7 +132,7 @@ public final class RemoteFile implements AutoCloseable {
     public void close() {
         if (!closed) {
             closed = true;
-            sftp.release(handle);
+            channel.release(handle);
         }
     }
 
@@ -158,10 +163,6 @@ public final class RemoteFile implements AutoCloseable {
         }
     }
 
-    private void awaitAll() throws RemoteException, InterruptedException {
-        sftp.pipeline().awaitDone(allAnswered);
-    }
-
     private void throwFailure() throws RemoteException, InterruptedException {
         Failure first = failure.get();
         if (first == null) {
@@ -173,7 +174,7 @@ public final class RemoteFile implements AutoCloseable {
                     "cannot " + first.doing + " " + path + ": " + first.exception.getMessage(),
                     first.exception);
         }
-        throw sftp.failure(first.status, path, first.doing);
+        throw channel.failure(first.status, path, first.doing);
     }
 
     private void checkOpen() {

@@ -8,29 +8,21 @@ import java.util.function.Consumer;
 /**
  * One answer of an SFTP server, without its id. Every length in it is checked against the bytes received; an invalid
  * answer ends its channel.
+ *
+ * @param onNonsense ends the channel
  */
-final class Reply {
+record Reply(int type, ByteBuffer body, Consumer<RemoteException> onNonsense) {
 
     static final int OK = 0;
     static final int END_OF_FILE = 1;
 
-    private final int type;
-    private final ByteBuffer body;
-    private final Consumer<RemoteException> onNonsense;
-
-    Reply(int type, ByteBuffer body, Consumer<RemoteException> onNonsense) {
-        this.type = type;
-        this.body = body;
-        this.onNonsense = onNonsense;
-    }
-
-    int type() {
-        return type;
-    }
-
     /** Returns the status code of a STATUS answer. */
     int status() throws RemoteException {
-        return (int) uint32(0, Packet.STATUS);
+        expect(Packet.STATUS);
+        if (body.limit() < Integer.BYTES) {
+            throw garbage();
+        }
+        return body.getInt(0);
     }
 
     boolean isStatus(int code) throws RemoteException {
@@ -125,14 +117,6 @@ final class Reply {
             }
         }
         return RemoteFacts.of(size, mode, modified, uid, gid);
-    }
-
-    private long uint32(int at, int wanted) throws RemoteException {
-        expect(wanted);
-        if (body.limit() < at + 4) {
-            throw garbage();
-        }
-        return body.getInt(at) & 0xFFFF_FFFFL;
     }
 
     private RemoteException garbage() {

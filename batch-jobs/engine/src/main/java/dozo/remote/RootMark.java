@@ -35,7 +35,7 @@ public final class RootMark {
     /** Returns the marks in the folders above the lane's root by their paths, the nearest first, as far as they can be read. */
     public static Map<String, UUID> above(Lane lane) throws RemoteException, InterruptedException {
         Map<String, UUID> marks = new LinkedHashMap<>();
-        FilePath folder = real(lane, lane.sftp().raw(FilePath.ROOT)).orElse(FilePath.ROOT);
+        FilePath folder = real(lane, lane.sftp().channel().raw(FilePath.ROOT)).orElse(FilePath.ROOT);
         while (!folder.isRoot()) {
             folder = folder.parent();
             String path = "/" + folder;
@@ -46,7 +46,7 @@ public final class RootMark {
 
     /** Returns the mark in another root of the same host, if that is a folder below the lane's root. */
     public static Optional<UUID> below(Lane lane, String root) throws RemoteException, InterruptedException {
-        Optional<FilePath> own = real(lane, lane.sftp().raw(FilePath.ROOT));
+        Optional<FilePath> own = real(lane, lane.sftp().channel().raw(FilePath.ROOT));
         Optional<FilePath> other = real(lane, root.getBytes(StandardCharsets.UTF_8));
         return own.isPresent()
                         && other.isPresent()
@@ -93,9 +93,7 @@ public final class RootMark {
             byte[] real = lane.sftp().realPath(path);
             return Optional.of(FilePath.of(Arrays.copyOfRange(real, 1, Math.max(real.length, 1))));
         } catch (RemoteException e) {
-            if (e.retryable() || e.reason() == Reason.PROTOCOL) {
-                throw e;
-            }
+            e.throwIfNoAnswer();
             return Optional.empty();
         }
     }
@@ -109,7 +107,7 @@ public final class RootMark {
         } catch (IllegalArgumentException e) {
             return Optional.of(UNREADABLE);
         } catch (RemoteException e) {
-            if (e.retryable() || e.reason() == Reason.PROTOCOL || !(ofOthers || e.reason() == Reason.NO_SUCH_FILE)) {
+            if (e.isNoAnswer() || !(ofOthers || e.reason() == Reason.NO_SUCH_FILE)) {
                 throw e;
             }
             return Optional.empty();

@@ -5,22 +5,14 @@ import dozo.file.Spool;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts.Kind;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.apache.sshd.client.session.ClientSession;
 
 /**
@@ -35,46 +27,11 @@ import org.apache.sshd.client.session.ClientSession;
  */
 public final class Sftp {
 
-    /** Read and write size if the site reports no limits: every server must support it. */
-    private static final int CONTENT_BYTES_UNTOLD = 32 << 10;
-
-    /** Larger writes are no faster (measured) and need more memory in flight. */
-    private static final int CONTENT_BYTES_MAX = 128 << 10;
-
-    /** Files and folders open at once on this channel; further callers wait. */
-    private static final int HANDLES_MAX = 512;
-
-    private static final int HANDLES_UNTOLD = 200;
-
-    /** The protocol limits a handle to 256 bytes. */
-    private static final int HANDLE_BYTES_MAX = 256;
-
-    /** The most that one request has the site copy: it answers no other request meanwhile. */
-    private static final long COPY_BYTES_MAX = 64 << 20;
-
-    /** No file system has longer names: 255 units of UTF-16 take at most 765 bytes. */
-    static final int NAME_BYTES_MAX = 1_024;
-
-    /** More than any site can open. */
-    static final int PATH_BYTES_MAX = 32 << 10;
-
     private static final String POSIX_RENAME = "posix-rename@openssh.com";
     private static final String HARD_LINK = "hardlink@openssh.com";
 
-    /** Ours: the guard of a hardened site offers it, because it runs no command. */
-    private static final String SYNC = "sync@dozo";
-
-    /** Much less than the silence after which a lane is given up. */
-    private static final Duration ASK_EVERY = Duration.ofSeconds(20);
-
+    private final SftpChannel channel;
     private final Pipeline pipeline;
-    private final byte[] root;
-    private final Set<String> extensions;
-    private final int handlesMax;
-    private final Semaphore handles;
-    private final int writeBytes;
-    private final int readBytes;
-    private final long roundTripNanos;
 
     /** Receives the content of a file, in order. */
     @FunctionalInterface
@@ -93,69 +50,18 @@ public final class Sftp {
         void take(FilePath path, RemoteFacts facts) throws X, InterruptedException;
     }
 
-    private record Limits(long readBytes, long writeBytes, long handles) {}
+    private Sftp(SftpChannel channel) {
+        this.channel = channel;
+        this.pipeline = channel.pipeline();
+    }
 
-    private Sftp(Pipeline pipeline, byte[] root, Set<String> extensions, Limits limits, long roundTripNanos) {
-        this.pipeline = pipeline;
-        this.root = root;
-        this.extensions = extensions;
-        this.roundTripNanos = roundTripNanos;
-        this.readBytes = bounded(limits.readBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
-        this.writeBytes = bounded(limits.writeBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
-        this.handlesMax = bounded(limits.handles, HANDLES_UNTOLD, HANDLES_MAX);
-        this.handles = new Semaphore(handlesMax);
+    static Sftp open(SiteAddress site, ClientSession session) throws RemoteException, InterruptedException {
+        return new Sftp(SftpChannel.open(site, session, Pipeline.START_TIMEOUT));
     }
 
     /** Returns the same channel with the root of the host's file system as its root. */
     Sftp everywhere() {
-        return new Sftp(pipeline, new byte[0], extensions, new Limits(readBytes, writeBytes, 1), roundTripNanos);
-    }
-
-    static Sftp open(SiteAddress site, ClientSession session) throws RemoteException, InterruptedException {
-        Pipeline pipeline = Pipeline.open(site.toString(), session);
-        try {
-            Reply hello = pipeline.hello();
-            hello.expect(Packet.VERSION);
-            Set<String> extensions = new TreeSet<>();
-            long version = hello.uint32();
-            while (hello.hasMore()) {
-                extensions.add(hello.text());
-                hello.string();
-            }
-            if (version < 3) {
-                throw new RemoteException(
-                        Reason.NO_SFTP, site + " offers SFTP version " + version + "; expected version 3 or later");
-            }
-            long before = System.nanoTime();
-            Limits limits = limits(pipeline, extensions);
-            long roundTripNanos = System.nanoTime() - before;
-            pipeline.roundTrip(roundTripNanos);
-            return new Sftp(pipeline, site.rootPrefix(), extensions, limits, roundTripNanos);
-        } catch (RemoteException | InterruptedException e) {
-            pipeline.die(new RemoteException(Reason.LOST, "the channel to " + site + " was given up"));
-            throw e;
-        }
-    }
-
-    /** Closes an unused channel, so that the site has room for another. */
-    void giveUp() {
-        pipeline.giveUp();
-    }
-
-    private static Limits limits(Pipeline pipeline, Set<String> extensions)
-            throws RemoteException, InterruptedException {
-        if (!extensions.contains("limits@openssh.com")) {
-            return new Limits(0, 0, 0);
-        }
-        Reply reply = pipeline.ask(Packet.extended("limits@openssh.com"));
-        reply.expect(Packet.EXTENDED_REPLY);
-        reply.uint64();
-        return new Limits(reply.uint64(), reply.uint64(), reply.uint64());
-    }
-
-    /** Returns the limit that the site reported (0: none), cut to ours. */
-    private static int bounded(long told, int untold, int most) {
-        return told <= 0 ? untold : (int) Math.min(told, most);
+        return new Sftp(channel.everywhere());
     }
 
     /**
@@ -164,9 +70,11 @@ public final class Sftp {
      */
     public RemoteFile create(FilePath path) throws RemoteException, InterruptedException {
         int flags = Packet.OPEN_WRITE | Packet.OPEN_CREATE | Packet.OPEN_EXCLUSIVE;
-        Packet request =
-                at(Packet.OPEN, path).uint32(flags).uint32(Packet.HAS_MODE).uint32(0600);
-        return new RemoteFile(this, path, openHandle(request, path, Deed.CREATE));
+        Packet request = channel.at(Packet.OPEN, path)
+                .uint32(flags)
+                .uint32(Packet.HAS_MODE)
+                .uint32(0600);
+        return new RemoteFile(channel, path, channel.openHandle(request, path, Deed.CREATE));
     }
 
     /**
@@ -175,8 +83,8 @@ public final class Sftp {
      */
     public RemoteFile open(FilePath path) throws RemoteException, InterruptedException {
         regularFile(path);
-        Packet request = at(Packet.OPEN, path).uint32(Packet.OPEN_WRITE).uint32(0);
-        return new RemoteFile(this, path, openHandle(request, path, Deed.OPEN));
+        Packet request = channel.at(Packet.OPEN, path).uint32(Packet.OPEN_WRITE).uint32(0);
+        return new RemoteFile(channel, path, channel.openHandle(request, path, Deed.OPEN));
     }
 
     /**
@@ -184,7 +92,7 @@ public final class Sftp {
      * draft-ietf-secsh-filexfer-extensions-00; in OpenSSH since 9.0).
      */
     public boolean copiesData() {
-        return extensions.contains("copy-data");
+        return extensions().contains("copy-data");
     }
 
     /**
@@ -193,18 +101,14 @@ public final class Sftp {
      */
     public void copy(FilePath from, List<Part> parts, RemoteFile into) throws RemoteException, InterruptedException {
         regularFile(from);
-        byte[] handle =
-                openHandle(at(Packet.OPEN, from).uint32(Packet.OPEN_READ).uint32(0), from, Deed.READ);
+        byte[] handle = channel.openToRead(from);
         try {
             for (Part part : parts) {
-                for (long done = 0; done < part.length; done += COPY_BYTES_MAX) {
-                    long length = Math.min(COPY_BYTES_MAX, part.length - done);
-                    into.copy(handle, new Part(part.at + done, part.from + done, length));
-                }
+                into.copy(handle, part);
             }
         } finally {
             // The site answers requests in order, so everything is copied by then.
-            release(handle);
+            channel.release(handle);
         }
     }
 
@@ -218,7 +122,7 @@ public final class Sftp {
 
     /** Returns the facts of what is at this path, without following a link; empty if there is nothing. */
     public Optional<RemoteFacts> lstat(FilePath path) throws RemoteException, InterruptedException {
-        return factsIn(pipeline.ask(at(Packet.LSTAT, path)), path);
+        return channel.lstat(path);
     }
 
     /**
@@ -235,11 +139,11 @@ public final class Sftp {
         if (mayStand && isFolder(lstat(path))) {
             return false;
         }
-        throw failure(status, path, Deed.MAKE_FOLDER);
+        throw channel.failure(status, path, Deed.MAKE_FOLDER);
     }
 
     private Packet makingFolder(FilePath path, int mode) {
-        return at(Packet.MKDIR, path).uint32(Packet.HAS_MODE).uint32(mode & 07777);
+        return channel.at(Packet.MKDIR, path).uint32(Packet.HAS_MODE).uint32(mode & 07777);
     }
 
     /**
@@ -253,12 +157,12 @@ public final class Sftp {
         }
         List<CompletableFuture<Reply>> answers = new ArrayList<>();
         for (FilePath folder : way) {
-            answers.add(pipeline.send(at(Packet.LSTAT, folder)));
+            answers.add(pipeline.send(channel.at(Packet.LSTAT, folder)));
         }
         int there = 0;
         for (; there < way.size(); there++) {
             FilePath folder = way.get(there);
-            Optional<RemoteFacts> facts = factsIn(pipeline.await(answers.get(there)), folder);
+            Optional<RemoteFacts> facts = channel.factsIn(pipeline.await(answers.get(there)), folder);
             if (facts.isEmpty()) {
                 break;
             }
@@ -272,14 +176,14 @@ public final class Sftp {
         List<CompletableFuture<Reply>> standing = new ArrayList<>();
         for (FilePath folder : missing) {
             made.add(pipeline.send(makingFolder(folder, 0700)));
-            standing.add(pipeline.send(at(Packet.LSTAT, folder)));
+            standing.add(pipeline.send(channel.at(Packet.LSTAT, folder)));
         }
         for (int i = 0; i < missing.size(); i++) {
             FilePath folder = missing.get(i);
             int status = pipeline.await(made.get(i)).status();
             // Another process may have created it meanwhile.
-            if (status != Reply.OK && !isFolder(factsIn(pipeline.await(standing.get(i)), folder))) {
-                throw failure(status, folder, Deed.MAKE_FOLDER);
+            if (status != Reply.OK && !isFolder(channel.factsIn(pipeline.await(standing.get(i)), folder))) {
+                throw channel.failure(status, folder, Deed.MAKE_FOLDER);
             }
         }
     }
@@ -294,7 +198,7 @@ public final class Sftp {
      * OpenSSH checks first and then renames, and would replace a dangling link.
      */
     public void rename(FilePath from, FilePath to) throws RemoteException, InterruptedException {
-        expectOk(pipeline.ask(at(Packet.RENAME, from).string(raw(to))), to, Deed.RENAME);
+        channel.expectOk(fromTo(Packet.of(Packet.RENAME), from, to), to, Deed.RENAME);
     }
 
     /**
@@ -303,9 +207,8 @@ public final class Sftp {
      * any other way leaves the name unused for a moment.
      */
     public void replace(FilePath from, FilePath to) throws RemoteException, InterruptedException {
-        if (extensions.contains(POSIX_RENAME)) {
-            Packet request = Packet.extended(POSIX_RENAME).string(raw(from)).string(raw(to));
-            expectOk(pipeline.ask(request), to, Deed.RENAME);
+        if (extensions().contains(POSIX_RENAME)) {
+            channel.expectOk(fromTo(Packet.extended(POSIX_RENAME), from, to), to, Deed.RENAME);
             return;
         }
         try {
@@ -327,19 +230,18 @@ public final class Sftp {
      */
     public Set<FilePath> renameAll(Map<FilePath, FilePath> names, boolean replacing)
             throws RemoteException, InterruptedException {
+        boolean plain = !replacing || !extensions().contains(POSIX_RENAME);
         Map<FilePath, CompletableFuture<Reply>> answers = new HashMap<>();
         for (Map.Entry<FilePath, FilePath> name : names.entrySet()) {
-            Packet request = replacing && extensions.contains(POSIX_RENAME)
-                    ? Packet.extended(POSIX_RENAME).string(raw(name.getKey()))
-                    : at(Packet.RENAME, name.getKey());
-            answers.put(name.getKey(), pipeline.send(request.string(raw(name.getValue()))));
+            Packet request = plain ? Packet.of(Packet.RENAME) : Packet.extended(POSIX_RENAME);
+            answers.put(name.getKey(), pipeline.send(fromTo(request, name.getKey(), name.getValue())));
         }
         return succeeded(answers);
     }
 
     /** Returns whether the site offers hard links; its file system may still refuse them. */
     boolean linksFiles() {
-        return extensions.contains(HARD_LINK);
+        return extensions().contains(HARD_LINK);
     }
 
     /**
@@ -350,7 +252,7 @@ public final class Sftp {
         if (!linksFiles()) {
             throw new RemoteException(Reason.UNSUPPORTED, "the site does not offer hard links");
         }
-        expectOk(pipeline.ask(hardLinking(file, name)), name, Deed.MAKE_HARD_LINK);
+        channel.expectOk(fromTo(Packet.extended(HARD_LINK), file, name), name, Deed.MAKE_HARD_LINK);
     }
 
     /**
@@ -362,13 +264,14 @@ public final class Sftp {
     public Set<FilePath> hardLinkAll(Map<FilePath, FilePath> names) throws RemoteException, InterruptedException {
         Map<FilePath, CompletableFuture<Reply>> answers = new HashMap<>();
         for (Map.Entry<FilePath, FilePath> name : names.entrySet()) {
-            answers.put(name.getKey(), pipeline.send(hardLinking(name.getValue(), name.getKey())));
+            answers.put(
+                    name.getKey(), pipeline.send(fromTo(Packet.extended(HARD_LINK), name.getValue(), name.getKey())));
         }
         return succeeded(answers);
     }
 
-    private Packet hardLinking(FilePath file, FilePath name) {
-        return Packet.extended(HARD_LINK).string(raw(file)).string(raw(name));
+    private Packet fromTo(Packet request, FilePath from, FilePath to) {
+        return request.string(channel.raw(from)).string(channel.raw(to));
     }
 
     private Set<FilePath> succeeded(Map<FilePath, CompletableFuture<Reply>> answers)
@@ -384,12 +287,12 @@ public final class Sftp {
 
     /** Removes a file or link. */
     public void remove(FilePath path) throws RemoteException, InterruptedException {
-        expectOk(pipeline.ask(at(Packet.REMOVE, path)), path, Deed.REMOVE);
+        channel.expectOk(channel.at(Packet.REMOVE, path), path, Deed.REMOVE);
     }
 
     /** Removes an empty folder. */
     public void rmdir(FilePath path) throws RemoteException, InterruptedException {
-        expectOk(pipeline.ask(at(Packet.RMDIR, path)), path, Deed.REMOVE);
+        channel.expectOk(channel.at(Packet.RMDIR, path), path, Deed.REMOVE);
     }
 
     /**
@@ -401,10 +304,10 @@ public final class Sftp {
             throws RemoteException, InterruptedException {
         List<CompletableFuture<Reply>> answers = new ArrayList<>();
         for (FilePath file : files) {
-            answers.add(pipeline.send(at(Packet.REMOVE, file)));
+            answers.add(pipeline.send(channel.at(Packet.REMOVE, file)));
         }
         for (FilePath folder : folders) {
-            answers.add(pipeline.send(at(Packet.RMDIR, folder)));
+            answers.add(pipeline.send(channel.at(Packet.RMDIR, folder)));
         }
         boolean gone = true;
         for (CompletableFuture<Reply> answer : answers) {
@@ -417,14 +320,14 @@ public final class Sftp {
     /** Creates a symbolic link with this text. Throws EXISTS if the name is in use. */
     public void symlink(byte[] target, FilePath link) throws RemoteException, InterruptedException {
         // NB: the draft says link first; OpenSSH reverses the order, and all clients have followed.
-        Packet request = Packet.of(Packet.SYMLINK).string(target).string(raw(link));
-        expectOk(pipeline.ask(request), link, Deed.MAKE_LINK);
+        Packet request = Packet.of(Packet.SYMLINK).string(target).string(channel.raw(link));
+        channel.expectOk(request, link, Deed.MAKE_LINK);
     }
 
     /** Returns the text of a symbolic link. */
     public byte[] readlink(FilePath path) throws RemoteException, InterruptedException {
-        Reply reply = pipeline.ask(at(Packet.READLINK, path));
-        failIfStatus(reply, path, Deed.READ_LINK);
+        Reply reply = pipeline.ask(channel.at(Packet.READLINK, path));
+        channel.failIfStatus(reply, path, Deed.READ_LINK);
         reply.expect(Packet.NAME);
         if (reply.uint32() != 1) {
             throw new RemoteException(
@@ -438,29 +341,28 @@ public final class Sftp {
      * protocol.
      */
     public void setFacts(FilePath path, int mode, long modifiedSeconds) throws RemoteException, InterruptedException {
-        expectOk(pipeline.ask(at(Packet.SETSTAT, path).facts(mode, modifiedSeconds)), path, Deed.SET_FACTS);
+        channel.expectOk(channel.at(Packet.SETSTAT, path).facts(mode, modifiedSeconds), path, Deed.SET_FACTS);
     }
 
     /** Sets the length, mode and modification time of a file. A shorter file gets a hole at its end. */
     public void setFacts(FilePath path, long sizeBytes, int mode, long modifiedSeconds)
             throws RemoteException, InterruptedException {
-        expectOk(pipeline.ask(at(Packet.SETSTAT, path).facts(sizeBytes, mode, modifiedSeconds)), path, Deed.SET_FACTS);
+        channel.expectOk(
+                channel.at(Packet.SETSTAT, path).facts(sizeBytes, mode, modifiedSeconds), path, Deed.SET_FACTS);
     }
 
     /** Truncates a file to this length. */
     public void cutOff(FilePath path, long sizeBytes) throws RemoteException, InterruptedException {
-        expectOk(pipeline.ask(at(Packet.SETSTAT, path).length(sizeBytes)), path, Deed.SET_FACTS);
+        channel.expectOk(channel.at(Packet.SETSTAT, path).length(sizeBytes), path, Deed.SET_FACTS);
     }
 
     /** Returns whether a folder can be listed. A link to a folder counts as one here. */
     boolean isReadableFolder(FilePath folder) throws RemoteException, InterruptedException {
         try {
-            release(openHandle(at(Packet.OPENDIR, folder), folder, Deed.LIST));
+            channel.release(channel.openFolder(folder));
             return true;
         } catch (RemoteException e) {
-            if (e.retryable() || e.reason() == Reason.PROTOCOL) {
-                throw e;
-            }
+            e.throwIfNoAnswer();
             return false;
         }
     }
@@ -472,7 +374,7 @@ public final class Sftp {
      */
     public <X extends Exception> void list(FilePath folder, Names<X> names)
             throws X, RemoteException, InterruptedException {
-        list(folder, names, ListingLimit.passing(folder));
+        Listing.passing(folder).read(channel, names);
     }
 
     /**
@@ -481,33 +383,7 @@ public final class Sftp {
      */
     public <X extends Exception> void listToKeep(FilePath folder, Names<X> names)
             throws X, RemoteException, InterruptedException {
-        list(folder, names, ListingLimit.keeping(folder));
-    }
-
-    <X extends Exception> void list(FilePath folder, Names<X> names, ListingLimit limit)
-            throws X, RemoteException, InterruptedException {
-        byte[] handle = openHandle(at(Packet.OPENDIR, folder), folder, Deed.LIST);
-        try (limit) {
-            Packet next = Packet.of(Packet.READDIR).string(handle);
-            for (Reply reply = pipeline.ask(next); !reply.isStatus(Reply.END_OF_FILE); reply = pipeline.ask(next)) {
-                failIfStatus(reply, folder, Deed.LIST);
-                reply.expect(Packet.NAME);
-                long left = reply.uint32();
-                limit.answer(left);
-                for (; left > 0; left--) {
-                    byte[] name = reply.string();
-                    reply.string();
-                    RemoteFacts facts = reply.facts();
-                    if (!isDots(name)) {
-                        FilePath path = child(folder, name);
-                        limit.name(path);
-                        names.take(path, facts);
-                    }
-                }
-            }
-        } finally {
-            release(handle);
-        }
+        Listing.keeping(folder).read(channel, names);
     }
 
     /**
@@ -545,53 +421,22 @@ public final class Sftp {
      */
     public long read(FilePath path, long offset, long length, Sink sink) throws IOException, InterruptedException {
         long sizeBytes = regularFile(path).sizeBytes();
-        byte[] handle =
-                openHandle(at(Packet.OPEN, path).uint32(Packet.OPEN_READ).uint32(0), path, Deed.READ);
-        try (ReadAhead ahead = new ReadAhead(this, handle, path, offset, length, sizeBytes)) {
+        byte[] handle = channel.openToRead(path);
+        try (ReadAhead ahead = new ReadAhead(channel, handle, path, offset, length, sizeBytes)) {
             return ahead.into(sink);
         } finally {
-            release(handle);
+            channel.release(handle);
         }
     }
 
     /** Returns the room left at the site; empty if the site cannot report it. */
     public Optional<Space> space() throws RemoteException, InterruptedException {
-        if (!extensions.contains("statvfs@openssh.com")) {
-            return Optional.empty();
-        }
-        Reply reply = pipeline.ask(Packet.extended("statvfs@openssh.com").string(raw(FilePath.ROOT)));
-        if (reply.type() == Packet.STATUS) {
-            return Optional.empty();
-        }
-        reply.expect(Packet.EXTENDED_REPLY);
-        reply.uint64();
-        long unitBytes = reply.uint64();
-        long totalUnits = reply.uint64();
-        reply.uint64();
-        long freeUnits = reply.uint64();
-        long inodes = reply.uint64();
-        reply.uint64();
-        long freeInodes = reply.uint64();
-        reply.uint64();
-        boolean readOnly = (reply.uint64() & 1) != 0;
-        return Optional.of(new Space(
-                bytes(totalUnits, unitBytes),
-                bytes(freeUnits, unitBytes),
-                inodes == 0 ? Long.MAX_VALUE : freeInodes,
-                readOnly));
+        return channel.space();
     }
 
     /** Returns the extensions that the site offers. */
     public Set<String> extensions() {
-        return extensions;
-    }
-
-    /**
-     * Returns the least time that an answer has taken so far; almost 0 if there was no first request that costs the site
-     * no work.
-     */
-    long roundTripNanos() {
-        return Math.min(roundTripNanos, pipeline.leastNanos());
+        return channel.extensions();
     }
 
     /** Returns whether a block for a file here is available without waiting. */
@@ -612,235 +457,28 @@ public final class Sftp {
         return pipeline;
     }
 
-    int writeBytes() {
-        return writeBytes;
-    }
-
-    int readBytes() {
-        return readBytes;
-    }
-
-    /** Returns whether one request writes everything at the site to its disk. */
-    boolean syncsAtOnce() {
-        return extensions.contains(SYNC);
-    }
-
-    /** Writes everything that the site has acknowledged to its disk, including names. */
-    void syncAll(Duration limit) throws RemoteException, InterruptedException {
-        expectOk(askPatiently(Packet.extended(SYNC), limit), FilePath.ROOT, Deed.SYNC);
-    }
-
-    /**
-     * Asks for something that may take the site long. Meanwhile it is asked for little, so that a lane that answers is
-     * not given up as silent.
-     *
-     * @param limit how long; after that it is given up if nothing else is answered either
-     */
-    Reply askPatiently(Packet request, Duration limit) throws RemoteException, InterruptedException {
-        CompletableFuture<Reply> answer = pipeline.send(request);
-        long end = System.nanoTime() + limit.toNanos();
-        while (!isDone(answer) && System.nanoTime() < end) {
-            var _ = lstat(FilePath.ROOT);
-        }
-        return pipeline.await(answer);
-    }
-
-    private static boolean isDone(CompletableFuture<Reply> answer) throws InterruptedException {
-        try {
-            var _ = answer.get(ASK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
-            return true;
-        } catch (ExecutionException e) {
-            return true;
-        } catch (TimeoutException e) {
-            return false;
-        }
-    }
-
-    boolean syncs() {
-        return extensions.contains("fsync@openssh.com");
-    }
-
-    /** Returns how busy it is: unanswered requests plus open files, since each open file causes more requests. */
-    int busy() {
-        return pipeline.inFlight() + handlesMax - handles.availablePermits();
+    SftpChannel channel() {
+        return channel;
     }
 
     /** Returns for how long, in nanoseconds, nobody has used it; 0 while anything is under way. */
     long idleNanos() {
-        return busy() > 0 ? 0 : pipeline.idleNanos();
-    }
-
-    /** Returns the bytes of a path as the site knows it. */
-    byte[] raw(FilePath path) {
-        if (path.isRoot()) {
-            return root.length == 0 ? new byte[] {'/'} : root;
-        }
-        byte[] below = path.bytes();
-        byte[] whole = Arrays.copyOf(root, root.length + 1 + below.length);
-        whole[root.length] = '/';
-        System.arraycopy(below, 0, whole, root.length + 1, below.length);
-        return whole;
-    }
-
-    Packet at(int type, FilePath path) {
-        return Packet.of(type).string(raw(path));
-    }
-
-    /** Asks the site to close a handle, and lets the next caller open one after the answer. */
-    CompletableFuture<Reply> closeHandle(byte[] handle) throws RemoteException, InterruptedException {
-        try {
-            CompletableFuture<Reply> closed =
-                    pipeline.send(Packet.of(Packet.CLOSE).string(handle));
-            var _ = closed.whenComplete((reply, lost) -> handles.release());
-            return closed;
-        } catch (RemoteException | InterruptedException e) {
-            handles.release();
-            throw e;
-        }
-    }
-
-    /** Closes a handle without waiting for the answer. */
-    void release(byte[] handle) {
-        // In a thread of its own because sending may block: the caller may be interrupted, or be the thread that reads
-        // answers.
-        Thread.ofVirtual().name("close handle").start(() -> {
-            try {
-                var _ = closeHandle(handle);
-            } catch (RemoteException | InterruptedException gone) {
-                // The site itself closes all handles of a lost channel.
-            }
-        });
-    }
-
-    void expectOk(Reply reply, FilePath path, Deed doing) throws RemoteException, InterruptedException {
-        int status = reply.status();
-        if (status != Reply.OK) {
-            throw failure(status, path, doing);
-        }
-    }
-
-    /** Returns the failure of a request. For the protocol's bare "failure" it asks the site once for the cause. */
-    RemoteException failure(int status, FilePath path, Deed doing) throws RemoteException, InterruptedException {
-        Reason reason = StatusCodes.reason(status);
-        String cause = StatusCodes.text(status);
-        if (reason == Reason.REFUSED) {
-            CompletableFuture<Reply> there = pipeline.send(at(Packet.LSTAT, path));
-            Optional<Space> space = space();
-            if (doing.makes && factsIn(pipeline.await(there), path).isPresent()) {
-                reason = Reason.EXISTS;
-                cause = "the name is already in use";
-            } else if (space.isPresent() && space.get().readOnly()) {
-                reason = Reason.READ_ONLY;
-                cause = "the site's file system is mounted read-only";
-            } else if (space.isPresent() && space.get().full() && doing.writes) {
-                reason = Reason.FULL;
-                cause = "the site's file system is full; free some space there, then run again";
-            }
-        }
-        return new RemoteException(reason, "cannot " + doing + " " + path + ": " + cause);
+        return channel.busy() > 0 ? 0 : pipeline.idleNanos();
     }
 
     private RemoteFacts regularFile(FilePath path) throws RemoteException, InterruptedException {
-        RemoteFacts facts = lstat(path).orElseThrow(() -> noSuchFile(path));
+        RemoteFacts facts = lstat(path)
+                .orElseThrow(() -> new RemoteException(Reason.NO_SUCH_FILE, "cannot open " + path + ": no such file"));
         if (facts.kind() != Kind.FILE) {
             throw new RemoteException(Reason.REFUSED, "cannot open " + path + ": not a regular file");
         }
         return facts;
     }
 
-    private static RemoteException noSuchFile(FilePath path) {
-        return new RemoteException(Reason.NO_SUCH_FILE, "cannot open " + path + ": no such file");
-    }
-
-    private byte[] openHandle(Packet request, FilePath path, Deed doing) throws RemoteException, InterruptedException {
-        handles.acquire();
-        CompletableFuture<Reply> answer;
-        try {
-            answer = pipeline.send(request);
-        } catch (RemoteException | InterruptedException e) {
-            handles.release();
-            throw e;
-        }
-        try {
-            Reply reply = pipeline.await(answer);
-            failIfStatus(reply, path, doing);
-            byte[] handle = reply.handle();
-            if (handle.length > HANDLE_BYTES_MAX) {
-                RemoteException odd = new RemoteException(
-                        Reason.PROTOCOL,
-                        "the site sent a handle of " + handle.length + " bytes; expected at most " + HANDLE_BYTES_MAX);
-                pipeline.die(odd);
-                throw odd;
-            }
-            return handle;
-        } catch (RemoteException e) {
-            handles.release();
-            throw e;
-        } catch (InterruptedException e) {
-            closeWhenOpened(answer);
-            throw e;
-        }
-    }
-
-    /** Closes the handle when it arrives, because its caller was interrupted before. */
-    private void closeWhenOpened(CompletableFuture<Reply> answer) {
-        var _ = answer.whenComplete((reply, lost) -> {
-            try {
-                if (lost == null && reply.type() == Packet.HANDLE) {
-                    release(reply.handle());
-                    return;
-                }
-            } catch (RemoteException garbage) {
-                // The channel is already dead.
-            }
-            handles.release();
-        });
-    }
-
-    private Optional<RemoteFacts> factsIn(Reply reply, FilePath path) throws RemoteException, InterruptedException {
-        if (reply.type() == Packet.STATUS && StatusCodes.reason(reply.status()) == Reason.NO_SUCH_FILE) {
-            return Optional.empty();
-        }
-        failIfStatus(reply, path, Deed.LOOK);
-        return Optional.of(reply.attributes());
-    }
-
-    void failIfStatus(Reply reply, FilePath path, Deed doing) throws RemoteException, InterruptedException {
-        if (reply.type() == Packet.STATUS) {
-            throw failure(reply.status(), path, doing);
-        }
-    }
-
-    private FilePath child(FilePath folder, byte[] name) throws RemoteException {
-        try {
-            if (name.length > NAME_BYTES_MAX || folder.bytes().length + name.length > PATH_BYTES_MAX) {
-                throw new IllegalArgumentException("expected names of at most %d bytes and paths of at most %d"
-                        .formatted(NAME_BYTES_MAX, PATH_BYTES_MAX));
-            }
-            return folder.resolve(name);
-        } catch (IllegalArgumentException e) {
-            RemoteException hostile = new RemoteException(
-                    Reason.PROTOCOL, "the site returned an invalid name in " + folder + ": " + e.getMessage(), e);
-            pipeline.die(hostile);
-            throw hostile;
-        }
-    }
-
-    private static boolean isDots(byte[] name) {
-        String text = new String(name, StandardCharsets.ISO_8859_1);
-        return text.equals(".") || text.equals("..");
-    }
-
-    private static long bytes(long units, long unitBytes) {
-        long high = Math.multiplyHigh(units, unitBytes);
-        long product = units * unitBytes;
-        return high != 0 || product < 0 ? Long.MAX_VALUE : product;
-    }
-
     /** Returns the absolute path at the site of a path that is absolute or relative to the login's home folder. */
     public byte[] realPath(byte[] path) throws RemoteException, InterruptedException {
         Reply reply = pipeline.ask(Packet.of(Packet.REALPATH).string(path));
-        failIfStatus(reply, FilePath.ROOT, Deed.LOOK);
+        channel.failIfStatus(reply, FilePath.ROOT, Deed.LOOK);
         reply.expect(Packet.NAME);
         reply.uint32();
         return reply.string();

@@ -12,8 +12,11 @@ import java.util.Optional;
  * <p>The result is checked: {@code fincore} counts the remaining pages. This covers only the page cache of the system
  * that runs there: the caches of a disk, a controller or a hypervisor cannot be inspected. It is not offered if the
  * root is on a file system that keeps content elsewhere (a network's, ZFS, one in memory).
+ *
+ * @param tool its name: {@code "perl"}, {@code "python3"}, {@code "dd"}
+ * @param script drops the files that are its arguments
  */
-public final class SiteCache {
+public record SiteCache(String tool, String script, Patience patience) {
 
     /** File systems that keep content only in the system's page cache, by their names in {@code stat}. */
     private static final List<String> FILE_SYSTEMS =
@@ -45,7 +48,7 @@ public final class SiteCache {
             """;
 
     /** Tools that may be installed, fastest first; measured in ADR 0027. */
-    private static final List<SiteCache> CANDIDATES = List.of(
+    static final List<SiteCache> CANDIDATES = List.of(
             new SiteCache("perl", PERL, Patience.USUAL),
             new SiteCache("python3", PYTHON, Patience.USUAL),
             new SiteCache("dd", DD, Patience.USUAL));
@@ -59,24 +62,9 @@ public final class SiteCache {
     /** More than a line with a number takes, and its share of the lines for command lines. */
     private static final int LINE_BYTES = 48;
 
-    private final String tool;
-    private final String drop;
-    private final Patience patience;
-
-    private SiteCache(String tool, String drop, Patience patience) {
-        this.tool = tool;
-        this.drop = drop;
-        this.patience = patience;
-    }
-
     /** Returns the same with this patience for commands. */
     public SiteCache with(Patience other) {
-        return new SiteCache(tool, drop, other);
-    }
-
-    /** Returns the tool's name: {@code "perl"}, {@code "python3"}, {@code "dd"}. */
-    public String tool() {
-        return tool;
+        return new SiteCache(tool, script, other);
     }
 
     /**
@@ -92,16 +80,8 @@ public final class SiteCache {
         if (files.isEmpty()) {
             return true;
         }
-        return isNone(run(lane, "", drop + PAGES, files, bytes))
-                || isNone(run(lane, "sync -f . && ", drop + PAGES, files, bytes));
-    }
-
-    /** Returns the candidate of this name, untested. */
-    static SiteCache with(String tool) {
-        return CANDIDATES.stream()
-                .filter(candidate -> candidate.tool.equals(tool))
-                .findFirst()
-                .orElseThrow();
+        return isNone(run(lane, "", script + PAGES, files, bytes))
+                || isNone(run(lane, "sync -f . && ", script + PAGES, files, bytes));
     }
 
     /** Returns the first tool that works on this file, which was read or written a moment ago; empty if none does. */
@@ -122,7 +102,7 @@ public final class SiteCache {
 
     private static boolean keepsInPageCache(Lane lane, Patience patience) throws RemoteException, InterruptedException {
         try {
-            CommandResult result = AtRoot.run(lane, "stat -f -c %T .", new byte[0], patience.of(0, 0));
+            CommandResult result = AtRoot.run(lane, "stat -f -c %T .", new byte[0], 0, patience.of(0, 0));
             return FILE_SYSTEMS.contains(result.output().strip());
         } catch (RemoteException e) {
             if (e.reason() == RemoteException.Reason.UNSUPPORTED) {

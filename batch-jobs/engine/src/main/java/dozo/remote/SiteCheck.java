@@ -123,13 +123,11 @@ public record SiteCheck(
     }
 
     static SiteCheck of(Lane lane, Look look, Early early) throws RemoteException, InterruptedException {
-        FutureTask<Boolean> sync = new FutureTask<>(() -> SiteSync.offeredBy(lane)) {
-            @Override
-            protected void set(Boolean offered) {
-                super.set(offered);
-                early.syncsAtOnce.complete(offered);
-            }
-        };
+        FutureTask<Boolean> sync = new FutureTask<>(() -> {
+            boolean offered = SiteSync.offeredBy(lane);
+            early.syncsAtOnce.complete(offered);
+            return offered;
+        });
         Thread.ofVirtual().name("try sync at " + lane.site().host()).start(sync);
         Sftp sftp = lane.sftp();
         List<String> findings = Collections.synchronizedList(new ArrayList<>());
@@ -144,8 +142,8 @@ public record SiteCheck(
         }
         Optional<Space> space = rootThere ? sftp.space() : Optional.empty();
         space.filter(Space::full).ifPresent(full -> findings.add("the file system is full; free some space there"));
-        if (probe.writable()) {
-            early.digest.complete(probe.digest());
+        if (probe.writable) {
+            early.digest.complete(probe.digest);
         }
         boolean syncsAtOnce = RemoteException.join(sync);
         lane.muteShell()
@@ -155,20 +153,20 @@ public record SiteCheck(
                 lane.serverVersion(),
                 lane.keyExchange(),
                 rootThere,
-                probe.writable(),
-                probe.renameKeeps(),
-                probe.namesAreBytes(),
-                probe.foldsNames(),
+                probe.writable,
+                probe.renameKeeps,
+                probe.namesAreBytes,
+                probe.foldsNames,
                 sftp.extensions(),
-                probe.digest(),
-                probe.digestBytesPerSecond(),
+                probe.digest,
+                probe.digestBytesPerSecond,
                 syncsAtOnce,
-                probe.unpacksTar(),
-                probe.linksFiles(),
-                probe.cache(),
+                probe.unpacksTar,
+                probe.linksFiles,
+                probe.cache,
                 space,
-                probe.clockAhead(),
-                probe.keyPowers(),
+                probe.clockAhead,
+                probe.keyPowers,
                 List.copyOf(findings));
     }
 

@@ -47,11 +47,11 @@ public final class SiteSync {
     }
 
     private static void run(Lane lane) throws RemoteException, InterruptedException {
-        if (lane.sftp().syncsAtOnce()) {
-            lane.sftp().syncAll(TIMEOUT);
+        if (lane.sftp().channel().syncsAtOnce()) {
+            lane.sftp().channel().syncAll(TIMEOUT);
             return;
         }
-        CommandResult result = AtRoot.run(lane, "exec sync -f .", new byte[0], TIMEOUT);
+        CommandResult result = AtRoot.run(lane, "exec sync -f .", new byte[0], 0, TIMEOUT);
         if (result.exitStatus() != 0) {
             throw new RemoteException(
                     Reason.REFUSED,

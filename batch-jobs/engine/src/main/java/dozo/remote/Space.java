@@ -13,6 +13,32 @@ public record Space(long totalBytes, long freeBytes, long freeInodes, boolean re
     /** Less than one write: a file system that has just refused a write may have this much left. */
     private static final long FULL_BELOW_BYTES = 256 * 1024;
 
+    /** Reads the answer to {@code statvfs@openssh.com}. */
+    static Space in(Reply reply) throws RemoteException {
+        reply.expect(Packet.EXTENDED_REPLY);
+        reply.uint64();
+        long unitBytes = reply.uint64();
+        long totalUnits = reply.uint64();
+        reply.uint64();
+        long freeUnits = reply.uint64();
+        long inodes = reply.uint64();
+        reply.uint64();
+        long freeInodes = reply.uint64();
+        reply.uint64();
+        boolean readOnly = (reply.uint64() & 1) != 0;
+        return new Space(
+                bytes(totalUnits, unitBytes),
+                bytes(freeUnits, unitBytes),
+                inodes == 0 ? Long.MAX_VALUE : freeInodes,
+                readOnly);
+    }
+
+    private static long bytes(long units, long unitBytes) {
+        long high = Math.multiplyHigh(units, unitBytes);
+        long product = units * unitBytes;
+        return high != 0 || product < 0 ? Long.MAX_VALUE : product;
+    }
+
     /** Returns whether a write is expected to fail. */
     public boolean full() {
         return freeBytes < FULL_BELOW_BYTES || freeInodes == 0;

@@ -46,10 +46,14 @@ import org.apache.sshd.core.CoreModuleProperties;
 /**
  * Connects to one site and logs in: pinned host key, one private key, modern algorithms only with AES-GCM first, and a
  * heartbeat that detects a dead link within 30 s. Ignores the user's SSH configuration and agent.
+ *
+ * @param jump logs in at the host that forwards connections to the site, if any
+ * @param shellAnswers whether a shell at the site has ever answered
  */
-final class SshLogin implements AutoCloseable {
+record SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump, AtomicBoolean shellAnswers)
+        implements AutoCloseable {
 
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
+    static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
     private static final Duration AUTH_TIMEOUT = Duration.ofSeconds(30);
 
     /** Two unanswered beats in a row end a connection: detected after 16 to 24 s. */
@@ -83,21 +87,6 @@ final class SshLogin implements AutoCloseable {
 
     private static final AttributeKey<AtomicBoolean> OTHER_HOST_KEY = new AttributeKey<>();
 
-    private final SiteAddress site;
-    private final SshClient client;
-    private final AtomicBoolean shellAnswers = new AtomicBoolean();
-    private final Optional<SshLogin> jump;
-
-    private SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump) {
-        this.site = site;
-        this.client = client;
-        this.jump = jump;
-    }
-
-    static SshLogin at(SiteAddress site) throws RemoteException {
-        return at(site, WriteCheck.NONE);
-    }
-
     /** Returns a login whose connections, those to jump hosts included, are checked before each packet. */
     static SshLogin at(SiteAddress site, WriteCheck check) throws RemoteException {
         return at(site, site.way().dscp(), check);
@@ -107,7 +96,7 @@ final class SshLogin implements AutoCloseable {
         Optional<SiteAddress> before = site.way().jump();
         SshLogin jump = before.isPresent() ? at(before.get(), dscp, check) : null;
         try {
-            return new SshLogin(site, client(site, dscp, check), Optional.ofNullable(jump));
+            return new SshLogin(site, client(site, dscp, check), Optional.ofNullable(jump), new AtomicBoolean());
         } catch (RemoteException e) {
             if (jump != null) {
                 jump.close();
@@ -133,7 +122,6 @@ final class SshLogin implements AutoCloseable {
                 check);
     }
 
-    /** Returns a client, started. */
     private static SshClient client(
             KeyIdentityProvider keys,
             List<String> hostKeyKinds,
@@ -214,7 +202,7 @@ final class SshLogin implements AutoCloseable {
         jump.ifPresent(SshLogin::close);
     }
 
-    private ClientSession session() throws RemoteException, InterruptedException {
+    ClientSession session() throws RemoteException, InterruptedException {
         AtomicBoolean otherHostKey = new AtomicBoolean();
         ClientSession session = connect(otherHostKey);
         try {

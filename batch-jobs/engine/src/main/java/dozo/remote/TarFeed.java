@@ -75,17 +75,16 @@ public final class TarFeed implements AutoCloseable {
     public void begin(byte[] name, long sizeBytes, int mode, long modifiedSeconds)
             throws RemoteException, InterruptedException {
         if (files == 0) {
-            feed.put(head);
+            feed.put(head, head.length);
         }
-        feed.put(header(name, sizeBytes, mode, modifiedSeconds));
+        feed.put(header(name, sizeBytes, mode, modifiedSeconds), BLOCK_BYTES);
         files++;
         bytes += sizeBytes;
     }
 
-    /** Feeds a whole file. */
     void put(byte[] name, byte[] content, int mode, long modifiedSeconds) throws RemoteException, InterruptedException {
         begin(name, content.length, mode, modifiedSeconds);
-        feed.put(content);
+        feed.put(content, content.length);
         endFile(content.length, 0);
     }
 

@@ -90,7 +90,7 @@ final class Tuning {
     private boolean saidEnough;
 
     /** Numbers of lanes, and of channels on each. */
-    private record Shape(int lanes, int channels) {
+    record Shape(int lanes, int channels) {
 
         int all() {
             return lanes * channels;

@@ -112,12 +112,7 @@ public final class TuningGrid {
         return measure(site, check, Times.USUAL, pass, goOn);
     }
 
-    static List<Cell> measure(SiteAddress site, Times times, Pass pass, BooleanSupplier goOn)
-            throws RemoteException, InterruptedException {
-        return measure(site, WriteCheck.NONE, times, pass, goOn);
-    }
-
-    private static List<Cell> measure(SiteAddress site, WriteCheck check, Times times, Pass pass, BooleanSupplier goOn)
+    static List<Cell> measure(SiteAddress site, WriteCheck check, Times times, Pass pass, BooleanSupplier goOn)
             throws RemoteException, InterruptedException {
         try (Lanes lanes = Lanes.to(site, LANES.getLast(), CHANNELS.getLast()).checked(check)) {
             lanes.want(1, 1);
@@ -245,7 +240,7 @@ public final class TuningGrid {
                 var _ = each.get();
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof RemoteException failed) {
-                    throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
+                    throw failed.again();
                 }
                 throw new RemoteException(Reason.LOST, "made-up data could not be sent", e);
             }

@@ -32,6 +32,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarConstants;
+import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.signature.BuiltinSignatures;
@@ -230,11 +231,11 @@ class HostileSiteTest {
 
     @Test
     void namesThatNoFileSystemHasAreRefused() throws Exception {
-        String tooLong = "x".repeat(Sftp.NAME_BYTES_MAX + 1);
+        String tooLong = "x".repeat(Listing.NAME_BYTES_MAX + 1);
         assertThat(reason(EvilSite.listing(_ -> List.of(tooLong)), HostileSiteTest::listed))
                 .isEqualTo(Reason.PROTOCOL);
         assertThat(reason(EvilSite.listing(_ -> List.of("yy")), sftp -> {
-                    FilePath deep = FilePath.of("x/".repeat(Sftp.PATH_BYTES_MAX / 2 - 1) + "x");
+                    FilePath deep = FilePath.of("x/".repeat(Listing.PATH_BYTES_MAX / 2 - 1) + "x");
                     sftp.list(deep, (path, facts) -> {});
                     return sftp;
                 }))
@@ -265,8 +266,8 @@ class HostileSiteTest {
         try (EvilSite site = EvilSite.answering(temp, EvilSite.listing(_ -> List.of("name")));
                 Lanes lanes = Lanes.to(site.address(), 1)) {
             Lane lane = lanes.next();
-            assertThatThrownBy(() -> lane.sftp()
-                            .list(FILE, (path, facts) -> {}, ListingLimit.keeping(FILE, Duration.ofMillis(200))))
+            assertThatThrownBy(() -> new Listing(FILE, true, Duration.ofMillis(200), Duration.ofMillis(200))
+                            .read(lane.sftp().channel(), (path, facts) -> {}))
                     .isInstanceOfSatisfying(
                             RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.STUCK))
                     .hasMessage("the listing of file at the site did not end within PT0.2S");
@@ -280,11 +281,8 @@ class HostileSiteTest {
                 Lanes lanes = Lanes.to(site.address(), 1)) {
             Lane lane = lanes.next();
 
-            assertThatThrownBy(() -> lane.sftp()
-                            .list(
-                                    FILE,
-                                    (path, facts) -> {},
-                                    ListingLimit.passing(FILE, Duration.ofMillis(1), Duration.ofMillis(300))))
+            assertThatThrownBy(() -> new Listing(FILE, false, Duration.ofMillis(1), Duration.ofMillis(300))
+                            .read(lane.sftp().channel(), (path, facts) -> {}))
                     .isInstanceOfSatisfying(
                             RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.STUCK))
                     .hasMessage("the listing of file at the site did not end within PT0.3S");
@@ -384,6 +382,20 @@ class HostileSiteTest {
             assertThat(lane.sftp().lstat(FILE)).isEmpty();
 
             assertThat(TarFeed.pays(lane)).isTrue();
+        }
+    }
+
+    /** No lane is there yet that could be closed as silent. */
+    @Test
+    void aServerThatDoesNotAnswerTheFirstRequestIsGivenUp() throws Exception {
+        try (EvilSite mute = EvilSite.answering(temp, (type, id, bytes, out) -> {}, "limits@openssh.com");
+                SshLogin login = SshLogin.at(mute.address(), WriteCheck.NONE)) {
+            ClientSession session = login.session();
+
+            assertThatThrownBy(() -> SftpChannel.open(mute.address(), session, Duration.ofSeconds(1)))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.LOST))
+                    .hasMessageEndingWith("did not answer within 1 s");
         }
     }
 

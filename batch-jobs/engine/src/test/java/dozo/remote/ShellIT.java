@@ -158,7 +158,7 @@ class ShellIT {
     void aFeedThatIsClosedTwiceIsCountedOnce() throws Exception {
         Lane lane = lanes.next();
         try (Feed feed = lane.feed("cat > /dev/null", Patience.USUAL)) {
-            feed.put(new byte[1]);
+            feed.put(new byte[1], 1);
             feed.close();
         }
         assertThat(lane.feeds()).isZero();
@@ -180,7 +180,7 @@ class ShellIT {
 
     private static void feedForever(Feed feed, byte[] input) throws Exception {
         while (true) {
-            feed.put(input);
+            feed.put(input, input.length);
         }
     }
 

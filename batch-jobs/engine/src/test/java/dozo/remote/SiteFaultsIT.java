@@ -255,7 +255,7 @@ class SiteFaultsIT {
     /** Returns how work over a connection fails that is reset after so many reads; empty if it does not fail. */
     private static Optional<RemoteException> withReset(LoopbackSite site, int reads, OnLane work) throws Exception {
         try (SilentRelay relay = new SilentRelay(site.address());
-                SshLogin login = SshLogin.at(relay.address())) {
+                SshLogin login = SshLogin.at(relay.address(), WriteCheck.NONE)) {
             relay.resetAfter(() -> relay.resets() == 0 ? reads : 0);
             try (Lane lane = login.lane(1, 1)) {
                 work.on(lane);

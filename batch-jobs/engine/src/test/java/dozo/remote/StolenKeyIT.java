@@ -110,7 +110,7 @@ class StolenKeyIT {
                                 "lsetstat, mode 000",
                                 true,
                                 v -> v.status(Packet.extended("lsetstat@openssh.com")
-                                        .string(v.sftp.raw(v.stored))
+                                        .string(v.sftp.channel().raw(v.stored))
                                         .uint32(Packet.HAS_MODE)
                                         .uint32(0))),
                         new Attack(
@@ -125,11 +125,11 @@ class StolenKeyIT {
                             v.sftp.symlink("/".getBytes(StandardCharsets.US_ASCII), v.stored.parent());
                         }),
                         new Attack("write through a symbolic link", true, v -> {
-                            v.sftp.symlink(v.sftp.raw(v.stored), v.temporary("link"));
+                            v.sftp.symlink(v.sftp.channel().raw(v.stored), v.temporary("link"));
                             v.write(v.open(v.temporary("link"), Packet.OPEN_WRITE));
                         }),
                         new Attack("delete through a link to the folder", true, v -> {
-                            v.sftp.symlink(v.sftp.raw(v.stored.parent()), v.temporary("link"));
+                            v.sftp.symlink(v.sftp.channel().raw(v.stored.parent()), v.temporary("link"));
                             v.sftp.remove(v.temporary("link").resolve(v.stored.name()));
                         }),
                         new Attack("hard link, then write", true, v -> {
@@ -187,7 +187,7 @@ class StolenKeyIT {
                         new Attack("hard link over it", false, v -> v.hardLink(v.evil, v.stored)),
                         new Attack("hard link outside of the root, then write", true, v -> {
                             v.status(Packet.extended("hardlink@openssh.com")
-                                    .string(v.sftp.raw(v.stored))
+                                    .string(v.sftp.channel().raw(v.stored))
                                     .string(v.root + "-outside"));
                             v.write(v.opened(v.root + "-outside"));
                         }),
@@ -353,8 +353,9 @@ class StolenKeyIT {
     private static boolean disturb(Sftp sftp, FilePath temporary, AtomicBoolean over) throws Exception {
         List<byte[]> handles = new ArrayList<>();
         for (int i = 0; !over.get(); i++) {
-            Packet cut = sftp.at(Packet.SETSTAT, temporary).length(i % 3);
-            Packet open = sftp.at(Packet.OPEN, temporary)
+            Packet cut = sftp.channel().at(Packet.SETSTAT, temporary).length(i % 3);
+            Packet open = sftp.channel()
+                    .at(Packet.OPEN, temporary)
                     .uint32(Packet.OPEN_WRITE | (i % 2 == 0 ? OPEN_TRUNCATE : 0))
                     .uint32(0);
             Reply opened = sftp.pipeline().ask(open);
@@ -541,8 +542,8 @@ class StolenKeyIT {
 
         int hardLink(FilePath file, FilePath name) throws Exception {
             return status(Packet.extended("hardlink@openssh.com")
-                    .string(sftp.raw(file))
-                    .string(sftp.raw(name)));
+                    .string(sftp.channel().raw(file))
+                    .string(sftp.channel().raw(name)));
         }
 
         /** Returns a handle for writing to a file anywhere. */
@@ -552,14 +553,14 @@ class StolenKeyIT {
                             .string(path)
                             .uint32(Packet.OPEN_WRITE)
                             .uint32(0));
-            sftp.failIfStatus(reply, evil, Deed.OPEN);
+            sftp.channel().failIfStatus(reply, evil, Deed.OPEN);
             return reply.handle();
         }
 
         byte[] open(FilePath path, int flags) throws Exception {
-            Reply reply =
-                    sftp.pipeline().ask(sftp.at(Packet.OPEN, path).uint32(flags).uint32(0));
-            sftp.failIfStatus(reply, path, Deed.OPEN);
+            Reply reply = sftp.pipeline()
+                    .ask(sftp.channel().at(Packet.OPEN, path).uint32(flags).uint32(0));
+            sftp.channel().failIfStatus(reply, path, Deed.OPEN);
             return reply.handle();
         }
 

@@ -72,6 +72,7 @@ class TuningGridIT {
 
             List<Cell> cells = TuningGrid.measure(
                     site.address(),
+                    WriteCheck.NONE,
                     SHORT,
                     bytes -> {
                         passed.addAndGet(bytes);
@@ -93,7 +94,7 @@ class TuningGridIT {
     void aHardenedSiteAllowsIt() throws Exception {
         Path root = Files.createDirectory(temp.resolve("root")).toRealPath();
         try (LoopbackSite site = GuardedSite.start(temp.resolve("state"), root, GuardedSite.script())) {
-            assertThat(TuningGrid.measure(site.address(), SHORT, _ -> {}, () -> true))
+            assertThat(TuningGrid.measure(site.address(), WriteCheck.NONE, SHORT, _ -> {}, () -> true))
                     .isNotEmpty();
             assertNothingIsLeft(root);
         }
@@ -102,7 +103,7 @@ class TuningGridIT {
     @Test
     void atASiteWithFewChannelsOnlyThoseAreMeasured() throws Exception {
         try (LoopbackSite site = site("MaxSessions 1")) {
-            assertThat(TuningGrid.measure(site.address(), SHORT, _ -> {}, () -> true))
+            assertThat(TuningGrid.measure(site.address(), WriteCheck.NONE, SHORT, _ -> {}, () -> true))
                     .isNotEmpty()
                     .allSatisfy(cell -> assertThat(cell.channels()).isOne());
         }
@@ -113,6 +114,7 @@ class TuningGridIT {
         try (LoopbackSite site = site()) {
             assertThatThrownBy(() -> TuningGrid.measure(
                             site.address(),
+                            WriteCheck.NONE,
                             SHORT,
                             _ -> {
                                 throw new IllegalStateException("a failure");
@@ -127,10 +129,10 @@ class TuningGridIT {
     @Test
     void itEndsWhenItMust() throws Exception {
         try (LoopbackSite site = site()) {
-            assertThat(TuningGrid.measure(site.address(), SHORT, _ -> {}, () -> false))
+            assertThat(TuningGrid.measure(site.address(), WriteCheck.NONE, SHORT, _ -> {}, () -> false))
                     .isEmpty();
             Times over = new Times(Duration.ofMillis(1), Duration.ofMillis(1), Duration.ZERO);
-            assertThat(TuningGrid.measure(site.address(), over, _ -> {}, () -> true))
+            assertThat(TuningGrid.measure(site.address(), WriteCheck.NONE, over, _ -> {}, () -> true))
                     .isEmpty();
             assertNothingIsLeft(Path.of(site.address().root()));
         }

@@ -49,6 +49,9 @@ public @interface Verb {
     /** Whether what is said is the result, and so also printed if no confirmation is wanted; of a GET it always is. */
     boolean result() default false;
 
+    /** Whether it starts a run, which {@code [--wait:-]} in the synopsis follows to its end. */
+    boolean follows() default false;
+
     /** Examples for the help. */
     String[] example();
 

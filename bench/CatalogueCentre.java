@@ -167,7 +167,7 @@ final class CatalogueCentre {
             if (safe && look.isUnchanged()) {
                 return false;
             }
-            Ingest.Ingested ingested = transaction.execute(_ -> look.seal());
+            SourceLook.Ingested ingested = transaction.execute(_ -> look.seal());
             if (!ingested.findings().isEmpty()) {
                 throw new IllegalStateException(ingested.findings().toString());
             }

@@ -287,13 +287,13 @@ final class CoverageCalls {
         Proofs proofs = new Proofs(jdbc);
         Map<String, Supplier<List<?>>> all = new LinkedHashMap<>();
         all.put("everything, now", () -> List.of(coverage.all(1)));
-        all.put("everything, as of a day", () -> List.of(coverage.all(1, day())));
+        all.put("everything, as of a day", () -> List.of(coverage.all(Sight.EVERYTHING, 1, day())));
         for (Dimension by : Dimension.values()) {
-            all.put("by %s, now".formatted(by.word()), () -> coverage.groups(by, 1, null, after(by), PAGE));
-            all.put("by %s, as of a day".formatted(by.word()), () -> coverage.groups(by, 1, day(), after(by), PAGE));
+            all.put("by %s, now".formatted(by.word()), () -> coverage.groups(Sight.EVERYTHING, by, 1, null, after(by), PAGE));
+            all.put("by %s, as of a day".formatted(by.word()), () -> coverage.groups(Sight.EVERYTHING, by, 1, day(), after(by), PAGE));
         }
-        all.put("a page of experiments, now", () -> coverage.experiments(1, random.nextInt(catalogue.experiments()), PAGE));
-        all.put("the 50 unprotected longest", () -> coverage.oldestUnprotected(1, 50));
+        all.put("a page of experiments, now", () -> coverage.experiments(Sight.EVERYTHING, 1, random.nextInt(catalogue.experiments()), PAGE));
+        all.put("the 50 unprotected longest", () -> coverage.oldestUnprotected(Sight.EVERYTHING, 1, null, 50));
         all.put("begin of the record", () -> List.of(coverage.recordedSince(1)));
         all.put("changes of a day, by project", () -> changes(changes, Dimension.PROJECT, 1));
         all.put("changes of a month, by modality", () -> changes(changes, Dimension.MODALITY, 30));
@@ -312,12 +312,12 @@ final class CoverageCalls {
 
     private List<?> changes(Audit audit, Dimension by, int days) {
         Instant from = day();
-        return audit.changes(by, 1, from, from.plus(days, ChronoUnit.DAYS));
+        return audit.changes(Sight.EVERYTHING, by, 1, from, from.plus(days, ChronoUnit.DAYS));
     }
 
     private List<?> waits(Audit audit, Dimension by, int days) {
         Instant from = day();
-        return audit.waits(by, 1, from, from.plus(days, ChronoUnit.DAYS));
+        return audit.waits(Sight.EVERYTHING, by, 1, from, from.plus(days, ChronoUnit.DAYS));
     }
 
     private Instant day() {

@@ -22,9 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +39,6 @@ import org.jspecify.annotations.Nullable;
 public final class EmbeddedDatabase implements AutoCloseable {
 
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
-    private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
     private static final Duration OUTPUT_LIMIT = Duration.ofSeconds(5);
 
     /** A server that was killed first recovers what was not yet in its tables, which may take minutes. */
@@ -58,7 +55,6 @@ public final class EmbeddedDatabase implements AutoCloseable {
     /** A server that has run this long since its last start has all its restarts again. */
     private static final Duration STEADY = Duration.ofMinutes(1);
 
-    private static final Duration POLL = Duration.ofMillis(100);
     private static final int LINES_KEPT = 20;
     private static final String OWNER = "postgres";
     private static final String OWNER_PASSWORD = "password";
@@ -110,7 +106,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
         FileChannel lock = lock(home.resolve("lock"));
         try {
-            stopLeftBehind(data);
+            ServerProcesses.stopLeftBehind(data);
             String ownerPassword = password(home.resolve(OWNER_PASSWORD));
             String userPassword = password(home.resolve(USER_PASSWORD));
             EmbeddedPostgres server = server(home, data, ownerPassword, durable);
@@ -123,7 +119,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
                     Files.createFile(home.resolve("locked"));
                 }
             }
-            return new EmbeddedDatabase(data, lock, server, control(data), ownerPassword, userPassword);
+            return new EmbeddedDatabase(data, lock, server, ServerProcesses.control(data), ownerPassword, userPassword);
         } catch (InterruptedException e) {
             lock.close();
             Thread.currentThread().interrupt();
@@ -145,10 +141,10 @@ public final class EmbeddedDatabase implements AutoCloseable {
      */
     public static Optional<Access> access(Path folder) throws IOException {
         Path data = folder.toAbsolutePath().resolve("data");
-        if (!Files.exists(data) || running(data).isEmpty()) {
+        if (!Files.exists(data) || ServerProcesses.running(data).isEmpty()) {
             return Optional.empty();
         }
-        List<String> facts = Files.readAllLines(data.resolve("postmaster.pid"));
+        List<String> facts = Files.readAllLines(ServerProcesses.pidFile(data));
         if (facts.size() <= PORT_LINE) {
             return Optional.empty();
         }
@@ -236,7 +232,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         }
         watching.interrupt();
         try {
-            watching.join(STOP_LIMIT);
+            watching.join(ServerProcesses.STOP_LIMIT);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -247,8 +243,8 @@ public final class EmbeddedDatabase implements AutoCloseable {
         try {
             while (!closed) {
                 long since = System.nanoTime();
-                while (running(data).isPresent()) {
-                    Thread.sleep(POLL);
+                while (ServerProcesses.running(data).isPresent()) {
+                    Thread.sleep(ServerProcesses.POLL);
                 }
                 if (System.nanoTime() - since > STEADY.toNanos()) {
                     restarts = 0;
@@ -280,7 +276,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
 
     /** Starts the server as before: its options, including its port, are in its data folder. */
     private void restart() throws IOException, InterruptedException {
-        stopLeftBehind(data);
+        ServerProcesses.stopLeftBehind(data);
         List<String> command = new ArrayList<>();
         if (LinuxUtils.isUnshareAvailable()) {
             // As the library does: the server refuses to be started by root.
@@ -299,7 +295,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         // Read for as long as the server lives; otherwise it would block when the pipe is full.
         Thread reading = Thread.ofPlatform().daemon().name("postgres-output").start(said);
         try {
-            if (!starting.waitFor(RESTART_LIMIT.toSeconds() + STOP_LIMIT.toSeconds(), TimeUnit.SECONDS)
+            if (!starting.waitFor(RESTART_LIMIT.toSeconds() + ServerProcesses.STOP_LIMIT.toSeconds(), TimeUnit.SECONDS)
                     || starting.exitValue() != 0) {
                 // The reason may still be on its way.
                 reading.join(OUTPUT_LIMIT);
@@ -342,14 +338,6 @@ public final class EmbeddedDatabase implements AutoCloseable {
                     .findFirst()
                     .orElse(lines.isEmpty() ? "no output" : lines.getLast());
         }
-    }
-
-    /** Returns the program that starts and stops the server; it is beside the server's. */
-    private static Path control(Path data) throws IOException {
-        return running(data)
-                .flatMap(process -> process.info().command())
-                .map(program -> Path.of(program).resolveSibling("pg_ctl"))
-                .orElseThrow(() -> new IOException("the started server no longer runs"));
     }
 
     private static FileChannel lock(Path file) throws IOException {
@@ -440,86 +428,5 @@ public final class EmbeddedDatabase implements AutoCloseable {
             Files.move(fresh, file);
         }
         return Files.readString(file).strip();
-    }
-
-    /**
-     * Stops what a killed process, or a killed server, left on this folder. The caller holds the folder's lock, so no
-     * other process owns the server. A server's processes live on for a while, and no other server starts while they
-     * hold its memory.
-     */
-    private static void stopLeftBehind(Path data) throws IOException, InterruptedException {
-        Optional<ProcessHandle> server = running(data);
-        server.ifPresent(ProcessHandle::destroy);
-        if (!comesTrue(() -> running(data).isEmpty())) {
-            throw new IOException("leftover server process %d does not stop"
-                    .formatted(server.orElseThrow().pid()));
-        }
-        Path there = data.toRealPath();
-        if (!comesTrue(() ->
-                family(there).peek(ProcessHandle::destroyForcibly).findAny().isEmpty())) {
-            throw new IOException("processes of the leftover server in %s do not end".formatted(data));
-        }
-        removeIfMisleading(data.resolve("postmaster.pid"));
-    }
-
-    private static boolean comesTrue(BooleanSupplier condition) throws InterruptedException {
-        long end = System.nanoTime() + STOP_LIMIT.toNanos();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() > end) {
-                return false;
-            }
-            Thread.sleep(POLL);
-        }
-        return true;
-    }
-
-    /** Returns the folder's server. It is recognised by its command line, because process ids are reused. */
-    private static Optional<ProcessHandle> running(Path data) {
-        return named(data.resolve("postmaster.pid"))
-                .filter(process -> process.info().commandLine().orElse("").contains(data.toString()));
-    }
-
-    /** Returns the process that a server's pid file names. */
-    private static Optional<ProcessHandle> named(Path pidFile) {
-        try (BufferedReader lines = Files.newBufferedReader(pidFile)) {
-            String first = lines.readLine();
-            return first == null ? Optional.empty() : ProcessHandle.of(Long.parseLong(first.strip()));
-        } catch (IOException | NumberFormatException none) {
-            return Optional.empty();
-        }
-    }
-
-    /** Returns the processes that work in the folder: a server's processes overwrite their command lines. */
-    private static Stream<ProcessHandle> family(Path data) {
-        return ProcessHandle.allProcesses()
-                .filter(process -> process.info().command().orElse("").endsWith("/postgres"))
-                .filter(process -> {
-                    try {
-                        return Files.readSymbolicLink(Path.of("/proc/%d/cwd".formatted(process.pid())))
-                                .equals(data);
-                    } catch (IOException ended) {
-                        return false;
-                    }
-                });
-    }
-
-    /**
-     * Removes the pid file if it names another program's process, or a dead one that was not reaped: a new server would
-     * take either for a server and not start.
-     */
-    private static void removeIfMisleading(Path pidFile) throws IOException {
-        Optional<ProcessHandle> process = named(pidFile);
-        if (process.isPresent() && (process.get().info().commandLine().isPresent() || isDead(process.get()))) {
-            Files.delete(pidFile);
-        }
-    }
-
-    private static boolean isDead(ProcessHandle process) {
-        try {
-            String facts = Files.readString(Path.of("/proc/%d/stat".formatted(process.pid())));
-            return facts.startsWith(") Z", facts.lastIndexOf(')'));
-        } catch (IOException gone) {
-            return false;
-        }
     }
 }

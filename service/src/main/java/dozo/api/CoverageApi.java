@@ -226,11 +226,11 @@ public class CoverageApi {
             sheet.send(
                     "unprotected",
                     Columns.of(Unprotected.class),
-                    line -> coverage.oldestUnprotected(sight, id, Integer.MAX_VALUE)
+                    line -> coverage.oldestUnprotected(sight, id, null, Integer.MAX_VALUE)
                             .forEach(line));
             return null;
         }
-        return new Page<>(coverage.oldestUnprotected(sight, sites.idOf(site), Page.checked(limit)), null);
+        return new Page<>(coverage.oldestUnprotected(sight, sites.idOf(site), null, Page.checked(limit)), null);
     }
 
     /** Shows what changed in a period. */

@@ -19,12 +19,12 @@ import dozo.registry.Acquisition;
 import dozo.registry.BulkRegistration;
 import dozo.registry.BulkRegistration.Answer;
 import dozo.registry.BulkRegistration.Mode;
+import dozo.registry.ExperimentOrder;
+import dozo.registry.ExperimentOrder.Place;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
 import dozo.registry.ExperimentSearch.Held;
-import dozo.registry.ExperimentSearch.Order;
-import dozo.registry.ExperimentSearch.Place;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -359,12 +359,12 @@ public class ExperimentApi {
             @RequestParam(required = false) @Nullable State state,
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = "false") boolean frozen,
-            @RequestParam(required = false) @Nullable Order sort,
+            @RequestParam(required = false) @Nullable ExperimentOrder sort,
             @RequestParam(defaultValue = "0") String after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight,
             Sheet sheet) {
-        Order order = sort == null ? Order.REGISTERED : sort;
+        ExperimentOrder order = sort == null ? ExperimentOrder.REGISTERED : sort;
         Place begin = after.equals("0") ? null : Place.of(order.by(), after);
         if (frozen && !sheet.wanted()) {
             return frozen(sight, begin == null ? 0 : begin.id(), limit);

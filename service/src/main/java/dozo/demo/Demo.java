@@ -11,6 +11,7 @@ import dozo.file.FilePath;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Findings;
+import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.loopback.Ports;
 import dozo.registry.Experiments;
@@ -302,7 +303,7 @@ public final class Demo implements Callable<Integer> {
         RunReport.print(out, ended, runs.progress(ended.id()));
         RunReport.findings(
                 out,
-                started.getBean(Findings.class).of(ended.id(), 0, FINDINGS_SHOWN).stream()
+                started.getBean(Findings.class).of(Sight.EVERYTHING, ended.id(), 0, FINDINGS_SHOWN).stream()
                         .map(ShownFinding::of)
                         .toList());
         if (ended.findings() > FINDINGS_SHOWN) {
@@ -318,10 +319,10 @@ public final class Demo implements Callable<Integer> {
 
     private static List<ExperimentCoverage> experiments(Coverage coverage, int site) {
         List<ExperimentCoverage> all = new ArrayList<>();
-        List<ExperimentCoverage> page = coverage.experiments(site, 0, EXPERIMENTS_PAGE);
+        List<ExperimentCoverage> page = coverage.experiments(Sight.EVERYTHING, site, 0, EXPERIMENTS_PAGE);
         while (!page.isEmpty()) {
             all.addAll(page);
-            page = coverage.experiments(site, page.getLast().experimentId(), EXPERIMENTS_PAGE);
+            page = coverage.experiments(Sight.EVERYTHING, site, page.getLast().experimentId(), EXPERIMENTS_PAGE);
         }
         return all;
     }

@@ -133,7 +133,8 @@ class Measuring {
             samples.add(new Sample(Metric.SITE_TOTAL, seen.totalBytes(), site.name()));
             samples.add(new Sample(Metric.SITE_CHECKED, seconds(seen.at()), site.name()));
         });
-        List<Group> projects = coverage.groups(Dimension.PROJECT, site.id(), null, "", PROJECTS_MAX + 1);
+        List<Group> projects =
+                coverage.groups(Sight.EVERYTHING, Dimension.PROJECT, site.id(), null, "", PROJECTS_MAX + 1);
         if (projects.size() <= PROJECTS_MAX) {
             for (Group project : projects) {
                 String code = String.valueOf(project.name());

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.db.ActiveService;
 import dozo.db.ActiveService.Holder;
+import dozo.start.LeaseTable.Kept;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,7 +12,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.Optional;
@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The lease of the one active service, on a connection of its own (ADR 0081). Each takeover begins a new term. All
- * sessions of the active service belong to its term ({@link #enter}); who begins a term ends those of earlier ones with
- * their transactions, and the database refuses new ones.
+ * sessions of the active service belong to its term ({@link LeaseTable#enter}); who begins a term ends those of earlier
+ * ones with their transactions, and the database refuses new ones.
  *
  * <p>The active service also holds an advisory lock, so that commands which need the database alone, and versions of
  * Dozo without leases, are refused.
@@ -40,9 +40,6 @@ final class Lease implements AutoCloseable {
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(10);
 
     private static final int VALID_SECONDS = 5;
-
-    /** How often earlier sessions are ended; each time the database waits up to 2 s for each of them. */
-    private static final int ENDINGS_MAX = 3;
 
     /** PostgreSQL's SQLSTATE for a lock that was not available in time. */
     private static final String LOCK_NOT_AVAILABLE = "55P03";
@@ -74,8 +71,6 @@ final class Lease implements AutoCloseable {
     /** A server process and its start time, because process numbers are used again. */
     private record Session(int process, String since) {}
 
-    private record Kept(Holder holder, Instant until, boolean valid) {}
-
     /** Decides nothing yet. {@code url} may be empty. */
     Lease(DataSource database, String url, Schema schema, ActiveService active, Duration length) {
         this.database = database;
@@ -92,14 +87,6 @@ final class Lease implements AutoCloseable {
         return term;
     }
 
-    /** Makes a new session one of a term. The database refuses it if the term has ended. */
-    static void enter(Connection session, int term) throws SQLException {
-        try (PreparedStatement enter = session.prepareStatement("select enter_term(?)")) {
-            enter.setLong(1, term);
-            enter.execute();
-        }
-    }
-
     /**
      * Becomes active, with the schema of this program, or stands by. Waits up to 5 s for the connection of a process
      * that was just killed to end.
@@ -114,8 +101,9 @@ final class Lease implements AutoCloseable {
             if (role == Role.WORKER) {
                 return joins(fresh);
             }
-            Optional<Kept> kept = kept(fresh);
-            boolean others = kept.filter(row -> row.valid && !row.holder.name().equals(name))
+            Optional<Kept> kept = LeaseTable.kept(fresh);
+            boolean others = kept.filter(
+                            row -> row.valid() && !row.holder().name().equals(name))
                     .isPresent();
             if (!others && lock(fresh)) {
                 if (begun(fresh, kept.isPresent())) {
@@ -157,13 +145,13 @@ final class Lease implements AutoCloseable {
 
     /** Uses the database beside its active service, if it has the schema of this program. */
     private boolean joins(Connection fresh) throws SQLException {
-        Optional<Kept> kept = kept(fresh).filter(_ -> schema.isCurrent());
+        Optional<Kept> kept = LeaseTable.kept(fresh).filter(_ -> schema.isCurrent());
         if (kept.isEmpty()) {
             fresh.close();
             return false;
         }
         version = Schema.version(fresh);
-        active.standBy(kept.get().holder);
+        active.standBy(kept.get().holder());
         connection = fresh;
         return true;
     }
@@ -181,23 +169,27 @@ final class Lease implements AutoCloseable {
     }
 
     private boolean standsBy(Connection fresh) throws SQLException {
-        Optional<Kept> kept = kept(fresh).filter(_ -> schema.isCurrent());
+        Optional<Kept> kept = LeaseTable.kept(fresh).filter(_ -> schema.isCurrent());
         if (kept.isEmpty()) {
             return false;
         }
         Kept other = kept.get();
-        if (other.valid && other.holder.name().equals(name)) {
+        if (other.valid() && other.holder().name().equals(name)) {
             // The former process of this service, or another service with this name: only the latter renews the lease.
-            if (seenUntil != null && !seenUntil.equals(other.until)) {
+            if (seenUntil != null && !seenUntil.equals(other.until())) {
                 throw used("it has the same name, %s: stop it, or give this one another DOZO_SERVICE_NAME"
                         .formatted(name));
             }
-            seenUntil = other.until;
+            seenUntil = other.until();
             return false;
         }
         version = Schema.version(fresh);
-        active.standBy(other.holder);
-        LOG.info("this service, {}, stands by: {} is active since {}", name, other.holder.name(), since(other.holder));
+        active.standBy(other.holder());
+        LOG.info(
+                "this service, {}, stands by: {} is active since {}",
+                name,
+                other.holder().name(),
+                since(other.holder()));
         return true;
     }
 
@@ -219,7 +211,7 @@ final class Lease implements AutoCloseable {
         try {
             if (term > 0) {
                 require(fresh);
-                enter(fresh, term);
+                LeaseTable.enter(fresh, term);
                 boolean ended = endFormer(fresh);
                 if (!lock(fresh)) {
                     if (!ended) {
@@ -275,14 +267,8 @@ final class Lease implements AutoCloseable {
     /** Renews the lease if this term still holds. */
     private boolean renewed(Connection open, int own) throws SQLException {
         long before = System.nanoTime();
-        try (PreparedStatement renew = open.prepareStatement("""
-                update service_lease set lease_until = now() + ? * interval '1 ms' where term = ?
-                """)) {
-            renew.setLong(1, length.toMillis());
-            renew.setInt(2, own);
-            if (renew.executeUpdate() == 0) {
-                return false;
-            }
+        if (!LeaseTable.renew(open, own, length)) {
+            return false;
         }
         renewedAt = before;
         return true;
@@ -290,7 +276,7 @@ final class Lease implements AutoCloseable {
 
     /** Fails if another service has begun a later term. */
     private void require(Connection open) throws SQLException {
-        Holder now = kept(open).orElseThrow().holder;
+        Holder now = LeaseTable.kept(open).orElseThrow().holder();
         if (now.term() != term) {
             active.lose(now);
             throw new StartFailure(
@@ -303,9 +289,9 @@ final class Lease implements AutoCloseable {
         if (!Objects.equals(version, Schema.version(open))) {
             throw schema.refused();
         }
-        Kept kept = kept(open).orElseThrow();
-        active.standBy(kept.holder);
-        if (kept.valid || role == Role.WORKER) {
+        Kept kept = LeaseTable.kept(open).orElseThrow();
+        active.standBy(kept.holder());
+        if (kept.valid() || role == Role.WORKER) {
             return;
         }
         Optional<Holder> self = takeTerm(open, false);
@@ -317,10 +303,10 @@ final class Lease implements AutoCloseable {
             LOG.warn(
                     "this service, {}, has taken over from {}, which was active since {}",
                     name,
-                    kept.holder.name(),
-                    since(kept.holder));
+                    kept.holder().name(),
+                    since(kept.holder()));
         } else {
-            release(open, self.get().term());
+            LeaseTable.release(open, self.get().term());
             if (!told) {
                 told = true;
                 LOG.warn("this service cannot take over: a command or another version of Dozo uses the database");
@@ -331,44 +317,13 @@ final class Lease implements AutoCloseable {
     /** Begins a new term if the lease is free, and ends everything of earlier ones. */
     private Optional<Holder> takeTerm(Connection open, boolean atStart) throws SQLException {
         renewedAt = System.nanoTime();
-        Holder self;
-        try (PreparedStatement take = open.prepareStatement("""
-                update service_lease
-                set term = term + 1, name = ?, url = ?, began_at = now(), lease_until = now() + ? * interval '1 ms'
-                where lease_until < now() or (? and name = ?)
-                returning term, began_at
-                """)) {
-            take.setString(1, name);
-            take.setString(2, url);
-            take.setLong(3, length.toMillis());
-            take.setBoolean(4, atStart);
-            take.setString(5, name);
-            try (ResultSet taken = take.executeQuery()) {
-                if (!taken.next()) {
-                    return Optional.empty();
-                }
-                self = new Holder(name, url, instant(taken, "began_at"), taken.getInt("term"));
-            }
+        Optional<Holder> self = LeaseTable.take(open, name, url, length, atStart);
+        if (self.isPresent()) {
+            LeaseTable.enter(open, self.get().term());
+            LeaseTable.endEarlier(open, self.get().term());
+            session = session(open);
         }
-        enter(open, self.term());
-        endEarlier(open, self.term());
-        session = session(open);
-        return Optional.of(self);
-    }
-
-    private static void endEarlier(Connection open, int term) throws SQLException {
-        for (int i = 1; i <= ENDINGS_MAX; i++) {
-            try (PreparedStatement end = open.prepareStatement("select end_terms_before(?)")) {
-                end.setLong(1, term);
-                try (ResultSet ended = end.executeQuery()) {
-                    ended.next();
-                    if (ended.getLong(1) == 0) {
-                        return;
-                    }
-                }
-            }
-        }
-        throw new SQLException("sessions of the former active service do not end");
+        return self;
     }
 
     /**
@@ -376,53 +331,11 @@ final class Lease implements AutoCloseable {
      * in {@link #takeTerm}, which an earlier schema must allow.
      */
     private void hold(Connection open, Holder self) throws SQLException {
-        try (PreparedStatement set =
-                open.prepareStatement("update service_lease set lease_millis = ? where term = ?")) {
-            set.setLong(1, length.toMillis());
-            set.setInt(2, self.term());
-            var _ = set.executeUpdate();
-        }
+        LeaseTable.setLength(open, self.term(), length);
         connection = open;
         // First the term: whoever finds this service active gets sessions of its term.
         term = self.term();
         active.begin(self, renewedAt, length);
-    }
-
-    private static void release(Connection open, int ended) throws SQLException {
-        try (PreparedStatement release =
-                open.prepareStatement("update service_lease set lease_until = now() where term = ?")) {
-            release.setInt(1, ended);
-            var _ = release.executeUpdate();
-        }
-    }
-
-    /** Returns the lease. Empty: there is no schema with it, or its owner has not admitted this service's role to it yet. */
-    private Optional<Kept> kept(Connection open) throws SQLException {
-        try (Statement statement = open.createStatement();
-                ResultSet found =
-                        statement.executeQuery("select has_table_privilege(to_regclass('service_lease'), 'update')")) {
-            found.next();
-            if (!found.getBoolean(1)) {
-                return Optional.empty();
-            }
-            try (ResultSet row = statement.executeQuery("""
-                    select term, name, url, began_at, lease_until, lease_until >= now() as valid from service_lease
-                    """)) {
-                row.next();
-                return Optional.of(new Kept(
-                        new Holder(
-                                row.getString("name"),
-                                row.getString("url"),
-                                instant(row, "began_at"),
-                                row.getInt("term")),
-                        instant(row, "lease_until"),
-                        row.getBoolean("valid")));
-            }
-        }
-    }
-
-    private static Instant instant(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, OffsetDateTime.class).toInstant();
     }
 
     /** Returns when a service became active, to the second. */
@@ -509,7 +422,7 @@ final class Lease implements AutoCloseable {
         try {
             if (held != null && !active.isLost()) {
                 if (term > 0) {
-                    release(held, term);
+                    LeaseTable.release(held, term);
                 }
                 sign.stop(held);
             }

@@ -65,7 +65,7 @@ public final class Pools extends AbstractDataSource implements AutoCloseable {
         public Connection getConnection() throws SQLException {
             Connection session = login.getConnection();
             try {
-                Lease.enter(session, term);
+                LeaseTable.enter(session, term);
                 return session;
             } catch (SQLException e) {
                 session.close();

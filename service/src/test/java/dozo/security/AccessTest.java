@@ -9,6 +9,7 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
+import dozo.ledger.Sight;
 import dozo.people.Permissions;
 import dozo.people.Permissions.Endpoint;
 import dozo.people.Permissions.Reach;
@@ -363,7 +364,7 @@ class AccessTest {
     @Test
     void aForeignFindingIsAsOneThatIsNotThereAndTheOwnOneIsAcknowledged() {
         Asker manager = asker(Role.LAB_MANAGER);
-        long[] ids = service.bean(Findings.class).of(run, 0, 10).stream()
+        long[] ids = service.bean(Findings.class).of(Sight.EVERYTHING, run, 0, 10).stream()
                 .mapToLong(finding -> finding.id())
                 .toArray();
 

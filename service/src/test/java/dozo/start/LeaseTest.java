@@ -423,7 +423,7 @@ class LeaseTest {
     private Connection session(int term) throws SQLException {
         Connection session = login().getConnection();
         try {
-            Lease.enter(session, term);
+            LeaseTable.enter(session, term);
             return session;
         } catch (SQLException e) {
             session.close();

@@ -2,8 +2,8 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.ledger.Coverage.History;
 import dozo.ledger.Coverage.Totals;
+import dozo.ledger.PastCoverage.History;
 import dozo.registry.Capacity;
 import dozo.registry.Capacity.Outlook;
 import dozo.registry.Capacity.Seen;

@@ -1,7 +1,7 @@
 package dozo.ui;
 
-import dozo.ledger.Coverage.History;
 import dozo.ledger.Coverage.Totals;
+import dozo.ledger.PastCoverage.History;
 import dozo.ui.Plot.Mark;
 import dozo.ui.Plot.Point;
 import java.time.Instant;

@@ -1,6 +1,7 @@
 package dozo.ui;
 
 import dozo.ledger.Coverage;
+import dozo.ledger.PastCoverage;
 import dozo.ledger.Sight;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -20,12 +21,14 @@ import org.thymeleaf.context.LazyContextVariable;
 class CoverageHistory {
 
     private final Coverage coverage;
+    private final PastCoverage past;
     private final Sites sites;
     private final InstantSource clock;
     private final ZoneId zone;
 
-    CoverageHistory(Coverage coverage, Sites sites, InstantSource clock, ZoneId zone) {
+    CoverageHistory(Coverage coverage, PastCoverage past, Sites sites, InstantSource clock, ZoneId zone) {
         this.coverage = coverage;
+        this.past = past;
         this.sites = sites;
         this.clock = clock;
         this.zone = zone;
@@ -52,6 +55,6 @@ class CoverageHistory {
         Instant now = clock.instant();
         List<Instant> moments =
                 CoverageChart.moments(coverage.recordedSince(site).orElse(now), now, zone);
-        return CoverageChart.of(moments, coverage.history(sight, site, moments));
+        return CoverageChart.of(moments, past.history(sight, site, moments));
     }
 }

@@ -1,12 +1,12 @@
 package dozo.ui;
 
 import dozo.ledger.Sight;
+import dozo.registry.ExperimentOrder;
+import dozo.registry.ExperimentOrder.Place;
+import dozo.registry.ExperimentOrder.Sort;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
-import dozo.registry.ExperimentSearch.Order;
-import dozo.registry.ExperimentSearch.Place;
-import dozo.registry.ExperimentSearch.Sort;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
@@ -47,7 +47,7 @@ class ExperimentsPage {
     private final Choices choices;
 
     /** A search: the site whose states it shows, what it selects, and the order. */
-    private record Wanted(@Nullable Site site, Filter filter, Order order) {
+    private record Wanted(@Nullable Site site, Filter filter, ExperimentOrder order) {
 
         int siteId() {
             return site == null ? Sites.NO_SITE : site.id();
@@ -87,13 +87,13 @@ class ExperimentsPage {
             model.addAttribute("form", new Form(typed, Map.of()));
         } catch (Refusal refused) {
             Site first = all.isEmpty() ? null : all.getFirst();
-            add(model, new Shown(new Cut<>(List.of(), null), true, null), first, Order.REGISTERED);
+            add(model, new Shown(new Cut<>(List.of(), null), true, null), first, ExperimentOrder.REGISTERED);
             model.addAttribute("form", Form.refused(typed, refused));
         }
         return "experiments";
     }
 
-    private static void add(Model model, Shown shown, @Nullable Site site, Order order) {
+    private static void add(Model model, Shown shown, @Nullable Site site, ExperimentOrder order) {
         model.addAttribute("found", shown.found);
         model.addAttribute("begins", shown.begins);
         model.addAttribute("before", shown.before);
@@ -140,7 +140,10 @@ class ExperimentsPage {
                 day("from", typed.get("from")),
                 day("until", typed.get("until")),
                 state == null ? null : State.of(state));
-        return new Wanted(site(typed.get("site"), sites), filter, sort == null ? Order.REGISTERED : Order.of(sort));
+        return new Wanted(
+                site(typed.get("site"), sites),
+                filter,
+                sort == null ? ExperimentOrder.REGISTERED : ExperimentOrder.of(sort));
     }
 
     /** Returns the site with this name; without a name the first one, null if there is none. */

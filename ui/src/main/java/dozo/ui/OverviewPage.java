@@ -123,7 +123,7 @@ class OverviewPage {
         model.addAttribute("headlines", all);
         model.addAttribute("all", headline.all());
         addProjects(coverage.projects(sight, siteId, null), model);
-        model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, OLDEST_SHOWN));
+        model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, null, OLDEST_SHOWN));
         model.addAttribute("headline", headline);
         model.addAttribute("lost", headline.lost());
         addFrozen(sight, model);

@@ -181,9 +181,7 @@ public class Certificates {
                         order by path
                         """)
                 .withFetchSize(FETCH)
-                .param("experiment", experiment.id())
-                .param("site", site.id())
-                .param("manifest", manifest.number())
+                .params(Map.of("experiment", experiment.id(), "site", site.id(), "manifest", manifest.number()))
                 .query(listing::add);
     }
 

@@ -8,8 +8,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyPair;
@@ -122,16 +120,7 @@ public final class SigningKey {
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
         }
-        // Under another name first: a process that dies meanwhile must not leave half a key.
-        Path part = file.resolveSibling(file.getFileName() + ".new");
-        Files.deleteIfExists(part);
-        Files.createFile(part, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        Files.writeString(
-                part,
-                pem(PRIVATE, fresh.getPrivate().getEncoded()) + pem(fresh.getPublic()),
-                StandardOpenOption.WRITE,
-                StandardOpenOption.DSYNC);
-        Files.move(part, file);
+        SiteKey.write(file, pem(PRIVATE, fresh.getPrivate().getEncoded()) + pem(fresh.getPublic()));
     }
 
     private KeyPair read() throws IOException {

@@ -3,6 +3,7 @@ package dozo.ledger;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -61,10 +62,6 @@ public class Audit {
         this.jdbc = jdbc;
     }
 
-    public List<Change> changes(Dimension by, int siteId, Instant from, Instant until) {
-        return changes(Sight.EVERYTHING, by, siteId, from, until);
-    }
-
     /** Returns what changed between two moments, by name, without the groups in which nothing changed. */
     public List<Change> changes(Sight sight, Dimension by, int siteId, Instant from, Instant until) {
         return jdbc.sql("""
@@ -97,16 +94,10 @@ public class Audit {
                         order by name nulls last
                         """)
                 .param("by", by.name())
-                .param("seen", sight.seen())
-                .param("site", siteId)
-                .param("from", Timestamp.from(from))
+                .params(Map.of("seen", sight.seen(), "site", siteId, "from", Timestamp.from(from)))
                 .param("until", Timestamp.from(until))
                 .query(Rows.of(Change.class))
                 .list();
-    }
-
-    public List<Wait> waits(Dimension by, int siteId, Instant from, Instant until) {
-        return waits(Sight.EVERYTHING, by, siteId, from, until);
     }
 
     /**
@@ -147,9 +138,7 @@ public class Audit {
                         order by name nulls last
                         """)
                 .param("by", by.name())
-                .param("seen", sight.seen())
-                .param("site", siteId)
-                .param("from", Timestamp.from(from))
+                .params(Map.of("seen", sight.seen(), "site", siteId, "from", Timestamp.from(from)))
                 .param("until", Timestamp.from(until))
                 .query(Rows.of(Wait.class))
                 .list();

@@ -6,10 +6,8 @@ import java.sql.Types;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -18,13 +16,12 @@ import java.util.Set;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
-import org.springframework.jdbc.core.SqlParameterValue;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
  * Answers what is safe: for every experiment, the share of its manifest that has receipts at a site, now or at an
- * earlier moment. An experiment that was never read has no manifest and nothing protected.
+ * earlier moment ({@link PastCoverage}: at many). An experiment that was never read has no manifest and nothing protected.
  *
  * <p>It reads stored totals ({@code protection} for now, {@code coverage} for the past), one row or a few per
  * experiment, and never entries or receipts. Past values change only when a manifest is sealed or a run settles, and
@@ -67,6 +64,8 @@ public class Coverage {
             """.formatted(EACH_KEPT.formatted("and experiment_id = e.experiment_id"));
 
     private static final RowMapper<ExperimentCoverage> EXPERIMENT = Rows.of(ExperimentCoverage.class);
+
+    private static final RowMapper<Group> GROUP = (row, n) -> new Group(row.getString("name"), totals(null, row));
 
     /** The name of the group of all experiments; no dimension has it. */
     private static final String EVERYTHING = "";
@@ -166,12 +165,6 @@ public class Coverage {
     public record Group(@Nullable String name, Totals totals) {}
 
     /**
-     * A project's sums at several moments, without the time of its oldest unprotected data. Before its first experiment
-     * they are zero.
-     */
-    public record History(String project, List<Totals> totals) {}
-
-    /**
      * An experiment that is not completely safe.
      *
      * @param since when the first manifest after its last completely safe one was sealed, or when it was registered
@@ -188,10 +181,6 @@ public class Coverage {
         this.jdbc = jdbc;
     }
 
-    public List<ExperimentCoverage> experiments(int siteId, int after, int limit) {
-        return experiments(Sight.EVERYTHING, siteId, after, limit);
-    }
-
     /** Returns at most {@code limit} experiments with an id above {@code after}, by id. */
     public List<ExperimentCoverage> experiments(Sight sight, int siteId, int after, int limit) {
         // NB: the page is selected first; otherwise all manifests up to it may be read.
@@ -205,10 +194,7 @@ public class Coverage {
                         where e.experiment_id in (select experiment_id from page)
                         order by e.experiment_id
                         """)
-                .param("seen", sight.seen())
-                .param("site", siteId)
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("seen", sight.seen(), "site", siteId, "after", after, "limit", limit))
                 .query(EXPERIMENT)
                 .list();
     }
@@ -228,9 +214,7 @@ public class Coverage {
                         where e.experiment_id in (select experiment_id from page)
                         order by e.experiment_id
                         """)
-                .param("site", siteId)
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("site", siteId, "after", after, "limit", limit))
                 .query(EXPERIMENT)
                 .list();
     }
@@ -241,27 +225,16 @@ public class Coverage {
                         select experiment_id from protection
                         where site_id = :site and experiment_id = any(:experiments) and entries = entries_safe is true
                         """)
-                .param("site", siteId)
-                .param("experiments", experimentIds)
+                .params(Map.of("site", siteId, "experiments", experimentIds))
                 .query((row, n) -> row.getInt(1))
                 .list());
     }
 
     public Optional<ExperimentCoverage> experiment(int siteId, int experimentId) {
         return jdbc.sql(PER_EXPERIMENT + " where e.experiment_id = :experiment")
-                .param("site", siteId)
-                .param("experiment", experimentId)
+                .params(Map.of("site", siteId, "experiment", experimentId))
                 .query(EXPERIMENT)
                 .optional();
-    }
-
-    /** Returns each project's sums, by code. */
-    public List<Totals> projects(int siteId) {
-        return projects(Sight.EVERYTHING, siteId, null);
-    }
-
-    public List<Totals> projects(int siteId, @Nullable Instant at) {
-        return projects(Sight.EVERYTHING, siteId, at);
     }
 
     /**
@@ -270,82 +243,13 @@ public class Coverage {
      * @param at null: now, with every receipt so far
      */
     public List<Totals> projects(Sight sight, int siteId, @Nullable Instant at) {
-        return sums(sight, Dimension.PROJECT.name(), siteId, at, BEGINNING, Integer.MAX_VALUE).stream()
-                .map(group -> ofProject(group.name(), group.totals()))
-                .toList();
-    }
-
-    /**
-     * Returns each project's sums at several moments, by code. It reads each period twice, however many moments there
-     * are: what a period adds at its begin is subtracted at its end. Periods that ended before the first moment are
-     * skipped.
-     *
-     * @param moments ascending
-     */
-    public List<History> history(Sight sight, int siteId, List<Instant> moments) {
-        Map<String, Totals[]> projects = new LinkedHashMap<>();
-        jdbc.sql("""
-                        with asked as materialized (
-                            select :moments::text[]::timestamptz[] as moments
-                        ), change as (
-                            select experiment_id, registered_at as at, 1 as experiments, 0 as seen, 0 as safe,
-                                   0 as files, 0 as files_safe, 0 as bytes, 0 as bytes_safe
-                            from experiment
-                            union all
-                            select experiment_id, since, 0, 1, (entries = entries_safe)::integer, files, files_safe, bytes, bytes_safe
-                            from coverage where site_id = :site and until > (select moments[1] from asked)
-                            union all
-                            select experiment_id, until, 0, -1, -(entries = entries_safe)::integer, -files, -files_safe, -bytes, -bytes_safe
-                            from coverage where site_id = :site and until > (select moments[1] from asked) and until < 'infinity'
-                        ), moved as (
-                            -- By the first moment that is not before the change.
-                            select e.project_id, width_bucket(c.at - interval '1 microsecond', (select moments from asked)) + 1 as moment,
-                                   sum(experiments) as experiments, sum(seen) as seen, sum(safe) as safe, sum(files) as files,
-                                   sum(files_safe) as files_safe, sum(bytes) as bytes, sum(bytes_safe) as bytes_safe
-                            from change c join experiment e using (experiment_id)
-                            group by 1, 2
-                        )
-                        select p.code as project, moment, sum(experiments) over until_then as experiments, sum(safe) over until_then as experiments_safe,
-                               sum(experiments - seen) over until_then as experiments_unseen,
-                               sum(files) over until_then as files, sum(files_safe) over until_then as files_safe,
-                               sum(bytes) over until_then as bytes, sum(bytes_safe) over until_then as bytes_safe,
-                               null::timestamptz as oldest_unprotected
-                        from moved join project p using (project_id)
-                        where in_sight(:seen, p.code)
-                        window until_then as (partition by p.code order by moment)
-                        order by p.code, moment
-                        """)
-                .param("site", siteId)
-                .param("seen", sight.seen())
-                .param(
-                        "moments",
-                        new SqlParameterValue(
-                                Types.ARRAY,
-                                moments.stream().map(Instant::toString).toArray(String[]::new)))
-                .query(row -> {
-                    String project = row.getString("project");
-                    Totals[] totals = projects.computeIfAbsent(project, _ -> nothing(project, moments.size()));
-                    int first = Math.min(row.getInt("moment") - 1, totals.length);
-                    Arrays.fill(totals, first, totals.length, ofProject(project, totals(row)));
-                });
-        return projects.entrySet().stream()
-                .map(project -> new History(project.getKey(), List.of(project.getValue())))
-                .toList();
-    }
-
-    private static Totals[] nothing(String project, int moments) {
-        Totals[] nothing = new Totals[moments];
-        Arrays.fill(nothing, new Totals(project, false, 0, 0, 0, 0, 0, 0, null, 0));
-        return nothing;
+        RowMapper<Totals> mapper = (row, n) -> totals(row.getString("name"), row);
+        return sums(mapper, sight, Dimension.PROJECT.name(), siteId, at, BEGINNING, Integer.MAX_VALUE);
     }
 
     /** Returns the sums over all experiments. */
     public Totals all(int siteId) {
         return all(Sight.EVERYTHING, siteId, null);
-    }
-
-    public Totals all(int siteId, @Nullable Instant at) {
-        return all(Sight.EVERYTHING, siteId, at);
     }
 
     /**
@@ -354,14 +258,8 @@ public class Coverage {
      * @param at null: now, with every receipt so far
      */
     public Totals all(Sight sight, int siteId, @Nullable Instant at) {
-        List<Group> all = sums(sight, EVERYTHING, siteId, at, BEGINNING, 1);
-        return all.isEmpty()
-                ? new Totals(null, false, 0, 0, 0, 0, 0, 0, null, 0)
-                : all.getFirst().totals();
-    }
-
-    public List<Group> groups(Dimension by, int siteId, @Nullable Instant at, String after, int limit) {
-        return groups(Sight.EVERYTHING, by, siteId, at, after, limit);
+        List<Totals> all = sums((row, n) -> totals(null, row), sight, EVERYTHING, siteId, at, BEGINNING, 1);
+        return all.isEmpty() ? new Totals(null, false, 0, 0, 0, 0, 0, 0, null, 0) : all.getFirst();
     }
 
     /**
@@ -373,7 +271,7 @@ public class Coverage {
     public List<Group> groups(Sight sight, Dimension by, int siteId, @Nullable Instant at, String after, int limit) {
         return by == Dimension.EXPERIMENT
                 ? each(sight, siteId, at, after, limit)
-                : sums(sight, by.name(), siteId, at, after, limit);
+                : sums(GROUP, sight, by.name(), siteId, at, after, limit);
     }
 
     /**
@@ -385,15 +283,6 @@ public class Coverage {
                 .param("site", siteId)
                 .query((row, n) -> row.getTimestamp("since").toInstant())
                 .optional();
-    }
-
-    public List<Unprotected> oldestUnprotected(int siteId, int limit) {
-        return oldestUnprotected(Sight.EVERYTHING, siteId, limit);
-    }
-
-    /** Returns at most {@code limit} experiments that are not completely safe, those that have waited longest first. */
-    public List<Unprotected> oldestUnprotected(Sight sight, int siteId, int limit) {
-        return oldestUnprotected(sight, siteId, null, limit);
     }
 
     /**
@@ -414,8 +303,7 @@ public class Coverage {
                         order by since, e.experiment_id
                         limit :limit
                         """)
-                .param("seen", sight.seen())
-                .param("site", siteId)
+                .params(Map.of("seen", sight.seen(), "site", siteId))
                 .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("limit", limit)
                 .query(Rows.of(Unprotected.class))
@@ -438,8 +326,7 @@ public class Coverage {
                           and (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
                           and in_sight(:seen, p.code)
                         """)
-                .param("seen", sight.seen())
-                .param("site", siteId)
+                .params(Map.of("seen", sight.seen(), "site", siteId))
                 .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("before", offset(before), Types.TIMESTAMP_WITH_TIMEZONE)
                 .query(Long.class)
@@ -459,8 +346,7 @@ public class Coverage {
                                           where b.experiment_id = c.experiment_id and b.site_id = c.site_id
                                             and b.until = c.since and b.entries = b.entries_safe)
                         """)
-                .param("seen", sight.seen())
-                .param("site", siteId)
+                .params(Map.of("seen", sight.seen(), "site", siteId))
                 .param("from", offset(from), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("until", offset(until), Types.TIMESTAMP_WITH_TIMEZONE)
                 .query(Long.class)
@@ -471,7 +357,8 @@ public class Coverage {
         return sight.ofEverything() ? KEPT_OF_ALL : KEPT_OF_SOME;
     }
 
-    private List<Group> sums(Sight sight, String by, int siteId, @Nullable Instant at, String after, int limit) {
+    private <T> List<T> sums(
+            RowMapper<T> mapper, Sight sight, String by, int siteId, @Nullable Instant at, String after, int limit) {
         return jdbc.sql(kept(sight) + """
                         , each as (
                             select group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_month) as name,
@@ -495,13 +382,10 @@ public class Coverage {
                         order by name nulls last
                         limit :limit
                         """)
-                .param("by", by)
-                .param("site", siteId)
-                .param("seen", sight.seen())
+                .params(Map.of("by", by, "site", siteId, "seen", sight.seen()))
                 .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
-                .param("after", after)
-                .param("limit", limit)
-                .query((row, n) -> new Group(row.getString("name"), totals(row)))
+                .params(Map.of("after", after, "limit", limit))
+                .query(mapper)
                 .list();
     }
 
@@ -536,13 +420,11 @@ public class Coverage {
                         order by p.code, e.code
                         limit :limit
                         """)
-                .param("site", siteId)
-                .param("seen", sight.seen())
+                .params(Map.of("site", siteId, "seen", sight.seen()))
                 .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("project", slash < 0 ? after : after.substring(0, slash))
-                .param("code", after.substring(slash + 1))
-                .param("limit", limit)
-                .query((row, n) -> new Group(row.getString("name"), totals(row)))
+                .params(Map.of("code", after.substring(slash + 1), "limit", limit))
+                .query(GROUP)
                 .list();
     }
 
@@ -550,11 +432,12 @@ public class Coverage {
         return at == null ? null : OffsetDateTime.ofInstant(at, ZoneOffset.UTC);
     }
 
-    private static Totals totals(ResultSet row) throws SQLException {
+    /** @param project null: the row has the sums of another group */
+    static Totals totals(@Nullable String project, ResultSet row) throws SQLException {
         long experiments = row.getLong("experiments");
         long experimentsSafe = row.getLong("experiments_safe");
         return new Totals(
-                null,
+                project,
                 experiments > 0 && experiments == experimentsSafe,
                 experiments,
                 experimentsSafe,
@@ -564,19 +447,5 @@ public class Coverage {
                 row.getLong("bytes_safe"),
                 Rows.instant(row, "oldest_unprotected"),
                 row.getLong("experiments_unseen"));
-    }
-
-    private static Totals ofProject(@Nullable String project, Totals sums) {
-        return new Totals(
-                project,
-                sums.safe(),
-                sums.experiments(),
-                sums.experimentsSafe(),
-                sums.files(),
-                sums.filesSafe(),
-                sums.bytes(),
-                sums.bytesSafe(),
-                sums.oldestUnprotected(),
-                sums.experimentsUnseen());
     }
 }

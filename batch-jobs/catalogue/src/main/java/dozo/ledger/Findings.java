@@ -106,29 +106,23 @@ public class Findings {
 
         /** Returns the conditions on {@link #FROM}. Only those that are needed, so that indexes are used. */
         private String where() {
-            StringBuilder where = new StringBuilder(" where in_sight(:seen, p.code)");
-            if (open != null) {
-                where.append(open ? " and " : " and not ").append("(f.superseded_by is null and a.finding_id is null)");
-            }
-            if (reason != null) {
-                where.append(" and f.reason = :reason");
-            }
-            if (project != null) {
-                where.append(" and p.code = :project");
-            }
-            if (NO_EXPERIMENT.equals(experiment)) {
-                where.append(" and f.experiment_id is null");
-            } else if (experiment != null) {
-                where.append(" and p.code || '/' || e.code = :experiment");
-            }
-            if (run != null) {
-                where.append(
-                        " and exists (select from run_finding l where l.run_id = :run and l.finding_id = f.finding_id)");
-            }
-            if (siteId != null) {
-                where.append(" and r.site_id = :site");
-            }
-            return where.toString();
+            String stands = "(f.superseded_by is null and a.finding_id is null)";
+            String its = NO_EXPERIMENT.equals(experiment)
+                    ? "f.experiment_id is null"
+                    : "p.code || '/' || e.code = :experiment";
+            return " where in_sight(:seen, p.code)"
+                    + and(open, Boolean.FALSE.equals(open) ? "not " + stands : stands)
+                    + and(reason, "f.reason = :reason")
+                    + and(project, "p.code = :project")
+                    + and(experiment, its)
+                    + and(
+                            run,
+                            "exists (select from run_finding l where l.run_id = :run and l.finding_id = f.finding_id)")
+                    + and(siteId, "r.site_id = :site");
+        }
+
+        private static String and(@Nullable Object wanted, String condition) {
+            return wanted == null ? "" : " and " + condition;
         }
     }
 
@@ -172,6 +166,10 @@ public class Findings {
                             row.getString("acknowledged_by"),
                             row.getTimestamp("acknowledged_at").toInstant(),
                             row.getString("acknowledged_reason")));
+
+    /** All reasons, the gravest first. */
+    private static final String[] REASONS =
+            Arrays.stream(Problem.values()).map(Problem::name).toArray(String[]::new);
 
     /** A reason and the number of findings that have it. */
     public record Reason(Problem reason, long count) {}
@@ -249,8 +247,7 @@ public class Findings {
                         from found where number not in (select number from again)
                         order by number
                         """)
-                .param("run", runId)
-                .param("now", now)
+                .params(Map.of("run", runId, "now", now))
                 .param(
                         "experiments",
                         findings.stream().map(Finding::experimentId).toArray(Integer[]::new),
@@ -283,10 +280,7 @@ public class Findings {
                             where l.run_id = :run and experiment_id = :experiment and reason = :reason
                             limit :limit) f
                         """)
-                .param("run", runId)
-                .param("experiment", experimentId)
-                .param("reason", reason.name())
-                .param("limit", limit)
+                .params(Map.of("run", runId, "experiment", experimentId, "reason", reason.name(), "limit", limit))
                 .query((row, n) -> row.getInt(1))
                 .single();
     }
@@ -303,8 +297,7 @@ public class Findings {
                         where l.run_id = any(:runs) and p.code || '/' || e.code = any(:experiments)
                         order by f.experiment_id, f.finding_id
                         """)
-                .param("runs", runIds)
-                .param("experiments", experiments.toArray(String[]::new))
+                .params(Map.of("runs", runIds, "experiments", experiments.toArray(String[]::new)))
                 .query(row -> {
                     reasons.put(row.getString("name"), Problem.valueOf(row.getString("reason")));
                 });
@@ -317,8 +310,7 @@ public class Findings {
                         select exists (select from finding join run_finding l using (finding_id)
                                        where l.run_id = :run and experiment_id = :experiment)
                         """)
-                .param("run", runId)
-                .param("experiment", experimentId)
+                .params(Map.of("run", runId, "experiment", experimentId))
                 .query((row, n) -> row.getBoolean(1))
                 .single();
     }
@@ -329,15 +321,9 @@ public class Findings {
                         select exists (select from finding join run_finding l using (finding_id)
                                        where l.run_id = :run and experiment_id = :experiment and reason = :reason and path is null)
                         """)
-                .param("run", runId)
-                .param("experiment", experimentId)
-                .param("reason", reason.name())
+                .params(Map.of("run", runId, "experiment", experimentId, "reason", reason.name()))
                 .query((row, n) -> row.getBoolean(1))
                 .single();
-    }
-
-    public List<KeptFinding> of(long runId, long after, int limit) {
-        return of(Sight.EVERYTHING, runId, after, limit);
     }
 
     /**
@@ -352,10 +338,7 @@ public class Findings {
                         order by l.finding_id
                         limit :limit
                         """)
-                .param("seen", sight.seen())
-                .param("run", runId)
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("seen", sight.seen(), "run", runId, "after", after, "limit", limit))
                 .query(FINDING)
                 .list();
     }
@@ -384,10 +367,8 @@ public class Findings {
                           and exists (select from finding s where s.reason = reason.reason and s.superseded_by is null)
                         order by count desc, reason
                         """)
-                .param("reasons", names(Problem.values()), Types.ARRAY)
-                .param("most", COUNTED_MAX + 1)
-                .param("site", siteId)
-                .param("seen", sight.seen())
+                .param("reasons", REASONS, Types.ARRAY)
+                .params(Map.of("most", COUNTED_MAX + 1, "site", siteId, "seen", sight.seen()))
                 .query(Rows.of(Reason.class))
                 .list();
     }
@@ -399,8 +380,7 @@ public class Findings {
                         order by f.last_run_id desc, f.finding_id desc
                         limit :limit
                         """)
-                .param("experiment", experimentId)
-                .param("limit", limit)
+                .params(Map.of("experiment", experimentId, "limit", limit))
                 .query(FINDING)
                 .list();
     }
@@ -409,8 +389,7 @@ public class Findings {
     public List<KeptFinding> page(Sight sight, Filter wanted, long before, int limit) {
         String where = wanted.where() + " and f.finding_id < :before";
         return selecting(SELECT + where + " order by f.finding_id desc limit :limit", sight, wanted)
-                .param("before", before)
-                .param("limit", limit)
+                .params(Map.of("before", before, "limit", limit))
                 .query(FINDING)
                 .list();
     }
@@ -442,7 +421,7 @@ public class Findings {
                         join page on page.latest = f.finding_id
                         order by page.rank, page.latest desc
                         """, sight, wanted)
-                .param("gravity", names(Problem.values()), Types.ARRAY)
+                .param("gravity", REASONS, Types.ARRAY)
                 .param("after", after, Types.BIGINT)
                 .param("limit", limit)
                 .query((row, n) -> new Group(
@@ -472,11 +451,8 @@ public class Findings {
 
     /** Returns a finding if the user may see it. */
     public Optional<KeptFinding> find(Sight sight, long id) {
-        return jdbc.sql(SELECT + """
-                        where f.finding_id = :id and in_sight(:seen, p.code)
-                        """)
-                .param("id", id)
-                .param("seen", sight.seen())
+        return jdbc.sql(SELECT + "where f.finding_id = :id and in_sight(:seen, p.code)")
+                .params(Map.of("id", id, "seen", sight.seen()))
                 .query(FINDING)
                 .optional();
     }
@@ -492,9 +468,7 @@ public class Findings {
                         values (:id, :by, :at, :reason)
                         on conflict do nothing
                         """)
-                        .param("id", id)
-                        .param("by", acknowledgement.by)
-                        .param("at", Timestamp.from(acknowledgement.at))
+                        .params(Map.of("id", id, "by", acknowledgement.by, "at", Timestamp.from(acknowledgement.at)))
                         .param("reason", acknowledgement.reason)
                         .update()
                 > 0;
@@ -513,65 +487,13 @@ public class Findings {
                                 + " and f.finding_id <= :upTo on conflict do nothing",
                         sight,
                         wanted)
-                .param("upTo", upTo)
-                .param("by", acknowledgement.by)
-                .param("at", Timestamp.from(acknowledgement.at))
+                .params(Map.of("upTo", upTo, "by", acknowledgement.by, "at", Timestamp.from(acknowledgement.at)))
                 .param("text", acknowledgement.reason)
                 .update();
     }
 
-    /**
-     * Marks findings of earlier runs as superseded, after a run to the same site has ended and has checked their items
-     * again. Problems that it found again have it as their last run, and stand. Findings whose items it has not checked
-     * stay open, as do those that are reported only once (ADR 0030). A replication looks at no source, and no other run
-     * looks at the site that a replication has read (ADR 0073). A night of a part checks again what concerns no experiment only for
-     * an earlier night of the same part (ADR 0078).
-     */
+    /** Marks findings of earlier runs as superseded, after this run to the same site has ended. */
     public void supersede(long runId) {
-        jdbc.sql("""
-                        update finding f set superseded_by = now.run_id
-                        from run now, run earlier
-                        where now.run_id = :run and earlier.run_id = f.run_id and earlier.site_id = now.site_id
-                          and f.last_run_id < now.run_id and f.superseded_by is null and f.reason <> 'SITE_CHANGED'
-                          and case
-                              when now.kind <> 'scrub' and earlier.kind = 'replication' and f.experiment_id is not null then
-                                  now.kind = 'replication' and exists (
-                                          select from run_experiment c
-                                          where c.run_id = now.run_id and c.experiment_id = f.experiment_id)
-                                  or exists (select from protection p
-                                             where p.experiment_id = f.experiment_id and p.site_id = now.site_id
-                                               and p.entries = p.entries_safe)
-                              when now.kind = 'replication' and earlier.kind <> 'scrub' then
-                                  f.reason in ('SOURCE_DIFFERS', 'MISMATCHED', 'SITE_REFUSED', 'UNPROVEN', 'UNSETTLED')
-                                  and exists (select from run_experiment c
-                                              where c.run_id = now.run_id and c.experiment_id = f.experiment_id)
-                              when now.kind <> 'scrub' and earlier.kind <> 'scrub' then
-                                  now.kind <> 'rebuild' and exists (
-                                          select from run_included i
-                                          where i.run_id = now.run_id and i.experiment_id = f.experiment_id)
-                                  or f.experiment_id is null and now.kind = 'nightlyBackup'
-                                     and (num_nonnulls(now.part_project_id, now.part_origin_id) = 0
-                                          or (now.part_project_id, now.part_origin_id)
-                                              is not distinct from (earlier.part_project_id, earlier.part_origin_id))
-                              when now.kind <> 'scrub' then
-                                  f.reason in ('DAMAGED', 'MISSING')
-                                  and not exists (select from open_damage d
-                                                  where d.experiment_id = f.experiment_id and d.site_id = now.site_id)
-                              when earlier.kind <> 'scrub' then false
-                              when f.experiment_id is null or f.reason in ('DAMAGED', 'MISSING') then true
-                              when f.reason = 'UNPROVEN' then
-                                  not exists (select from stored s
-                                              where s.experiment_id = f.experiment_id and s.site_id = now.site_id
-                                                and s.last_read_at <= f.last_found_at)
-                              else
-                                  exists (select from protection p
-                                          where p.experiment_id = f.experiment_id and p.site_id = now.site_id
-                                            and p.examined_at > f.last_found_at)
-                          end
-                        """).param("run", runId).update();
-    }
-
-    private static String[] names(Problem[] problems) {
-        return Arrays.stream(problems).map(Problem::name).toArray(String[]::new);
+        Supersession.by(jdbc, runId);
     }
 }

@@ -89,11 +89,8 @@ public class Ledger {
                         insert into ledger (at, actor, action, subject, detail)
                         values (:at, :actor, :action, :subject, jsonb_object(:keys::text[], :values::text[]))
                         """)
-                .param("at", Timestamp.from(clock.instant()))
-                .param("actor", actor)
-                .param("action", action)
-                .param("subject", subject)
-                .param("keys", detail.keySet().toArray(String[]::new))
+                .params(Map.of("at", Timestamp.from(clock.instant()), "actor", actor, "action", action))
+                .params(Map.of("subject", subject, "keys", detail.keySet().toArray(String[]::new)))
                 .param("values", detail.values().stream().map(String::valueOf).toArray(String[]::new))
                 .update();
     }
@@ -113,11 +110,8 @@ public class Ledger {
                               group by 1) as v using (n)
                         order by s.n
                         """)
-                .param("at", Timestamp.from(clock.instant()))
-                .param("actor", actor)
-                .param("action", action)
-                .param("keys", keys.toArray(String[]::new))
-                .param("width", keys.size())
+                .params(Map.of("at", Timestamp.from(clock.instant()), "actor", actor, "action", action))
+                .params(Map.of("keys", keys.toArray(String[]::new), "width", keys.size()))
                 .param("subjects", told.stream().map(Subject::subject).toArray(String[]::new))
                 .param(
                         "values",
@@ -210,10 +204,7 @@ public class Ledger {
                         order by seq
                         limit :limit
                         """)
-                .param("action", ANCHORED)
-                .param("site", site)
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("action", ANCHORED, "site", site, "after", after, "limit", limit))
                 .query(Rows.of(Anchored.class))
                 .list();
     }
@@ -227,8 +218,7 @@ public class Ledger {
                             from ledger where action = :action and subject = :site)
                         order by seq
                         """)
-                .param("action", ANCHORED)
-                .param("site", site)
+                .params(Map.of("action", ANCHORED, "site", site))
                 .query(ANCHOR)
                 .list();
     }
@@ -244,9 +234,7 @@ public class Ledger {
                         insert into ledger_verification (began_at, verdict, rows_checked, breaches)
                         values (:began, :verdict, :rows, :breaches)
                         """)
-                .param("began", Timestamp.from(beganAt))
-                .param("verdict", verdict)
-                .param("rows", rowsChecked)
+                .params(Map.of("began", Timestamp.from(beganAt), "verdict", verdict, "rows", rowsChecked))
                 .param("breaches", breaches)
                 .update();
     }

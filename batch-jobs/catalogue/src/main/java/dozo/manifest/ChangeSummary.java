@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -119,10 +120,7 @@ public class ChangeSummary {
                         where whole = 1 or place <= :limit
                         order by whole desc, place
                         """)
-                .param("experiment", experimentId)
-                .param("from", from)
-                .param("to", to)
-                .param("limit", limit)
+                .params(Map.of("experiment", experimentId, "from", from, "to", to, "limit", limit))
                 .param("kinds", List.of(Kind.values()).stream().map(Kind::name).toArray(String[]::new))
                 .query(row -> {
                     if (row.getInt("whole") == 1) {
@@ -165,9 +163,7 @@ public class ChangeSummary {
                         order by m.gone desc, m.first = 1, m.changed desc, m.fresh desc, m.experiment_id
                         limit :limit
                         """)
-                .param("seen", sight.seen())
-                .param("from", Timestamp.from(from))
-                .param("until", Timestamp.from(until))
+                .params(Map.of("seen", sight.seen(), "from", Timestamp.from(from), "until", Timestamp.from(until)))
                 .param("limit", limit)
                 .query(Rows.of(Sealed.class))
                 .list();

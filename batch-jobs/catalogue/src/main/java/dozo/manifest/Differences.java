@@ -1,6 +1,7 @@
 package dozo.manifest;
 
 import dozo.file.FilePath;
+import dozo.ledger.Rows;
 import dozo.manifest.Tripwire.Lost;
 import java.util.Collection;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -29,6 +30,7 @@ final class Differences {
      *
      * @param changed entries with other facts; {@code typeChanged} of them changed between file, folder and link
      * @param files how many more files there are now; negative: fewer. The same for bytes, folders and links
+     * @param entriesLost files and links that vanished or have other content, and did not move
      */
     record Counts(
             int added,
@@ -39,7 +41,12 @@ final class Differences {
             long bytes,
             long folders,
             long links,
-            Lost lost) {
+            long entriesLost,
+            long bytesLost) {
+
+        Lost lost() {
+            return new Lost(entriesLost, bytesLost);
+        }
 
         boolean none() {
             return added + changed + gone == 0;
@@ -174,8 +181,8 @@ final class Differences {
                                coalesce(sum(size_bytes), 0) - coalesce(sum(before_bytes), 0) as bytes,
                                count(*) filter (where kind = 'd') - count(*) filter (where before_kind = 'd') as folders,
                                count(*) filter (where kind = 'l') - count(*) filter (where before_kind = 'l') as links,
-                               count(*) filter (where lost) as lost,
-                               coalesce(sum(before_bytes) filter (where lost), 0) as lost_bytes
+                               count(*) filter (where lost) as entries_lost,
+                               coalesce(sum(before_bytes) filter (where lost), 0) as bytes_lost
                         from (select *,
                                      before_kind in ('f', 'l') and content
                                      and (row_no is not null
@@ -184,18 +191,7 @@ final class Differences {
                                                            and m.kind = x.before_kind and m.size_bytes = x.before_bytes
                                                            and m.modified_ns = x.before_ns)) as lost
                               from difference x) difference
-                        """)
-                .query((row, n) -> new Counts(
-                        row.getInt("added"),
-                        row.getInt("changed"),
-                        row.getInt("type_changed"),
-                        row.getInt("gone"),
-                        row.getLong("files"),
-                        row.getLong("bytes"),
-                        row.getLong("folders"),
-                        row.getLong("links"),
-                        new Lost(row.getLong("lost"), row.getLong("lost_bytes"))))
-                .single();
+                        """).query(Rows.of(Counts.class)).single();
     }
 
     /** Records the owners of unchanged entries that were sealed before owners were recorded. */

@@ -11,7 +11,6 @@ import dozo.source.ExtendedAttributes;
 import dozo.source.Listings;
 import dozo.source.OpenFolder;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -51,9 +50,6 @@ final class FolderLoad implements Listings, AutoCloseable {
     /** A folder with more bytes of rows is stored in parts, before its end. */
     private static final int FOLDER_BYTES = 4 << 20;
 
-    /** Folders with at least this many entries get a negative number: their entries are also indexed by name. */
-    private static final int LARGE_FOLDER = 5_000;
-
     /** The maximum number of findings; one more counts the rest. */
     private static final int FINDINGS_MAX = 10_000;
 
@@ -74,11 +70,7 @@ final class FolderLoad implements Listings, AutoCloseable {
     private final JdbcTemplate template;
     private final int experimentId;
     private final boolean first;
-    private final CopyTable rows;
-    private final CopyTable links;
-    private final CopyTable owners;
-    private final CopyTable attributes;
-    private final CopyTable folders;
+    private final CrawlTables tables;
 
     private final Map<FilePath, Listed> open = new ConcurrentHashMap<>();
     private final Set<FilePath> unreadable = ConcurrentHashMap.newKeySet();
@@ -102,14 +94,12 @@ final class FolderLoad implements Listings, AutoCloseable {
     /** Counts what is reported: while it grows, the source responds. */
     private final LongAdder told;
 
-    /** Guards the tables and all fields below. */
+    /** Guards {@link #tables} and all fields below. */
     private final ReentrantLock keeping = new ReentrantLock();
 
     private final BitSet seen = new BitSet();
     private final Sums sums = new Sums();
     private final Known known;
-    private int lastNumber;
-    private int lastRow;
     private int seenThere;
 
     /** The sums of what was reported. */
@@ -147,23 +137,7 @@ final class FolderLoad implements Listings, AutoCloseable {
         this.usual = new AtomicReference<>(known.owner());
         this.source = source;
         this.told = told;
-        this.rows = copyInto(
-                first
-                        ? "entry (experiment_id, entry_no, directory_no, since_manifest, " + FolderRows.ENTRY_COLUMNS
-                        : "crawl (row_no, directory_no, %s, %s, attributes"
-                                .formatted(FolderRows.COLUMNS, FolderRows.OWNER_COLUMNS));
-        this.links = copyInto("entry_link (experiment_id, entry_no, " + FolderRows.LINK_COLUMNS);
-        this.owners = copyInto("entry_owner (experiment_id, entry_no, " + FolderRows.OWNER_COLUMNS);
-        this.attributes = copyInto("entry_attribute (experiment_id, entry_no, attributes");
-        this.folders = copyInto(
-                first
-                        ? "directory (experiment_id, directory_no, path, entries, fingerprint, first_entry_no, last_entry_no"
-                        : "crawl_folder (directory_no, path, entries, fingerprint, complete");
-        this.lastNumber = known.lastFolder();
-    }
-
-    private static CopyTable copyInto(String tableAndColumns) {
-        return new CopyTable("copy %s) from stdin with (format binary)".formatted(tableAndColumns));
+        this.tables = new CrawlTables(experimentId, first, known.lastFolder());
     }
 
     @Override
@@ -199,7 +173,7 @@ final class FolderLoad implements Listings, AutoCloseable {
 
     /** Returns whether the source may differ from what the database knows; vanished folders count as a difference. */
     boolean differs() {
-        return first || folders.count() > 0 || known.foldersThere() > seenThere || newOwner() != null;
+        return first || tables.folders() > 0 || known.foldersThere() > seenThere || newOwner() != null;
     }
 
     /** Returns the owner that entries have without a row of their own, if it is to be recorded; otherwise null. */
@@ -215,29 +189,17 @@ final class FolderLoad implements Listings, AutoCloseable {
 
     /** Returns how many entries have to be compared. */
     long rows() {
-        return rows.count();
+        return tables.rows();
     }
 
     /** Loads the collected rows in the caller's transaction. */
     void load(Connection connection) throws SQLException {
-        try {
-            rows.load(connection);
-            links.load(connection);
-            owners.load(connection);
-            attributes.load(connection);
-            folders.load(connection);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        tables.load(connection);
     }
 
     @Override
     public void close() {
-        rows.close();
-        links.close();
-        owners.close();
-        attributes.close();
-        folders.close();
+        tables.close();
     }
 
     /** Notes that the source itself could not be read; nothing is known of its content. */
@@ -311,8 +273,8 @@ final class FolderLoad implements Listings, AutoCloseable {
         }
         locked(() -> {
             for (FolderRows folder : changed) {
-                keepRows(folder);
-                keepFolder(folder);
+                tables.addRows(folder);
+                tables.addFolder(folder);
             }
             told.forEach(sums::add);
             return changed;
@@ -420,92 +382,13 @@ final class FolderLoad implements Listings, AutoCloseable {
         return fingerprints;
     }
 
-    private void keepRows(FolderRows folder) throws IOException {
-        if (folder.number == 0) {
-            lastNumber++;
-            folder.number = folder.entries < LARGE_FOLDER ? lastNumber : -lastNumber;
-        }
-        if (first) {
-            keepEntries(folder);
-        } else {
-            keepForComparison(folder);
-        }
-    }
-
-    private void keepForComparison(FolderRows folder) throws IOException {
-        folder.drain(told -> {
-            CopyBytes row = rows.row(2 + FolderRows.COLUMN_COUNT + FolderRows.OWNER_COLUMN_COUNT + 1);
-            row.field(++lastRow);
-            row.field(folder.number);
-            row.append(told.bytes(), told.start(), told.end() - told.start());
-            put(row, told.attributes());
-        });
-    }
-
-    private void keepEntries(FolderRows folder) throws IOException {
-        folder.firstNumber = folder.begun ? folder.firstNumber : lastRow + 1;
-        folder.drain(told -> {
-            CopyBytes row = rows.row(4 + FolderRows.ENTRY_COLUMN_COUNT);
-            row.field(experimentId);
-            row.field(++lastRow);
-            row.field(folder.number);
-            row.field(1);
-            row.append(told.bytes(), told.start(), told.link() - told.start());
-            if (told.hasLink()) {
-                CopyBytes link = beside(links, FolderRows.LINK_COLUMN_COUNT);
-                link.append(told.bytes(), told.link(), told.owner() - told.link());
-            }
-            if (told.hasOwner()) {
-                CopyBytes owner = beside(owners, FolderRows.OWNER_COLUMN_COUNT);
-                owner.append(told.bytes(), told.owner(), told.end() - told.owner());
-            }
-            if (!told.attributes().isEmpty()) {
-                put(beside(attributes, 1), told.attributes());
-            }
-        });
-        folder.lastNumber = lastRow;
-    }
-
-    /** Begins a row for the last entry in a table of what only some have. */
-    private CopyBytes beside(CopyTable table, int columns) throws IOException {
-        CopyBytes row = table.row(2 + columns);
-        row.field(experimentId);
-        row.field(lastRow);
-        return row;
-    }
-
-    private static void put(CopyBytes row, Attributes attributes) {
-        if (attributes.isEmpty()) {
-            row.fieldNull();
-        } else {
-            row.field(attributes.namesAndValues());
-        }
-    }
-
-    private void keepFolder(FolderRows folder) throws IOException {
-        CopyBytes row = folders.row(first ? 7 : 5);
-        if (first) {
-            row.field(experimentId);
-        }
-        row.field(folder.number);
-        row.field(folder.known ? null : folder.path.bytes());
-        row.field(folder.entries);
-        row.field(folder.fingerprint());
-        if (first) {
-            row.field(folder.firstNumber);
-            row.field(folder.lastNumber);
-        } else {
-            row.field(folder.complete);
-        }
-    }
-
     private void keepEarly(FolderRows folder) throws IOException, InterruptedException {
         if (!first && folder.number == 0) {
             locked(() -> lookUp(List.of(folder)));
         }
         readAttributes(folder);
         locked(() -> {
-            keepRows(folder);
+            tables.addRows(folder);
             folder.begun = true;
             return folder;
         });

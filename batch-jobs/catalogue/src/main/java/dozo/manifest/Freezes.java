@@ -99,9 +99,7 @@ public class Freezes {
                           and in_sight(:seen, p.code)
                         order by f.experiment_id limit :limit
                         """)
-                .param("seen", sight.seen())
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("seen", sight.seen(), "after", after, "limit", limit))
                 .query(FREEZE)
                 .list();
     }
@@ -129,9 +127,7 @@ public class Freezes {
                         update frozen_experiment set released_at = :now, released_by = :actor
                         where experiment_id = :experiment and ended_at is null
                         """)
-                .param("now", Timestamp.from(clock.instant()))
-                .param("actor", actor)
-                .param("experiment", experiment.id())
+                .params(Map.of("now", Timestamp.from(clock.instant()), "actor", actor, "experiment", experiment.id()))
                 .update();
         ledger.append(
                 actor,
@@ -150,12 +146,9 @@ public class Freezes {
                             set entries_lost = excluded.entries_lost, bytes_lost = excluded.bytes_lost,
                                 message = excluded.message, released_at = null, released_by = null
                         """)
-                .param("experiment", experiment.id())
-                .param("manifest", manifest)
-                .param("now", Timestamp.from(clock.instant()))
-                .param("entries", lost.entries())
-                .param("bytes", lost.bytes())
-                .param("message", message)
+                .params(Map.of("experiment", experiment.id(), "manifest", manifest))
+                .params(Map.of("now", Timestamp.from(clock.instant()), "entries", lost.entries()))
+                .params(Map.of("bytes", lost.bytes(), "message", message))
                 .update();
         if (!already) {
             ledger.append(
@@ -171,8 +164,7 @@ public class Freezes {
         jdbc.sql("""
                         update frozen_experiment set ended_at = :now where experiment_id = :experiment and ended_at is null
                         """)
-                .param("now", Timestamp.from(clock.instant()))
-                .param("experiment", experimentId)
+                .params(Map.of("now", Timestamp.from(clock.instant()), "experiment", experimentId))
                 .update();
     }
 
@@ -193,8 +185,7 @@ public class Freezes {
                         where p.code = :project
                           and exists (select from manifest m where m.experiment_id = e.experiment_id)
                         """)
-                .param("experiment", losing.id())
-                .param("project", losing.project())
+                .params(Map.of("experiment", losing.id(), "project", losing.project()))
                 .param("since", Timestamp.from(clock.instant().minus(SWEEP_WITHIN)))
                 .param("percent", tripwire.percent())
                 .query((row, n) -> Tripwire.isSweep(row.getLong("losing") + 1, row.getLong("experiments")))

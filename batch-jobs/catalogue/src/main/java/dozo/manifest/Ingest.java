@@ -21,7 +21,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
@@ -44,13 +43,6 @@ public class Ingest {
     private final InstantSource clock;
     private final IngestSettings settings;
     private final Sealing sealing;
-
-    /**
-     * The result of sealing.
-     *
-     * @param sealed whether there is a new manifest
-     */
-    public record Ingested(boolean sealed, List<Finding> findings) {}
 
     /** Reports what a source contains, folder by folder. */
     @FunctionalInterface

@@ -4,6 +4,7 @@ import dozo.file.Digest;
 import dozo.file.Entry;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -41,9 +42,7 @@ public class LinkGroups {
                         join entry e on e.experiment_id = :experiment and e.entry_no = s.entry_no
                         join directory d on d.experiment_id = :experiment and d.directory_no = e.directory_no
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("numbers", entryNumbers)
+                .params(Map.of("experiment", experimentId, "site", siteId, "numbers", entryNumbers))
                 .query((row, n) -> new Stored(Manifests.ENTRY.mapRow(row, n), Digest.of(row.getBytes("digest"))))
                 .list();
     }
@@ -62,8 +61,7 @@ public class LinkGroups {
                                       join entry_link l on l.experiment_id = :experiment and l.entry_no = v.entry_no
                                       where l.hard_link is not null)
                         """)
-                .param("experiment", experimentId)
-                .param("numbers", entryNumbers)
+                .params(Map.of("experiment", experimentId, "numbers", entryNumbers))
                 .query((row, n) -> row.getInt(1))
                 .list());
     }

@@ -8,7 +8,6 @@ import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Owner;
-import dozo.manifest.Differences.Counts;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -17,8 +16,8 @@ import java.sql.Types;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -38,12 +37,6 @@ public class Manifests {
             row.getLong("bytes"),
             row.getLong("folders"),
             row.getLong("links"));
-
-    /**
-     * How many names of one file may be linked at a site, earlier ones included. Others are files of their own, because
-     * file systems have limits (ext4: 65,000), and OpenSSH cannot rename a file that is at the limit.
-     */
-    private static final int NAMES_MAX = 30_000;
 
     static final RowMapper<Entry> ENTRY =
             (row, n) -> entry(row, "", FilePath.of(row.getBytes("path")).resolve(row.getBytes("name")));
@@ -69,9 +62,6 @@ public class Manifests {
             return files + folders + links;
         }
     }
-
-    /** A number of entries and their bytes. */
-    public record Sum(long entries, long bytes) {}
 
     /**
      * The change of one path between two manifests.
@@ -167,8 +157,7 @@ public class Manifests {
 
     public Optional<Manifest> find(int experimentId, int number) {
         return jdbc.sql("select * from manifest where experiment_id = :experiment and manifest_no = :number")
-                .param("experiment", experimentId)
-                .param("number", number)
+                .params(Map.of("experiment", experimentId, "number", number))
                 .query(MANIFEST)
                 .optional();
     }
@@ -182,8 +171,7 @@ public class Manifests {
                         select * from manifest where experiment_id = :experiment and sealed_at <= :instant
                         order by manifest_no desc limit 1
                         """)
-                .param("experiment", experimentId)
-                .param("instant", Timestamp.from(instant))
+                .params(Map.of("experiment", experimentId, "instant", Timestamp.from(instant)))
                 .query(MANIFEST)
                 .optional();
     }
@@ -218,9 +206,7 @@ public class Manifests {
                         order by substring(path for 1000), path
                         limit :limit
                         """)
-                .param("experiment", experimentId)
-                .param("folder", folder.bytes())
-                .param("limit", limit)
+                .params(Map.of("experiment", experimentId, "folder", folder.bytes(), "limit", limit))
                 .query((row, n) -> new Folder(row.getInt("directory_no"), FilePath.of(row.getBytes("path"))))
                 .list();
     }
@@ -262,10 +248,7 @@ public class Manifests {
                         limit :limit
                         """)
                 .param("numbers", folders.stream().mapToInt(Folder::number).toArray())
-                .param("experiment", experimentId)
-                .param("manifest", manifest)
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("experiment", experimentId, "manifest", manifest, "after", after, "limit", limit))
                 .query(WHOLE_ENTRY)
                 .list();
     }
@@ -280,8 +263,7 @@ public class Manifests {
                         select directory_no from directory
                         where experiment_id = :experiment and sha256(path) = sha256(:folder)
                         """)
-                .param("experiment", experimentId)
-                .param("folder", folder.bytes())
+                .params(Map.of("experiment", experimentId, "folder", folder.bytes()))
                 .query((row, n) -> new Folder(row.getInt("directory_no"), folder))
                 .optional()
                 .map(found -> entries(experimentId, manifest, List.of(found), after, limit))
@@ -294,15 +276,7 @@ public class Manifests {
      * between the two manifests, whatever their size.
      *
      * @param from the earlier manifest's number, at least 1
-     */
-    public List<Change> changes(int experimentId, int from, int to, FilePath after, int limit) {
-        return changes(experimentId, from, to, null, after, limit);
-    }
-
-    /**
-     * Returns the same of one folder, without the folders in it.
-     *
-     * @param folder null: of all folders
+     * @param folder only of this folder, without the folders in it; null: of all folders
      */
     public List<Change> changes(
             int experimentId, int from, int to, @Nullable FilePath folder, FilePath after, int limit) {
@@ -325,13 +299,9 @@ public class Manifests {
                         order by d.path, name
                         limit :limit
                         """)
-                .param("experiment", experimentId)
-                .param("from", from)
-                .param("to", to)
+                .params(Map.of("experiment", experimentId, "from", from, "to", to))
                 .param("only", folder == null ? null : folder.bytes(), Types.BINARY)
-                .param("folder", after.parent().bytes())
-                .param("name", after.name())
-                .param("limit", limit)
+                .params(Map.of("folder", after.parent().bytes(), "name", after.name(), "limit", limit))
                 .query((row, n) -> change(row))
                 .list();
     }
@@ -360,10 +330,7 @@ public class Manifests {
                         join directory d on d.experiment_id = :experiment and d.directory_no = e.directory_no
                         order by e.entry_no
                         """)
-                .param("experiment", experimentId)
-                .param("manifest", manifest)
-                .param("after", afterEntry)
-                .param("limit", limit)
+                .params(Map.of("experiment", experimentId, "manifest", manifest, "after", afterEntry, "limit", limit))
                 .query((row, n) -> new NumberedFile(
                         row.getInt("entry_no"),
                         FilePath.of(row.getBytes("path")).resolve(row.getBytes("name"))))
@@ -387,126 +354,9 @@ public class Manifests {
                         where e.experiment_id = :experiment and e.entry_no = any(:numbers)
                         order by e.entry_no
                         """)
-                .param("experiment", experimentId)
-                .param("numbers", numbers)
+                .params(Map.of("experiment", experimentId, "numbers", numbers))
                 .query(ENTRY)
                 .list();
-    }
-
-    /**
-     * Returns the current manifest's entries that are not proven at a site, in the order of their numbers: those
-     * without a receipt or damaged since. Costs what appeared since the last completely safe manifest; before the first
-     * one, all entries. The caller closes the stream; inside a transaction it holds a bounded number of rows.
-     *
-     * @param afterEntry only entries with a higher number
-     */
-    public Stream<Entry> unprotected(int experimentId, int siteId, int afterEntry) {
-        return jdbc
-                .sql("with %s select e.*, d.path, l.hard_link, l.link_target".formatted(unproven(experimentId, siteId))
-                        + """
-
-                        from unproven e join directory d using (experiment_id, directory_no)
-                        left join entry_link l using (experiment_id, entry_no)
-                        where e.entry_no > :after
-                        order by e.entry_no
-                        """)
-                .withFetchSize(FETCH)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("after", afterEntry)
-                .query(ENTRY)
-                .stream();
-    }
-
-    /**
-     * Returns the numbers of those entries of {@link #unprotected} that are further names of files: another entry of the
-     * current manifest is the same file, and it is stored at the site or is the first of those to be sent. Those of one
-     * file come together. Inside a transaction it reads a bounded number of rows at once.
-     */
-    public int[] unprotectedLinks(int experimentId, int siteId, int afterEntry) {
-        boolean any = jdbc.sql(
-                        "select exists (select from entry_link where experiment_id = :experiment and hard_link is not null)")
-                .param("experiment", experimentId)
-                .query(Boolean.class)
-                .single();
-        if (!any) {
-            return new int[0];
-        }
-        try (Stream<Integer> numbers = jdbc
-                .sql("with " + unproven(experimentId, siteId) + """
-                        , unproven_link as (
-                            select entry_no, hard_link from unproven join entry_link using (experiment_id, entry_no)
-                            where hard_link is not null
-                        ), grouped as (
-                            select l.hard_link, v.entry_no, v.until_manifest is null as is_current,
-                                   row_number() over (same order by v.entry_no) as nth,
-                                   min(v.entry_no) filter (where v.until_manifest is null) over same as first_no,
-                                   bool_or(v.until_manifest is null
-                                           and exists (select from group_proof(:experiment, :site, v.entry_no)))
-                                       over same as is_stored
-                            from (select distinct hard_link from unproven_link) g
-                            join entry_link l on l.experiment_id = :experiment and l.hard_link = g.hard_link
-                            join entry_version v on v.experiment_id = :experiment and v.entry_no = l.entry_no
-                            window same as (partition by l.hard_link, v.size_bytes, v.modified_ns, v.mode)
-                        )
-                        select entry_no from grouped join unproven_link using (entry_no)
-                        where is_current and (is_stored or entry_no > first_no) and nth <= :most and entry_no > :after
-                        order by grouped.hard_link, entry_no
-                        """)
-                .withFetchSize(FETCH)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("most", NAMES_MAX)
-                .param("after", afterEntry)
-                .query((row, n) -> row.getInt(1))
-                .stream()) {
-            return numbers.mapToInt(Integer::intValue).toArray();
-        }
-    }
-
-    /** Returns the sums of the entries of {@link #unprotected} that are at most this long. */
-    public Sum unprotectedUpTo(int experimentId, int siteId, long sizeBytes) {
-        return jdbc.sql("with %s select count(*) as entries,".formatted(unproven(experimentId, siteId)) + """
-                         coalesce(sum(size_bytes), 0) as bytes from unproven where size_bytes <= :size
-                        """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("size", sizeBytes)
-                .query((row, n) -> new Sum(row.getLong("entries"), row.getLong("bytes")))
-                .single();
-    }
-
-    /**
-     * Returns a table of the query with the unproven entries: from all entries, or from damaged ones and those that
-     * appeared since everything was proven.
-     */
-    private String unproven(int experimentId, int siteId) {
-        int safe = jdbc.sql("""
-                        select coalesce(max(safe_manifest), 0) from protection
-                        where experiment_id = :experiment and site_id = :site
-                        """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .query(Integer.class)
-                .single();
-        String proven =
-                "select from proven_entry r where r.experiment_id = :experiment and r.site_id = :site and r.entry_no = e.entry_no";
-        if (safe == 0) {
-            return """
-                   unproven as (
-                       select * from entry e where experiment_id = :experiment and not exists (%s)
-                   )""".formatted(proven);
-        }
-        return """
-               candidate as (
-                   select * from entry where experiment_id = :experiment and since_manifest > 1 and since_manifest > %d
-                   union
-                   select e.* from open_damage d join entry e using (experiment_id, entry_no)
-                   where d.experiment_id = :experiment and d.site_id = :site
-               ), unproven as (
-                   select * from candidate e
-                   where not exists (%s and highest_of(r.entry_nos) >= (select min(entry_no) from candidate))
-               )""".formatted(safe, proven);
     }
 
     /** Returns the current manifest's folders that are proven at a site, the deepest first. */
@@ -520,8 +370,7 @@ public class Manifests {
                                              where experiment_id = :experiment and site_id = :site)
                         order by length(d.path) desc, d.path
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .query(ENTRY)
                 .list();
     }
@@ -547,9 +396,7 @@ public class Manifests {
                         select entry_path(d.path, name) from version join directory d using (directory_no)
                         where d.experiment_id = :experiment and kind = 'd'
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("unit", unit)
+                .params(Map.of("experiment", experimentId, "site", siteId, "unit", unit))
                 .query((row, n) -> FilePath.of(row.getBytes("path")))
                 .list());
         touched.removeIf(FilePath::isRoot);
@@ -569,31 +416,6 @@ public class Manifests {
                 .param("names", touched.stream().map(FilePath::name).toArray(byte[][]::new))
                 .query(ENTRY)
                 .list();
-    }
-
-    /** Seals the manifest after {@code before}, with its totals and the counts of differences. */
-    Manifest seal(Manifest before, Counts counts, Instant now) {
-        return jdbc.sql("""
-                        insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links,
-                                              entries_new, entries_changed, entries_type_changed, entries_gone, percent_lost)
-                        values (:experiment, :number, :now, :files, :bytes, :folders, :links,
-                                :added, :changed, :typeChanged, :gone, :percentLost)
-                        returning *
-                        """)
-                .param("experiment", before.experimentId())
-                .param("number", before.number() + 1)
-                .param("now", Timestamp.from(now))
-                .param("files", before.files() + counts.files())
-                .param("bytes", before.bytes() + counts.bytes())
-                .param("folders", before.folders() + counts.folders())
-                .param("links", before.links() + counts.links())
-                .param("added", counts.added())
-                .param("changed", counts.changed())
-                .param("typeChanged", counts.typeChanged())
-                .param("gone", counts.gone())
-                .param("percentLost", counts.lost().percentOf(before))
-                .query(MANIFEST)
-                .single();
     }
 
     private static Change change(ResultSet row) throws SQLException {

@@ -1,7 +1,6 @@
 package dozo.manifest;
 
 import dozo.ledger.Findings.Finding;
-import dozo.manifest.Ingest.Ingested;
 import dozo.registry.Experiments.Experiment;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +18,13 @@ public final class SourceLook implements AutoCloseable {
     private final @Nullable FolderLoad load;
     private final List<Finding> added = new ArrayList<>();
     private @Nullable Finding refusal;
+
+    /**
+     * The result of sealing.
+     *
+     * @param sealed whether there is a new manifest
+     */
+    public record Ingested(boolean sealed, List<Finding> findings) {}
 
     SourceLook(Sealing sealing, Experiment experiment, Known known, @Nullable FolderLoad load) {
         this.sealing = sealing;

@@ -1,17 +1,12 @@
 package dozo.people;
 
-import static java.util.Objects.requireNonNull;
-
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.registry.Refusal;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Collection;
@@ -44,13 +39,6 @@ public class Users {
 
     /** Names that act in the ledger without being users. */
     private static final Set<String> TAKEN = Set.of(Ledger.SYSTEM, "demo");
-
-    private static final int PASSWORD_LENGTH_MIN = 12;
-
-    /** Earlier hashes (bcrypt) allow no more. */
-    private static final int PASSWORD_BYTES_MAX = 72;
-
-    private static final Set<String> COMMON = common();
 
     private static final String SELECT = """
             select u.*, u.user_id as id, u.password_hash as hash,
@@ -143,12 +131,10 @@ public class Users {
         if (TAKEN.contains(name)) {
             throw new Refusal("name", "\"%s\" is reserved: the ledger uses it for the program itself", name);
         }
-        int inserted = insert(name, Realm.LOCAL, encoder.encode(checked(name, password)));
-        if (inserted == 0) {
+        if (insert(name, Realm.LOCAL, encoder.encode(PasswordRules.checked(name, password))) == 0) {
             throw Refusal.conflict("name", "user %s exists already", name);
         }
-        User created = find(name).orElseThrow();
-        setRoles(created.id(), roles);
+        setRoles(find(name).orElseThrow().id(), roles);
         ledger.append(actor, "user.created", name, Map.of("origin", Realm.LOCAL, "roles", roleNames(roles)));
         return find(name).orElseThrow();
     }
@@ -175,7 +161,7 @@ public class Users {
         User before = found.get();
         refuseLockout(before, roles, disabled, password);
         if (password != null) {
-            setPassword(before, password, actor);
+            replaceHash(before, encoder.encode(PasswordRules.checked(name, password)), actor);
         }
         if (disabled != null && disabled != before.disabled()) {
             // NB: forgets the subject, so that a person who was created anew at the provider can be let in again.
@@ -189,9 +175,7 @@ public class Users {
             setRoles(before.id(), roles);
         }
         User after = find(name).orElseThrow();
-        if (!after.standing().equals(before.standing())) {
-            ledger.append(actor, "user.changed", name, Map.of("before", before.standing(), "after", after.standing()));
-        }
+        keepChange(actor, before, after);
         return Optional.of(after);
     }
 
@@ -207,7 +191,7 @@ public class Users {
         if (user.hash() == null || !encoder.matches(present, user.hash())) {
             throw new Refusal("present", "the current password is wrong");
         }
-        setPassword(user, fresh, name);
+        replaceHash(user, encoder.encode(PasswordRules.checked(name, fresh)), name);
     }
 
     /**
@@ -226,8 +210,7 @@ public class Users {
                         select :user, project_id from project where code = :project
                         on conflict do nothing
                         """)
-                .param("user", user.get().id())
-                .param("project", project)
+                .params(Map.of("user", user.get().id(), "project", project))
                 .update();
         if (joined > 0) {
             ledger.append(actor, "project.joined", project, Map.of("user", name));
@@ -275,8 +258,7 @@ public class Users {
         Optional<User> known = find(ADMINISTRATOR);
         if (known.isEmpty()) {
             insert(ADMINISTRATOR, Realm.LOCAL, encoder.encode(password));
-            User made = find(ADMINISTRATOR).orElseThrow();
-            setRoles(made.id(), Set.of(Role.ADMIN));
+            setRoles(find(ADMINISTRATOR).orElseThrow().id(), Set.of(Role.ADMIN));
             ledger.append(
                     Ledger.SYSTEM, "user.created", ADMINISTRATOR, Map.of("origin", Realm.LOCAL, "roles", Role.ADMIN));
         } else if (!encoder.matches(password, known.get().hash())) {
@@ -316,9 +298,8 @@ public class Users {
         }
         User before = found.get();
         jdbc.sql("update dozo_user set confirmed_at = :now, gone = false, subject = :subject where user_id = :id")
-                .param("now", Timestamp.from(clock.instant()))
-                .param("subject", subject, java.sql.Types.VARCHAR)
-                .param("id", before.id())
+                .params(Map.of("now", Timestamp.from(clock.instant()), "id", before.id()))
+                .param("subject", subject, Types.VARCHAR)
                 .update();
         setRoles(before.id(), roles);
         setProjects(before.id(), projects);
@@ -329,8 +310,7 @@ public class Users {
 
     private boolean isKnownAsOther(String subject, String name) {
         return jdbc.sql("select exists (select from dozo_user where subject = :subject and name <> :name)")
-                .param("subject", subject)
-                .param("name", name)
+                .params(Map.of("subject", subject, "name", name))
                 .query((row, n) -> row.getBoolean(1))
                 .single();
     }
@@ -378,8 +358,7 @@ public class Users {
     /** Returns at most {@code limit} users with names after {@code after}, by name. */
     public List<User> page(String after, int limit) {
         return jdbc.sql(SELECT + "where u.name > :after order by u.name limit :limit")
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("after", after, "limit", limit))
                 .query(USER)
                 .list();
     }
@@ -391,9 +370,7 @@ public class Users {
                             select m.user_id from membership m join project p using (project_id) where p.code = :project)
                         order by u.name limit :limit
                         """)
-                .param("project", project)
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("project", project, "after", after, "limit", limit))
                 .query(USER)
                 .list();
     }
@@ -437,33 +414,24 @@ public class Users {
     }
 
     private int insert(String name, Realm origin, @Nullable String hash) {
-        Timestamp now = Timestamp.from(clock.instant());
         return jdbc.sql("""
                         insert into dozo_user (name, origin, password_hash, created_at, confirmed_at)
                         values (:name, :origin, :hash, :now, case when :origin <> 'LOCAL' then :now::timestamptz end)
                         on conflict do nothing
                         """)
-                .param("name", name)
-                .param("origin", origin.name())
-                .param("hash", hash, java.sql.Types.VARCHAR)
-                .param("now", now)
+                .params(Map.of("name", name, "origin", origin.name(), "now", Timestamp.from(clock.instant())))
+                .param("hash", hash, Types.VARCHAR)
                 .update();
     }
 
     private void setRoles(int id, Set<Role> roles) {
         String[] names = roles.stream().map(Role::name).toArray(String[]::new);
         jdbc.sql("delete from user_role where user_id = :id and role <> all(:roles::text[])")
-                .param("id", id)
-                .param("roles", names)
+                .params(Map.of("id", id, "roles", names))
                 .update();
         jdbc.sql("insert into user_role (user_id, role) select :id, unnest(:roles::text[]) on conflict do nothing")
-                .param("id", id)
-                .param("roles", names)
+                .params(Map.of("id", id, "roles", names))
                 .update();
-    }
-
-    private void setPassword(User user, String password, String actor) {
-        replaceHash(user, encoder.encode(checked(user.name(), password)), actor);
     }
 
     private void replaceHash(User user, @Nullable String hash, String actor) {
@@ -474,53 +442,45 @@ public class Users {
         ledger.append(actor, "password.changed", user.name(), Map.of());
     }
 
+    /**
+     * Refuses a change that would lock out the administrator of the password file, or that is made elsewhere. What is
+     * null does not change.
+     */
     private static void refuseLockout(
             User user, @Nullable Set<Role> roles, @Nullable Boolean disabled, @Nullable String password) {
+        String name = user.name();
+        boolean withRoles = roles != null;
+        boolean withPassword = password != null;
         switch (user.origin()) {
-            case LOCAL -> {
-                // Has both here.
-            }
+            // Has both here.
+            case LOCAL -> {}
             case DIRECTORY -> {
+                refuseIf(withRoles, "roles", "%s is a directory user: the directory's groups define the roles", name);
                 refuseIf(
-                        roles != null,
-                        "roles",
-                        "%s is a directory user: the directory's groups define the roles",
-                        user.name());
-                refuseIf(
-                        password != null,
-                        "password",
-                        "%s is a directory user: change the password in the directory",
-                        user.name());
+                        withPassword, "password", "%s is a directory user: change the password in the directory", name);
             }
             case OIDC -> {
                 refuseIf(
-                        roles != null,
+                        withRoles,
                         "roles",
                         "%s logs in by single sign-on: the provider's groups define the roles",
-                        user.name());
-                refuseIf(
-                        password != null,
-                        "password",
-                        "%s logs in by single sign-on and has no password here",
-                        user.name());
+                        name);
+                refuseIf(withPassword, "password", "%s logs in by single sign-on and has no password here", name);
             }
         }
-        if (user.name().equals(ADMINISTRATOR)) {
+        if (name.equals(ADMINISTRATOR)) {
             refuseIf(
-                    password != null,
+                    withPassword,
                     "password",
                     "the password of %s is in the password file: change it there and restart the service",
-                    user.name());
+                    name);
             refuseIf(
-                    disabled != null && disabled,
-                    "disabled",
-                    "%s is the emergency login and cannot be disabled",
-                    user.name());
+                    disabled != null && disabled, "disabled", "%s is the emergency login and cannot be disabled", name);
             refuseIf(
                     roles != null && !roles.contains(Role.ADMIN),
                     "roles",
                     "%s is the emergency login and keeps the role ADMIN",
-                    user.name());
+                    name);
         }
     }
 
@@ -528,35 +488,6 @@ public class Users {
     private static void refuseIf(boolean wrong, String field, @FormatString String format, String user) {
         if (wrong) {
             throw new Refusal(field, format, user);
-        }
-    }
-
-    private static String checked(String name, String password) {
-        if (password.codePointCount(0, password.length()) < PASSWORD_LENGTH_MIN
-                || password.getBytes(StandardCharsets.UTF_8).length > PASSWORD_BYTES_MAX) {
-            throw new Refusal(
-                    "password",
-                    "expected a password of at least %d characters and at most %d bytes",
-                    PASSWORD_LENGTH_MIN,
-                    PASSWORD_BYTES_MAX);
-        }
-        if (password.toLowerCase(java.util.Locale.ROOT).contains(name)) {
-            throw new Refusal("password", "the password must not contain the user name");
-        }
-        if (COMMON.contains(password.toLowerCase(java.util.Locale.ROOT))) {
-            throw new Refusal(
-                    "password",
-                    "the password is one of the most common ones; expected one that nobody else would choose");
-        }
-        return password;
-    }
-
-    /** Returns the common passwords of the minimum length in the lists of Django and zxcvbn, in lower case. */
-    private static Set<String> common() {
-        try (InputStream in = requireNonNull(Users.class.getResourceAsStream("common-passwords"))) {
-            return Set.of(new String(in.readAllBytes(), StandardCharsets.US_ASCII).split("\\s+"));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 

@@ -2,6 +2,7 @@ package dozo.registry;
 
 import dozo.ledger.Sight;
 import java.util.List;
+import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -20,26 +21,21 @@ public class Acquisitions {
 
     /** Returns the scanners' codes, by code. */
     public List<String> scanners(Sight sight) {
-        return jdbc.sql("""
-                        select distinct e.scanner from experiment e join project p using (project_id)
-                        where e.scanner is not null and in_sight(:seen, p.code)
-                        order by e.scanner limit :limit
-                        """)
-                .param("seen", sight.seen())
-                .param("limit", KNOWN_MAX)
-                .query((row, n) -> row.getString(1))
-                .list();
+        return known("scanner", sight);
     }
 
     /** Returns the modalities, by code. */
     public List<String> modalities(Sight sight) {
+        return known("modality", sight);
+    }
+
+    private List<String> known(String column, Sight sight) {
         return jdbc.sql("""
-                        select distinct e.modality from experiment e join project p using (project_id)
-                        where e.modality is not null and in_sight(:seen, p.code)
-                        order by e.modality limit :limit
-                        """)
-                .param("seen", sight.seen())
-                .param("limit", KNOWN_MAX)
+                        select distinct e.%1$s from experiment e join project p using (project_id)
+                        where e.%1$s is not null and in_sight(:seen, p.code)
+                        order by e.%1$s limit :limit
+                        """.formatted(column))
+                .params(Map.of("seen", sight.seen(), "limit", KNOWN_MAX))
                 .query((row, n) -> row.getString(1))
                 .list();
     }

@@ -307,34 +307,28 @@ public class BulkRegistration {
                         on conflict do nothing
                         returning source_root
                         """)
-                .param("now", Timestamp.from(clock.instant()))
-                .param("actor", actor)
-                .param("projects", wishes.stream().map(Wish::project).toArray(String[]::new))
-                .param("codes", wishes.stream().map(Wish::code).toArray(String[]::new))
-                .param("titles", wishes.stream().map(Wish::title).toArray(String[]::new))
+                .params(Map.of("now", Timestamp.from(clock.instant()), "actor", actor))
+                .param("projects", texts(wishes, Wish::project))
+                .param("codes", texts(wishes, Wish::code))
+                .param("titles", texts(wishes, Wish::title))
                 .param(
                         "roots",
                         wishes.stream()
-                                .map(wish -> FilePath.rawBytes(wish.source()))
+                                .map(Wish::source)
+                                .map(FilePath::rawBytes)
                                 .toArray(byte[][]::new))
                 .param("bounds", wishes.stream().map(Wish::bound).toArray(Boolean[]::new))
-                .param(
-                        "modalities",
-                        wishes.stream()
-                                .map(wish -> wish.acquisition().modality())
-                                .toArray(String[]::new))
-                .param(
-                        "scanners",
-                        wishes.stream()
-                                .map(wish -> wish.acquisition().scanner())
-                                .toArray(String[]::new))
-                .param(
-                        "days",
-                        wishes.stream()
-                                .map(wish -> Objects.toString(wish.acquisition().day(), null))
-                                .toArray(String[]::new))
+                .param("modalities", texts(wishes, wish -> wish.acquisition().modality()))
+                .param("scanners", texts(wishes, wish -> wish.acquisition().scanner()))
+                .param("days", texts(wishes, wish -> wish.acquisition().day()))
                 .query((row, n) -> FilePath.pathOf(row.getBytes(1)))
                 .list();
+    }
+
+    private static String[] texts(List<Wish> wishes, Function<Wish, @Nullable Object> value) {
+        return wishes.stream()
+                .map(wish -> Objects.toString(value.apply(wish), null))
+                .toArray(String[]::new);
     }
 
     /** Appends to the ledger. It comes last, because it locks the ledger until the end of the transaction. */
@@ -342,9 +336,10 @@ public class BulkRegistration {
         for (int from = 0; from < wishes.size(); from += BATCH) {
             List<Subject> told = wishes.subList(from, Math.min(wishes.size(), from + BATCH)).stream()
                     .map(wish -> new Subject(
-                            wish.name(), Experiments.told(wish.source(), SourceKind.FILESYSTEM, wish.acquisition())))
+                            wish.name(),
+                            RegistrationDetails.of(wish.source(), SourceKind.FILESYSTEM, wish.acquisition())))
                     .toList();
-            ledger.appendAll(actor, Experiments.REGISTERED, Experiments.TOLD, told);
+            ledger.appendAll(actor, RegistrationDetails.REGISTERED, RegistrationDetails.NAMES, told);
         }
     }
 

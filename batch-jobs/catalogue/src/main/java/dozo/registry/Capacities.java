@@ -8,6 +8,7 @@ import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -42,8 +43,7 @@ public class Capacities {
                             or day = (select max(day) from site_space where site_id = :site))
                         order by day
                         """)
-                .param("site", siteId)
-                .param("from", Timestamp.from(from))
+                .params(Map.of("site", siteId, "from", Timestamp.from(from)))
                 .query((row, n) -> new Seen(
                         row.getTimestamp("seen_at").toInstant(), row.getLong("total_bytes"), row.getLong("free_bytes")))
                 .list();
@@ -61,16 +61,12 @@ public class Capacities {
                             set seen_at = excluded.seen_at, total_bytes = excluded.total_bytes,
                                 free_bytes = excluded.free_bytes
                         """)
-                .param("site", siteId)
-                .param("day", today)
-                .param("now", Timestamp.from(now))
-                .param("total", space.totalBytes())
+                .params(Map.of("site", siteId, "day", today, "now", Timestamp.from(now), "total", space.totalBytes()))
                 // A server may report more free bytes than there are in total.
                 .param("free", Math.clamp(space.freeBytes(), 0, space.totalBytes()))
                 .update();
         jdbc.sql("delete from site_space where site_id = :site and day < :oldest")
-                .param("site", siteId)
-                .param("oldest", today.minusYears(YEARS_KEPT))
+                .params(Map.of("site", siteId, "oldest", today.minusYears(YEARS_KEPT)))
                 .update();
     }
 }

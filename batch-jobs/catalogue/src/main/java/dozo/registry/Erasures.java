@@ -152,10 +152,7 @@ public class Erasures {
                         from experiment where experiment_id = :experiment
                         returning erasure_id
                         """)
-                .param("experiment", id)
-                .param("reason", why.text())
-                .param("actor", actor)
-                .param("now", now())
+                .params(Map.of("experiment", id, "reason", why.text(), "actor", actor, "now", now()))
                 .query(Long.class)
                 .single();
         return told(erasure, actor, "erasure.requested", Map.of("reason_sha256", why.sha256()));
@@ -186,9 +183,7 @@ public class Erasures {
         jdbc.sql("""
                         update erasure set approved_by = :actor, approved_at = :now, not_before = :notBefore where erasure_id = :id
                         """)
-                .param("id", id)
-                .param("actor", actor)
-                .param("now", Timestamp.from(now))
+                .params(Map.of("id", id, "actor", actor, "now", Timestamp.from(now)))
                 .param("notBefore", Timestamp.from(now.plus(settings.waiting())))
                 .update();
         return Optional.of(told(id, actor, "erasure.approved", Map.of("not_before", now.plus(settings.waiting()))));
@@ -208,9 +203,7 @@ public class Erasures {
         }
         locked(id, State.REQUESTED, State.APPROVED);
         jdbc.sql("update erasure set withdrawn_by = :actor, withdrawn_at = :now, message = '' where erasure_id = :id")
-                .param("id", id)
-                .param("actor", actor)
-                .param("now", now())
+                .params(Map.of("id", id, "actor", actor, "now", now()))
                 .update();
         return Optional.of(told(id, actor, "erasure.withdrawn", Map.of()));
     }
@@ -232,11 +225,7 @@ public class Erasures {
                         update erasure_site set stated_by = :actor, stated_reason = :reason, done_at = :now
                         where erasure_id = :id and done_at is null and site_id = (select site_id from site where name = :site)
                         """)
-                .param("id", id)
-                .param("site", site)
-                .param("actor", actor)
-                .param("reason", why.text())
-                .param("now", now())
+                .params(Map.of("id", id, "site", site, "actor", actor, "reason", why.text(), "now", now()))
                 .update();
         if (stated == 0) {
             throw Refusal.conflict("site", "erasure %d has nothing left to do at site \"%s\"", id, site);
@@ -253,9 +242,7 @@ public class Erasures {
                         update erasure_site set done_at = :now, message = ''
                         where erasure_id = :id and site_id = :site and done_at is null
                         """)
-                .param("id", id)
-                .param("site", siteId)
-                .param("now", now())
+                .params(Map.of("id", id, "site", siteId, "now", now()))
                 .update();
         if (ended > 0) {
             String site = jdbc.sql("select name from site where site_id = :site")
@@ -281,8 +268,7 @@ public class Erasures {
     /** Returns a visible erasure. */
     public Optional<Erasure> find(Sight sight, long id) {
         return jdbc.sql(SELECT + "where x.erasure_id = :id and in_sight(:seen, p.code)")
-                .param("id", id)
-                .param("seen", sight.seen())
+                .params(Map.of("id", id, "seen", sight.seen()))
                 .query(ERASURE)
                 .optional();
     }
@@ -290,8 +276,7 @@ public class Erasures {
     /** Returns the erasure of an experiment that was not withdrawn. */
     public Optional<Erasure> of(String project, String experiment) {
         return jdbc.sql(SELECT + "where p.code = :project and x.code = :experiment and x.withdrawn_at is null")
-                .param("project", project)
-                .param("experiment", experiment)
+                .params(Map.of("project", project, "experiment", experiment))
                 .query(ERASURE)
                 .optional();
     }
@@ -301,9 +286,7 @@ public class Erasures {
         return jdbc.sql(SELECT + """
                         where x.erasure_id < :before and in_sight(:seen, p.code) order by x.erasure_id desc limit :limit
                         """)
-                .param("before", before)
-                .param("seen", sight.seen())
-                .param("limit", limit)
+                .params(Map.of("before", before, "seen", sight.seen(), "limit", limit))
                 .query(ERASURE)
                 .list();
     }
@@ -330,9 +313,7 @@ public class Erasures {
                         select e.experiment_id from experiment e join project p using (project_id)
                         where p.code = :project and e.code = :experiment and in_sight(:seen, p.code)
                         """)
-                .param("project", project)
-                .param("experiment", experiment)
-                .param("seen", sight.seen())
+                .params(Map.of("project", project, "experiment", experiment, "seen", sight.seen()))
                 .query(Integer.class)
                 .optional()
                 .orElseThrow(() ->

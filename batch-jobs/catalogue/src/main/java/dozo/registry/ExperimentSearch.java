@@ -1,17 +1,18 @@
 package dozo.registry;
 
 import dozo.ledger.Sight;
+import dozo.registry.ExperimentOrder.Place;
+import dozo.registry.ExperimentOrder.Sort;
 import dozo.registry.Experiments.Experiment;
-import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -179,148 +180,6 @@ public class ExperimentSearch {
     }
 
     /**
-     * What experiments can be sorted by. Each key is never null: an unknown value is the smallest, and so is that of an
-     * experiment of which nothing was sealed.
-     */
-    public enum Sort {
-        /** The order of registration. */
-        REGISTERED(true, "e.experiment_id"),
-        /** {@code PROJECT/CODE}. */
-        NAME(false, "lower(e.project || '/' || e.code) collate \"C\""),
-        TITLE(false, "lower(e.title)"),
-        MODALITY(false, "coalesce(e.modality, '')"),
-        SCANNER(false, "coalesce(e.scanner, '')"),
-        ACQUIRED(false, "coalesce(to_char(e.acquired_on, 'YYYY-MM-DD'), '')"),
-        /** The gravest state first. */
-        STATE(true, "array_position(:all, e.state)"),
-        FILES(true, "coalesce(e.files, -1)"),
-        SIZE(true, "coalesce(e.bytes, -1)"),
-        /** The share of the bytes that is safe; 100 % only if every entry is safe. */
-        SAFE(true, """
-                case when e.entries is null then -1
-                     when e.entries = e.entries_safe then 2
-                     else coalesce(e.bytes_safe::float8 / nullif(e.bytes, 0), 0) end""");
-
-        private final boolean number;
-        private final String key;
-
-        Sort(boolean number, String key) {
-            this.number = number;
-            // One type for all numbers, so that a key can be compared with the one in an address.
-            this.key = number ? "(" + key + ")::float8" : key;
-        }
-
-        /** Returns whether the values differ between sites. */
-        public boolean atSite() {
-            return compareTo(STATE) >= 0;
-        }
-
-        /** Returns its word in addresses. */
-        public String word() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-
-        private @Nullable Object keyOf(ResultSet row) throws SQLException {
-            if (this == REGISTERED) {
-                return null;
-            }
-            return number ? (Object) row.getDouble("key") : row.getString("key");
-        }
-
-        /** Returns the condition that a row comes after the last one of the page before, if there is one. */
-        private String beyond(String compared) {
-            String type = number ? "float8" : "text";
-            return "where (:id::integer is null or (" + key + ", e.experiment_id) " + compared + " (:key::" + type
-                    + ", :id::integer))\n";
-        }
-    }
-
-    /** A sort key and its direction. Experiments with equal keys are sorted by id, in the same direction. */
-    public record Order(Sort by, boolean descending) {
-
-        /** The order of registration. */
-        public static final Order REGISTERED = new Order(Sort.REGISTERED, false);
-
-        /**
-         * Returns the order with this word.
-         *
-         * @throws Refusal if there is none
-         */
-        public static Order of(String word) {
-            boolean descending = word.startsWith("-");
-            String by = descending ? word.substring(1) : word;
-            return Arrays.stream(Sort.values())
-                    .filter(each -> each.word().equals(by))
-                    .findFirst()
-                    .map(each -> new Order(each, descending))
-                    .orElseThrow(() -> new Refusal(
-                            "sort",
-                            "\"%s\": expected one of %s; with - before it for descending order",
-                            word,
-                            Arrays.stream(Sort.values()).map(Sort::word).collect(Collectors.joining(", "))));
-        }
-
-        /** Returns the order that a choice of a key leads to: the reversed one, or for a new key the usual one. */
-        public Order chosen(Sort key) {
-            return by == key ? reversed() : new Order(key, key == Sort.FILES || key == Sort.SIZE);
-        }
-
-        public Order reversed() {
-            return new Order(by, !descending);
-        }
-
-        /** Returns its word in addresses: the sort key, with - before it if descending. */
-        public String word() {
-            return (descending ? "-" : "") + by.word();
-        }
-    }
-
-    /**
-     * The place of an experiment in an order, as the key of a page in addresses: its id, and after a full stop its sort
-     * key in URL-safe base64, except in the order of registration.
-     *
-     * @param key a {@code Double} or a {@code String}; null in the order of registration
-     */
-    public record Place(int id, @Nullable Object key) {
-
-        /**
-         * Returns the place that an address names.
-         *
-         * @throws Refusal if it does not name a place in this order
-         */
-        public static Place of(Sort by, String text) {
-            try {
-                int dot = text.indexOf('.');
-                int id = Integer.parseInt(dot < 0 ? text : text.substring(0, dot));
-                if (by == Sort.REGISTERED && dot < 0) {
-                    return new Place(id, null);
-                }
-                if (by != Sort.REGISTERED && dot > 0) {
-                    String key =
-                            new String(Base64.getUrlDecoder().decode(text.substring(dot + 1)), StandardCharsets.UTF_8);
-                    // PostgreSQL's text cannot contain NUL.
-                    return new Place(id, by.number ? (Object) Double.valueOf(key) : key.replace("\0", ""));
-                }
-            } catch (IllegalArgumentException e) {
-                // Refused below, whatever is wrong with it.
-            }
-            throw new Refusal("after", "\"%s\": expected the end of a page in this order", text);
-        }
-
-        @Override
-        public String toString() {
-            String place = String.valueOf(id);
-            return key == null
-                    ? place
-                    : place
-                            + '.'
-                            + Base64.getUrlEncoder()
-                                    .withoutPadding()
-                                    .encodeToString(key.toString().getBytes(StandardCharsets.UTF_8));
-        }
-    }
-
-    /**
      * What an experiment's current manifest contains, and how much of it is safe at the site.
      *
      * @param safe whether every entry is safe, also empty files, folders and links
@@ -417,23 +276,25 @@ public class ExperimentSearch {
     }
 
     /** Returns the query for a page in any order. */
-    private static String sorted(@Nullable State state, Order order) {
-        boolean withState = state != null || order.by == Sort.STATE;
-        String page = "select e.*, (" + order.by.key + ") as key from " + found(state, withState)
-                + (order.descending ? order.by.beyond("<") : order.by.beyond(">"))
-                + (order.descending ? "order by key desc, experiment_id desc" : "order by key, experiment_id")
+    private static String sorted(@Nullable State state, ExperimentOrder order) {
+        boolean withState = state != null || order.by() == Sort.STATE;
+        String page = "select e.*, (" + order.by().key() + ") as key from " + found(state, withState)
+                + (order.descending() ? order.by().beyond("<") : order.by().beyond(">"))
+                + (order.descending() ? "order by key desc, experiment_id desc" : "order by key, experiment_id")
                 + " limit :limit";
         return withState
                 ? page
                 : "select e.*, " + STATE + " as state from (" + page + ") e\n" + PROTECTION + ITS_RISK
-                        + (order.descending
+                        + (order.descending()
                                 ? "order by e.key desc, e.experiment_id desc"
                                 : "order by e.key, e.experiment_id");
     }
 
     /** Returns the state of an experiment at a site. */
     public State state(int experiment, int site) {
-        return page(Filter.ALL, site, experiment - 1, 1).getFirst().state();
+        return page(Sight.EVERYTHING, Filter.ALL, site, experiment - 1, 1)
+                .getFirst()
+                .state();
     }
 
     /**
@@ -458,11 +319,8 @@ public class ExperimentSearch {
                         group by risk, experiments
                         order by risk
                         """)
-                .param("now", Timestamp.from(clock.instant()))
-                .param("usual", settings.interval())
-                .param("seen", sight.seen())
-                .param("site", site)
-                .param("shown", shown)
+                .params(Map.of("now", Timestamp.from(clock.instant()), "usual", settings.interval()))
+                .params(Map.of("seen", sight.seen(), "site", site, "shown", shown))
                 .query((row, n) ->
                         new Risk(State.valueOf(row.getString("risk")), row.getLong("experiments"), List.of((String[])
                                 row.getArray("first").getArray())))
@@ -477,10 +335,6 @@ public class ExperimentSearch {
                 .toArray(String[]::new);
     }
 
-    public List<Found> page(Filter wanted, int site, int after, int limit) {
-        return page(Sight.EVERYTHING, wanted, site, after, limit);
-    }
-
     /**
      * Returns at most {@code limit} visible, selected experiments with an id above {@code after}, by id.
      *
@@ -488,8 +342,7 @@ public class ExperimentSearch {
      */
     public List<Found> page(Sight sight, Filter wanted, int site, int after, int limit) {
         return asked(wanted.state == null ? BY_ID : inState(wanted.state), sight, wanted, site)
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("after", after, "limit", limit))
                 .query((row, n) -> found(row, n, null))
                 .list();
     }
@@ -499,17 +352,18 @@ public class ExperimentSearch {
      *
      * @param after the place after which they begin; null: from the first one
      */
-    public List<Found> page(Sight sight, Filter wanted, int site, Order order, @Nullable Place after, int limit) {
-        if (order.equals(Order.REGISTERED)) {
-            return page(sight, wanted, site, after == null ? 0 : after.id, limit);
+    public List<Found> page(
+            Sight sight, Filter wanted, int site, ExperimentOrder order, @Nullable Place after, int limit) {
+        if (order.equals(ExperimentOrder.REGISTERED)) {
+            return page(sight, wanted, site, after == null ? 0 : after.id(), limit);
         }
         return asked(sorted(wanted.state, order), sight, wanted, site)
                 .param("after", 0)
-                .param("id", after == null ? null : after.id)
-                .param("key", after == null ? null : Objects.requireNonNullElse(after.key, after.id))
+                .param("id", after == null ? null : after.id())
+                .param("key", after == null ? null : Objects.requireNonNullElse(after.key(), after.id()))
                 .param("all", Arrays.stream(State.values()).map(State::name).toArray(String[]::new))
                 .param("limit", limit)
-                .query((row, n) -> found(row, n, order.by.keyOf(row)))
+                .query((row, n) -> found(row, n, order.by().keyOf(row)))
                 .list();
     }
 
@@ -529,10 +383,8 @@ public class ExperimentSearch {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
         return jdbc.sql(statement)
-                .param("now", Timestamp.from(clock.instant()))
-                .param("usual", settings.interval())
-                .param("seen", sight.seen())
-                .param("site", site)
+                .params(Map.of("now", Timestamp.from(clock.instant()), "usual", settings.interval()))
+                .params(Map.of("seen", sight.seen(), "site", site))
                 .param("project", wanted.project)
                 .param("modality", wanted.modality)
                 .param("scanner", wanted.scanner)

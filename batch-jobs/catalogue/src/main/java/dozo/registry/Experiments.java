@@ -1,6 +1,5 @@
 package dozo.registry;
 
-import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.SiteNames;
 import dozo.ledger.Ledger;
@@ -8,8 +7,6 @@ import dozo.ledger.Sight;
 import dozo.registry.Projects.Project;
 import dozo.registry.SourceList.Form;
 import dozo.registry.SourceRoots.Placed;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -20,7 +17,6 @@ import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,16 +36,6 @@ public class Experiments {
 
     /** The message if the user may not see the other experiment: not even its name is shown. */
     public static final String FOREIGN_SOURCE = "this folder is already the source of an experiment of another project";
-
-    static final String REGISTERED = "experiment.registered";
-
-    /** The ledger's details of every registered experiment. */
-    static final List<String> TOLD = List.of("source_sha256", "kind", "modality", "scanner", "acquired");
-
-    private static final int PATH_LENGTH_BYTES_MAX = 4_096;
-
-    private static final FileQuestion<Boolean> IS_FOLDER = new FileQuestion<>(Files::isDirectory);
-    private static final FileQuestion<Boolean> IS_FILE = new FileQuestion<>(Files::isRegularFile);
 
     private static final String SELECT = """
             select e.*, p.code as project from experiment e join project p using (project_id)
@@ -105,7 +91,7 @@ public class Experiments {
          * path: a link placed there later is not followed. For all others, the links on the path are resolved now.
          */
         public Path opened() {
-            return bound ? source : withoutLinks(source);
+            return bound ? source : GivenPaths.withoutLinks(source);
         }
 
         /** Returns {@code project/experiment}: its name for people and the ledger, and its folder at a site. */
@@ -153,7 +139,7 @@ public class Experiments {
         Project owner =
                 projects.find(project).filter(known -> sight.sees(project)).orElseThrow(() -> noProject(project));
         SourceRoots roots = SourceRoots.of(project, owner.roots());
-        Placed placed = roots.place("source", checkedPath("source", source), sight);
+        Placed placed = roots.place("source", GivenPaths.checked("source", source), sight);
         Path root = placed.path();
         lock(project, code);
         Optional<Experiment> found = find(project, code).filter(known -> known.kind() == SourceKind.NONE);
@@ -167,15 +153,14 @@ public class Experiments {
             refuseTakenCode(project, code);
         }
         refuseTakenSource(sight, root);
-        checkedFolder("source", root);
+        GivenPaths.folder("source", root);
         SourceList checkedList = list == null ? null : checkedList(roots, list, sight);
+        Said said = new Said(title, placed, checkedList, acquisition, actor);
         if (found.isPresent()) {
-            complete(found.get(), title, placed, checkedList, acquisition, actor);
-            Experiment registered = find(project, code).orElseThrow();
-            ledger.append(actor, REGISTERED, registered.name(), detail(registered));
-            return registered;
+            complete(found.get(), said);
+            return registered(project, code, actor);
         }
-        return insert(owner, code, title, SourceKind.FILESYSTEM, placed, checkedList, acquisition, actor);
+        return insert(owner, code, SourceKind.FILESYSTEM, said);
     }
 
     /**
@@ -209,9 +194,9 @@ public class Experiments {
         refuseTakenCode(project, code);
         if (kind == SourceKind.FILESYSTEM) {
             refuseTakenSource(sight, root);
-            checkedFolder("source", root);
+            GivenPaths.folder("source", root);
         }
-        return insert(owner, code, title, kind, new Placed(root, true), null, acquisition, actor);
+        return insert(owner, code, kind, new Said(title, new Placed(root, true), null, acquisition, actor));
     }
 
     /**
@@ -227,15 +212,9 @@ public class Experiments {
         Code.checked("code", code);
         Optional<Experiment> known = find(project, code);
         if (known.isEmpty()) {
-            insert(
-                    projects.findOrCreate(project, actor),
-                    code,
-                    "",
-                    SourceKind.NONE,
-                    new Placed(unknownSource(project, code), true),
-                    null,
-                    Acquisition.UNKNOWN,
-                    actor);
+            Placed unknown = new Placed(unknownSource(project, code), true);
+            Said nothing = new Said("", unknown, null, Acquisition.UNKNOWN, actor);
+            insert(projects.findOrCreate(project, actor), code, SourceKind.NONE, nothing);
         }
         if (coded) {
             projects.setCoded(project, true, actor);
@@ -244,8 +223,7 @@ public class Experiments {
                                 set names_lost = true, source_kind = 'none', source_root = :unknown, source_bound = true
                             where code = :code and project_id = (select project_id from project where code = :project)
                             """)
-                    .param("code", code)
-                    .param("project", project)
+                    .params(Map.of("code", code, "project", project))
                     .param("unknown", FilePath.rawBytes(unknownSource(project, code)))
                     .update();
         }
@@ -256,14 +234,12 @@ public class Experiments {
         return Path.of("/source-unknown", project, code);
     }
 
+    /** What a user says of an experiment. */
+    private record Said(
+            String title, Placed source, @Nullable SourceList list, Acquisition acquisition, String actor) {}
+
     /** Sets the source and what else a user says of an experiment that was found at a site. */
-    private void complete(
-            Experiment found,
-            String title,
-            Placed source,
-            @Nullable SourceList list,
-            Acquisition acquisition,
-            String actor) {
+    private void complete(Experiment found, Said said) {
         StatementSpec update = jdbc.sql("""
                         update experiment
                             set title = :title, source_kind = 'filesystem', source_root = :root, source_bound = :bound,
@@ -271,18 +247,10 @@ public class Experiments {
                                 scanner = :scanner, acquired_on = :day, registered_at = :now, registered_by = :actor
                         where experiment_id = :id
                         """).param("id", found.id());
-        described(update, title, source, list, acquisition, actor).update();
+        described(update, said).update();
     }
 
-    private Experiment insert(
-            Project owner,
-            String code,
-            String title,
-            SourceKind kind,
-            Placed source,
-            @Nullable SourceList list,
-            Acquisition acquisition,
-            String actor) {
+    private Experiment insert(Project owner, String code, SourceKind kind, Said said) {
         try {
             StatementSpec insert = jdbc.sql("""
                             insert into experiment (project_id, code, title, source_kind, source_root, source_bound, list_file,
@@ -292,39 +260,37 @@ public class Experiments {
                                     :modality, :scanner, :day, :now, :actor,
                                     case when :kind <> 'none' then new_name_key(:project) end)
                             """)
-                    .param("project", owner.id())
-                    .param("code", code)
+                    .params(Map.of("project", owner.id(), "code", code))
                     .param("kind", kind.word());
-            described(insert, title, source, list, acquisition, actor).update();
+            described(insert, said).update();
         } catch (DuplicateKeyException e) {
             throw Refusal.conflict(
                     "code", "experiment %s/%s or its folder has just been registered", owner.code(), code);
         }
-        Experiment registered = find(owner.code(), code).orElseThrow();
-        ledger.append(actor, REGISTERED, registered.name(), detail(registered));
+        return registered(owner.code(), code, said.actor);
+    }
+
+    private Experiment registered(String project, String code, String actor) {
+        Experiment registered = find(project, code).orElseThrow();
+        Map<String, String> details = RegistrationDetails.of(
+                registered.source(), registered.kind(), registered.acquisition(), registered.list());
+        ledger.append(actor, RegistrationDetails.REGISTERED, registered.name(), details);
         return registered;
     }
 
     /** Sets the parameters for what a user says of an experiment. */
-    private StatementSpec described(
-            StatementSpec statement,
-            String title,
-            Placed source,
-            @Nullable SourceList list,
-            Acquisition acquisition,
-            String actor) {
+    private StatementSpec described(StatementSpec statement, Said said) {
+        SourceList list = said.list;
+        Acquisition acquisition = said.acquisition;
         return statement
-                .param("title", title)
-                .param("root", FilePath.rawBytes(source.path()))
-                .param("bound", source.bound())
+                .params(Map.of("title", said.title, "actor", said.actor, "now", Timestamp.from(clock.instant())))
+                .params(Map.of("root", FilePath.rawBytes(said.source.path()), "bound", said.source.bound()))
                 .param("listBound", list != null && list.bound())
                 .param("list", list == null ? null : FilePath.rawBytes(list.file()), Types.BINARY)
                 .param("form", list == null ? null : list.form().word(), Types.VARCHAR)
                 .param("modality", acquisition.modality(), Types.VARCHAR)
                 .param("scanner", acquisition.scanner(), Types.VARCHAR)
-                .param("day", acquisition.day(), Types.DATE)
-                .param("now", Timestamp.from(clock.instant()))
-                .param("actor", actor);
+                .param("day", acquisition.day(), Types.DATE);
     }
 
     /**
@@ -337,17 +303,16 @@ public class Experiments {
     public void moved(Experiment experiment, Path root, String actor) {
         withSource(root).ifPresent(known -> {
             throw Refusal.conflict(
-                    "source", "folder %s is still the source of experiment %s", shown(root), known.name());
+                    "source", "folder %s is still the source of experiment %s", GivenPaths.shown(root), known.name());
         });
         jdbc.sql("update experiment set source_root = :root, source_bound = true where experiment_id = :id")
-                .param("root", FilePath.rawBytes(root))
-                .param("id", experiment.id())
+                .params(Map.of("root", FilePath.rawBytes(root), "id", experiment.id()))
                 .update();
         ledger.append(
                 actor,
                 "experiment.changed",
                 experiment.name(),
-                Map.of("before", "folder " + digest(experiment.source()), "after", "folder " + digest(root)));
+                Map.of("before", RegistrationDetails.of(experiment.source()), "after", RegistrationDetails.of(root)));
     }
 
     /** Locks an experiment against other changes until the end of the transaction. */
@@ -378,12 +343,8 @@ public class Experiments {
                 ? null
                 : checkedList(SourceRoots.of(project, owner.get().roots()), list, sight);
         // Locked, so that the ledger's "before" is what this change replaces.
-        Optional<Experiment> before = jdbc.sql(
-                        SELECT + "where p.code = :project and e.code = :code for no key update of e")
-                .param("project", project)
-                .param("code", code)
-                .query(EXPERIMENT)
-                .optional();
+        lock(project, code);
+        Optional<Experiment> before = find(project, code);
         if (before.isEmpty() || Objects.equals(before.get().list(), checked)) {
             return before;
         }
@@ -398,52 +359,15 @@ public class Experiments {
                 actor,
                 "experiment.changed",
                 before.get().name(),
-                Map.of("before", toldBy(before.get().list()), "after", toldBy(checked)));
+                Map.of(
+                        "before", RegistrationDetails.of(before.get().list()),
+                        "after", RegistrationDetails.of(checked)));
         return find(project, code);
-    }
-
-    private static String toldBy(@Nullable SourceList list) {
-        return list == null
-                ? "walked"
-                : "list %s by %s".formatted(digest(list.file()), list.form().word());
-    }
-
-    private static Map<String, String> detail(Experiment registered) {
-        Map<String, String> detail = new HashMap<>();
-        List<String> values = told(registered.source(), registered.kind(), registered.acquisition());
-        for (int i = 0; i < TOLD.size(); i++) {
-            detail.put(TOLD.get(i), values.get(i));
-        }
-        SourceList list = registered.list();
-        if (list != null) {
-            detail.put("list_sha256", digest(list.file()));
-            detail.put("list_form", list.form().word());
-        }
-        return detail;
-    }
-
-    /**
-     * Returns the digest of a path's bytes: folders may be named after people, and ledger rows are permanent. The
-     * experiment has the path itself.
-     */
-    private static String digest(Path path) {
-        return Digest.ofContent(FilePath.rawBytes(path)).toString();
-    }
-
-    /** Returns the values of {@link #TOLD}, in that order. */
-    static List<String> told(Path source, SourceKind kind, Acquisition acquisition) {
-        return List.of(
-                digest(source),
-                kind.word(),
-                known(acquisition.modality()),
-                known(acquisition.scanner()),
-                known(acquisition.day()));
     }
 
     public Optional<Experiment> find(String project, String code) {
         return jdbc.sql(SELECT + "where p.code = :project and e.code = :code")
-                .param("project", project)
-                .param("code", code)
+                .params(Map.of("project", project, "code", code))
                 .query(EXPERIMENT)
                 .optional();
     }
@@ -487,9 +411,7 @@ public class Experiments {
                         where e.experiment_id > :after and in_sight(:seen, p.code)
                         order by e.experiment_id limit :limit
                         """)
-                .param("seen", sight.seen())
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("seen", sight.seen(), "after", after, "limit", limit))
                 .query(EXPERIMENT)
                 .list();
     }
@@ -500,10 +422,6 @@ public class Experiments {
         if (acquisition.day() != null && acquisition.day().isAfter(latest)) {
             throw new Refusal("acquired", "%s is in the future", acquisition.day());
         }
-    }
-
-    static String known(@Nullable Object attribute) {
-        return attribute == null ? "unknown" : attribute.toString();
     }
 
     /** Returns how the names of the experiment in this row are written at the sites. */
@@ -520,47 +438,8 @@ public class Experiments {
     }
 
     private static SourceList checkedList(SourceRoots roots, SourceList list, Sight sight) {
-        Placed placed = roots.place("list", checkedPath("list", list.file()), sight);
-        if (!answer("list", IS_FILE, placed.path())) {
-            throw new Refusal("list", "there is no file %s on the service's machine", shown(placed.path()));
-        }
-        return new SourceList(placed.path(), list.form(), placed.bound());
-    }
-
-    static Path checkedFolder(String field, Path folder) {
-        if (!answer(field, IS_FOLDER, folder)) {
-            throw new Refusal(field, "there is no folder %s on the service's machine", shown(folder));
-        }
-        return folder;
-    }
-
-    private static boolean answer(String field, FileQuestion<Boolean> question, Path path) {
-        try {
-            return question.about(field, path, FileQuestion.PERSON);
-        } catch (IOException notToBeSeen) {
-            return false;
-        }
-    }
-
-    /** Resolves the links on a path; returns the path itself if there is nothing. */
-    static Path withoutLinks(Path path) {
-        try {
-            return path.toRealPath();
-        } catch (IOException notThere) {
-            return path;
-        }
-    }
-
-    /** Returns the path without {@code .} and {@code ..}; refuses a path that is relative or too long. */
-    public static Path checkedPath(String field, Path path) {
-        if (!path.isAbsolute()) {
-            throw new Refusal(field, "\"%s\": expected an absolute path", shown(path));
-        }
-        Path plain = path.normalize();
-        if (FilePath.rawBytes(plain).length > PATH_LENGTH_BYTES_MAX) {
-            throw new Refusal(field, "expected a path of at most %d bytes", PATH_LENGTH_BYTES_MAX);
-        }
-        return plain;
+        Placed placed = roots.place("list", GivenPaths.checked("list", list.file()), sight);
+        return new SourceList(GivenPaths.file("list", placed.path()), list.form(), placed.bound());
     }
 
     /** Returns the refusal for a project that is missing or not visible. */
@@ -572,7 +451,10 @@ public class Experiments {
         withSource(root).ifPresent(known -> {
             throw sight.sees(known.project())
                     ? Refusal.conflict(
-                            "source", "folder %s is already the source of experiment %s", shown(root), known.name())
+                            "source",
+                            "folder %s is already the source of experiment %s",
+                            GivenPaths.shown(root),
+                            known.name())
                     : Refusal.conflict("source", FOREIGN_SOURCE);
         });
     }
@@ -609,9 +491,5 @@ public class Experiments {
                 .param("names", names.toArray(String[]::new))
                 .query((row, n) -> row.getString(1))
                 .list());
-    }
-
-    static String shown(Path path) {
-        return FilePath.render(FilePath.rawText(path));
     }
 }

@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import dozo.file.FilePath;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -62,7 +63,7 @@ public final class FileQuestion<T> {
         private static final long serialVersionUID = 1L;
 
         Unanswered(String field, Path path, Duration most) {
-            super(field, "%s did not respond within %d s", Experiments.shown(path), most.toSeconds());
+            super(field, "%s did not respond within %d s", FilePath.render(FilePath.rawText(path)), most.toSeconds());
         }
     }
 

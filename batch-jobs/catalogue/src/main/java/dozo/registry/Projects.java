@@ -304,7 +304,7 @@ public class Projects {
                 .flatMap(List::stream)
                 .toList();
         SourceRoots.overlap(checked, restoreRoots).ifPresent(root -> {
-            throw new Refusal("roots", "%s overlaps with a restore folder", Experiments.shown(root));
+            throw new Refusal("roots", "%s overlaps with a restore folder", GivenPaths.shown(root));
         });
         return change(
                 code,

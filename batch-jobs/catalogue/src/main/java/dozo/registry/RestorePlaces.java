@@ -48,7 +48,7 @@ public class RestorePlaces {
      * @throws Refusal if it is not below a restore folder, or overlaps with a source or with Dozo's own folders
      */
     public Path find(String project, Path folder) {
-        Path path = Experiments.checkedPath("folder", folder);
+        Path path = GivenPaths.checked("folder", folder);
         Path parent = path.getParent();
         List<Path> said = projects.find(project)
                 .orElseThrow(() -> Experiments.noProject(project))
@@ -66,19 +66,18 @@ public class RestorePlaces {
             throw new Refusal(
                     "folder",
                     "%s is not below a restore folder of project %s: choose a folder below %s",
-                    Experiments.shown(path),
+                    GivenPaths.shown(path),
                     project,
                     SourceRoots.text(said));
         }
-        Experiments.checkedFolder(
-                "folder", above.or(() -> Optional.ofNullable(parent)).orElse(path));
+        GivenPaths.folder("folder", above.or(() -> Optional.ofNullable(parent)).orElse(path));
         refuseOverlap("folder", List.of(resolved));
         return resolved;
     }
 
     private void refuseOverlap(String field, List<Path> folders) {
         SourceRoots.overlap(folders, own.folders()).ifPresent(folder -> {
-            throw new Refusal(field, "%s overlaps with Dozo's own folder", Experiments.shown(folder));
+            throw new Refusal(field, "%s overlaps with Dozo's own folder", GivenPaths.shown(folder));
         });
         refuseSources(field, folders);
     }
@@ -100,7 +99,7 @@ public class RestorePlaces {
         });
         SourceRoots.overlap(folders, sources, plain).ifPresent(folder -> {
             throw new Refusal(
-                    field, "%s overlaps with a source; Dozo never writes into a source", Experiments.shown(folder));
+                    field, "%s overlaps with a source; Dozo never writes into a source", GivenPaths.shown(folder));
         });
     }
 }

@@ -73,8 +73,7 @@ public class Scanners {
     /** Returns at most {@code limit} scanners with codes after {@code after} (empty: from the first), by code. */
     public List<Scanner> page(String after, int limit) {
         return jdbc.sql(SELECT + "where s.code > :after order by s.code limit :limit")
-                .param("after", after)
-                .param("limit", limit)
+                .params(Map.of("after", after, "limit", limit))
                 .query((row, n) -> scanner(row))
                 .list();
     }
@@ -140,8 +139,7 @@ public class Scanners {
         try {
             jdbc.sql(
                             "insert into station (ae_title, scanner) select title, :code from unnest(:titles::text[]) as t (title)")
-                    .param("code", scanner.code)
-                    .param("titles", scanner.aeTitles.toArray(String[]::new))
+                    .params(Map.of("code", scanner.code, "titles", scanner.aeTitles.toArray(String[]::new)))
                     .update();
         } catch (DuplicateKeyException taken) {
             throw new Refusal("aeTitles", "one of %s belongs to another scanner", scanner.aeTitles);

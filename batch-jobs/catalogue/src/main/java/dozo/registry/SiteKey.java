@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 
 /**
  * The service's own key, with which it logs in at sites that are registered without another. Created by a service that
@@ -62,5 +64,15 @@ public final class SiteKey {
                     "the file %s is missing from the service's work folder; restore it from a backup, or restart the service to get a new key",
                     file.getFileName());
         }
+    }
+
+    /** Writes the new file of another key of the service, for its owner only. */
+    public static void write(Path file, String text) throws IOException {
+        // Under another name first: a process that dies meanwhile must not leave half a key.
+        Path part = file.resolveSibling(file.getFileName() + ".new");
+        Files.deleteIfExists(part);
+        Files.createFile(part, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Files.writeString(part, text, StandardOpenOption.WRITE, StandardOpenOption.DSYNC);
+        Files.move(part, file);
     }
 }

@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import dozo.ledger.Rows;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lane;
 import dozo.remote.RemoteException;
@@ -74,20 +75,11 @@ final class SiteRoots {
     }
 
     private Map<UUID, Root> all() {
-        return jdbc
-                .sql("""
-                        select name, root, mark, removed_at is not null as removed,
+        return jdbc.sql("""
+                        select name, root as path, mark, removed_at is not null as removed,
                                exists (select from site_capability c where c.site_id = s.site_id) as used
                         from site s
-                        """)
-                .query((row, n) -> new Root(
-                        row.getString("name"),
-                        row.getString("root"),
-                        row.getObject("mark", UUID.class),
-                        row.getBoolean("used"),
-                        row.getBoolean("removed")))
-                .list()
-                .stream()
+                        """).query(Rows.of(Root.class)).list().stream()
                 .collect(Collectors.toMap(Root::mark, root -> root));
     }
 

@@ -135,8 +135,7 @@ public class SiteSchedules {
                           and project_id is not distinct from (select project_id from project where code = :project)
                           and origin_id is not distinct from (select origin_id from origin where name = :origin)
                         """)
-                .param("site", site.id())
-                .param("cron", schedule.cron().toString())
+                .params(Map.of("site", site.id(), "cron", schedule.cron().toString()))
                 .param("project", schedule.part().project(), Types.VARCHAR)
                 .param("origin", schedule.part().origin(), Types.VARCHAR)
                 .update();
@@ -151,8 +150,7 @@ public class SiteSchedules {
                 .param("site", site.id())
                 .param("project", schedule.part().project(), Types.VARCHAR)
                 .param("origin", schedule.part().origin(), Types.VARCHAR)
-                .param("cron", schedule.cron().toString())
-                .param("now", Timestamp.from(clock.instant()))
+                .params(Map.of("cron", schedule.cron().toString(), "now", Timestamp.from(clock.instant())))
                 .update();
     }
 }

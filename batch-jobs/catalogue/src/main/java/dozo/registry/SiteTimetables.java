@@ -77,8 +77,7 @@ public class SiteTimetables {
                             insert into site_timetable (site_id, rules) values (:site, :rules)
                             on conflict (site_id) do update set rules = :rules
                             """)
-                    .param("site", site.id())
-                    .param("rules", after.toArray(String[]::new))
+                    .params(Map.of("site", site.id(), "rules", after.toArray(String[]::new)))
                     .update();
         }
         ledger.append(

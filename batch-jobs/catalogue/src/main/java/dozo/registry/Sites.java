@@ -127,13 +127,9 @@ public class Sites {
                         returning *
                         """)
                 .param("name", name)
-                .param("host", address.host())
-                .param("port", address.port())
-                .param("login", address.user())
-                .param("root", address.root())
-                .param("hostKey", address.hostKey())
-                .param("identity", address.identity().toString())
-                .param("now", Timestamp.from(clock.instant()))
+                .params(Map.of("host", address.host(), "port", address.port(), "login", address.user()))
+                .params(Map.of("root", address.root(), "hostKey", address.hostKey()))
+                .params(Map.of("identity", address.identity().toString(), "now", Timestamp.from(clock.instant())))
                 .param("jumpHost", jump.map(SiteAddress::host).orElse(null))
                 .param("jumpPort", jump.map(SiteAddress::port).orElse(null))
                 .param("jumpLogin", jump.map(SiteAddress::user).orElse(null))
@@ -236,8 +232,7 @@ public class Sites {
     private void retire(Site site, String actor) {
         Timestamp now = Timestamp.from(clock.instant());
         jdbc.sql("update site set removed_at = :now, updated_at = :now where site_id = :site")
-                .param("now", now)
-                .param("site", site.id())
+                .params(Map.of("now", now, "site", site.id()))
                 .update();
         jdbc.sql("""
                         insert into acknowledgement (finding_id, acknowledged_by, acknowledged_at, reason)
@@ -246,9 +241,7 @@ public class Sites {
                         where r.site_id = :site and f.superseded_by is null
                         on conflict (finding_id) do nothing
                         """)
-                .param("actor", actor)
-                .param("now", now)
-                .param("reason", "site %s was removed".formatted(site.name()))
+                .params(Map.of("actor", actor, "now", now, "reason", "site %s was removed".formatted(site.name())))
                 .param("site", site.id())
                 .update();
     }
@@ -260,8 +253,7 @@ public class Sites {
     /** Gives a site, of a rebuilt catalogue, the mark that its root has. */
     public void keepMark(Site site, UUID mark) {
         jdbc.sql("update site set mark = :mark where site_id = :site")
-                .param("mark", mark)
-                .param("site", site.id())
+                .params(Map.of("mark", mark, "site", site.id()))
                 .update();
     }
 

@@ -19,7 +19,7 @@ public record SourceList(Path file, Form form, boolean bound) {
 
     /** Returns the path for opening it without following a link: see {@link Experiments.Experiment#opened()}. */
     public Path opened() {
-        return bound ? file : Experiments.withoutLinks(file);
+        return bound ? file : GivenPaths.withoutLinks(file);
     }
 
     /** The program that wrote it. */

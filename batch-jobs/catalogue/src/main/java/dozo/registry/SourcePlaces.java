@@ -40,7 +40,7 @@ public class SourcePlaces {
      * @throws Refusal if the folder is outside or does not exist
      */
     public SourceFolder find(Sight sight, Path source) {
-        Path path = Experiments.checkedPath("source", source);
+        Path path = GivenPaths.checked("source", source);
         Optional<Path> resolved = SourceRoots.real("source", path);
         Path opened = resolved.orElse(path);
         int deepest = -1;
@@ -61,9 +61,9 @@ public class SourcePlaces {
         }
         if (projects.isEmpty() && !sight.ofEverything()) {
             throw new Refusal(
-                    "source", "%s is not below a source root of one of your projects", Experiments.shown(path));
+                    "source", "%s is not below a source root of one of your projects", GivenPaths.shown(path));
         }
-        Experiments.checkedFolder("source", path);
+        GivenPaths.folder("source", path);
         Path root = projects.isEmpty() ? null : above(opened, deepest);
         return new SourceFolder(projects.isEmpty() ? path : opened, opened, root, List.copyOf(projects));
     }

@@ -87,7 +87,8 @@ final class SourceRoots {
         if (sight.ofEverything()) {
             return new Placed(path, false);
         }
-        throw new Refusal(field, "%s is not below a source root of project %s: %s", shown(path), project, accepted());
+        throw new Refusal(
+                field, "%s is not below a source root of project %s: %s", GivenPaths.shown(path), project, accepted());
     }
 
     /**
@@ -136,7 +137,7 @@ final class SourceRoots {
             throw new Refusal("roots", "%d: expected at most %d", roots.size(), ROOTS_MAX);
         }
         return roots.stream()
-                .map(root -> Experiments.checkedFolder("roots", Experiments.checkedPath("roots", root)))
+                .map(root -> GivenPaths.folder("roots", GivenPaths.checked("roots", root)))
                 .distinct()
                 .toList();
     }
@@ -179,11 +180,7 @@ final class SourceRoots {
 
     /** Formats the roots for people and the ledger. */
     static String text(List<Path> roots) {
-        return roots.isEmpty() ? "none" : roots.stream().map(SourceRoots::shown).collect(Collectors.joining(", "));
-    }
-
-    private static String shown(Path path) {
-        return Experiments.shown(path);
+        return roots.isEmpty() ? "none" : roots.stream().map(GivenPaths::shown).collect(Collectors.joining(", "));
     }
 
     /** Resolves the links on a path as they are now. */

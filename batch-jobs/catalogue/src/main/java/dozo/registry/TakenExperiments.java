@@ -106,7 +106,7 @@ final class TakenExperiments {
                     "experiment %s %s, with the folder %s",
                     wish.name(),
                     same.where,
-                    Experiments.shown(same.source)));
+                    GivenPaths.shown(same.source)));
         }
         if (erased.contains(wish.name())) {
             refusals.add(Experiments.erased(wish.name()));
@@ -137,7 +137,7 @@ final class TakenExperiments {
             refusals.add(new Refusal(
                     "source", "the folder is the source of experiment %s, which %s", other.name, other.where));
         } else {
-            refusals.tried(() -> Experiments.checkedFolder(RegistrationColumn.SOURCE.field(), folder));
+            refusals.tried(() -> GivenPaths.folder(RegistrationColumn.SOURCE.field(), folder));
         }
     }
 

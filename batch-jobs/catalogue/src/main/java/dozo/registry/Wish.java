@@ -80,7 +80,7 @@ record Wish(
         String title = row.stripped(RegistrationColumn.TITLE);
         String checkedTitle = refusals.tried(() -> Code.checkedTitle(title == null ? "" : title));
         Path folder = refusals.tried(
-                () -> known == null ? source(row) : Experiments.checkedPath(RegistrationColumn.SOURCE.field(), known));
+                () -> known == null ? source(row) : GivenPaths.checked(RegistrationColumn.SOURCE.field(), known));
         List<Refusal> malformed = refusals.all();
         return new Wish(
                 row.line(),
@@ -125,7 +125,7 @@ record Wish(
                 project,
                 code,
                 title,
-                Experiments.shown(source()),
+                GivenPaths.shown(source()),
                 acquisition.modality(),
                 acquisition.scanner(),
                 acquisition.day(),
@@ -178,6 +178,6 @@ record Wish(
                     "\"%s\": expected an absolute path on the service's machine, starting with /",
                     cell == null ? "" : cell);
         }
-        return Experiments.checkedPath(field, FilePath.pathOf(cell.getBytes(StandardCharsets.UTF_8)));
+        return GivenPaths.checked(field, FilePath.pathOf(cell.getBytes(StandardCharsets.UTF_8)));
     }
 }

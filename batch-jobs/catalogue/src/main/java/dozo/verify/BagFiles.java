@@ -149,9 +149,7 @@ public class BagFiles {
                         join directory d on d.experiment_id = :experiment and d.directory_no = e.directory_no
                         order by e.entry_no
                         """)
-                .param("experiment", experimentId)
-                .param("after", after)
-                .param("page", limit)
+                .params(Map.of("experiment", experimentId, "after", after, "page", limit))
                 .query((row, n) ->
                         new Row(row.getInt("entry_no"), FilePath.of(row.getBytes("path")), row.getLong("size_bytes")))
                 .list();
@@ -182,9 +180,7 @@ public class BagFiles {
                           and lowest_of(entry_nos) <= :highest and highest_of(entry_nos) >= :lowest
                         order by receipt_id
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("lowest", numbers[0])
+                .params(Map.of("experiment", experimentId, "site", siteId, "lowest", numbers[0]))
                 .param("highest", numbers[numbers.length - 1])
                 .query(receipt -> {
                     long unit = receipt.getLong("unit_id");
@@ -217,8 +213,7 @@ public class BagFiles {
                         order by e.entry_no
                         """)
                 .withFetchSize(FETCH)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .query((row, n) -> new Superseded(row.getInt("entry_no"), row.getLong("unit_id")))
                 .stream();
     }
@@ -235,9 +230,7 @@ public class BagFiles {
                         where l.kind <> 'd'
                         group by d.path
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("settled", settledUnit)
+                .params(Map.of("experiment", experimentId, "site", siteId, "settled", settledUnit))
                 .query(row -> {
                     replaced.put(
                             FilePath.of(row.getBytes("path")),

@@ -45,21 +45,18 @@ public class Bags {
     /** Records a bag's present tag files, in place of earlier records. */
     public void written(int experimentId, int siteId, Map<FilePath, Digest> tagFiles) {
         jdbc.sql("delete from tag_file where experiment_id = :experiment and site_id = :site")
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .update();
         jdbc.sql("""
                         insert into tag_file (experiment_id, site_id, name, digest)
                         select :experiment, :site, t.name, t.digest from unnest(:names::bytea[], :digests::bytea[]) as t (name, digest)
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .param("names", tagFiles.keySet().stream().map(FilePath::bytes).toArray(byte[][]::new))
                 .param("digests", tagFiles.values().stream().map(Digest::bytes).toArray(byte[][]::new))
                 .update();
         jdbc.sql("update protection set tags_unknown = false where experiment_id = :experiment and site_id = :site")
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .update();
     }
 
@@ -72,8 +69,7 @@ public class Bags {
     public Optional<Map<FilePath, Digest>> beginWriting(int experimentId, int siteId) {
         Map<FilePath, Digest> tagFiles = new LinkedHashMap<>();
         jdbc.sql("select name, digest from tag_file where experiment_id = :experiment and site_id = :site")
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .query(row -> {
                     tagFiles.put(FilePath.of(row.getBytes("name")), Digest.of(row.getBytes("digest")));
                 });
@@ -81,8 +77,7 @@ public class Bags {
                         update protection set tags_unknown = true
                         where experiment_id = :experiment and site_id = :site and not tags_unknown
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .update();
         return known == 1 ? Optional.of(tagFiles) : Optional.empty();
     }
@@ -106,8 +101,7 @@ public class Bags {
     /** Returns whether a bag's tag files may not be those that were recorded. */
     public boolean tagsUnknown(int experimentId, int siteId) {
         return jdbc.sql("select tags_unknown from protection where experiment_id = :experiment and site_id = :site")
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .query(Boolean.class)
                 .single();
     }
@@ -116,8 +110,7 @@ public class Bags {
     public void writeAgain(int experimentId, int siteId) {
         jdbc.sql(
                         "update protection set unsettled = true, tags_unknown = true where experiment_id = :experiment and site_id = :site")
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .update();
     }
 
@@ -132,9 +125,7 @@ public class Bags {
                           and exists (select from stored s
                                       where s.experiment_id = p.experiment_id and s.site_id = p.site_id)
                         """)
-                .param("site", siteId)
-                .param("before", Timestamp.from(before))
-                .param("after", after)
+                .params(Map.of("site", siteId, "before", Timestamp.from(before), "after", after))
                 .query((row, n) -> Optional.ofNullable(row.getObject(1, Integer.class)))
                 .single();
     }
@@ -142,9 +133,7 @@ public class Bags {
     /** Records that a bag was examined. */
     public void examined(int experimentId, int siteId, Instant at) {
         jdbc.sql("update protection set examined_at = :at where experiment_id = :experiment and site_id = :site")
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("at", Timestamp.from(at))
+                .params(Map.of("experiment", experimentId, "site", siteId, "at", Timestamp.from(at)))
                 .update();
     }
 
@@ -213,8 +202,7 @@ public class Bags {
                         order by s.entry_no
                         limit :limit
                         """)
-                .param("after", afterEntry)
-                .param("limit", limit)
+                .params(Map.of("after", afterEntry, "limit", limit))
                 .query((row, n) -> new Missed(row.getInt("entry_no"), row.getLong("receipt_id")))
                 .list();
     }
@@ -237,8 +225,7 @@ public class Bags {
                         order by l.path
                         limit :limit
                         """)
-                .param("experiment", experimentId)
-                .param("limit", limit)
+                .params(Map.of("experiment", experimentId, "limit", limit))
                 .query((row, n) -> FilePath.of(row.getBytes("path")))
                 .list();
     }

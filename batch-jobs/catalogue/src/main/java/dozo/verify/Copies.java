@@ -97,9 +97,7 @@ public class Copies {
                         where experiment.experiment_id = :experiment
                         order by p.entry_no
                         """.formatted(proofs))
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("numbers", entryNumbers)
+                .params(Map.of("experiment", experimentId, "site", siteId, "numbers", entryNumbers))
                 .param("lowest", Arrays.stream(entryNumbers).min().getAsInt())
                 .param("highest", Arrays.stream(entryNumbers).max().getAsInt())
                 .query((row, n) -> copy(row, names, Digest.of(row.getBytes("digest"))))
@@ -166,10 +164,7 @@ public class Copies {
                         order by 1
                         limit :limit
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("after", afterEntry)
-                .param("limit", limit)
+                .params(Map.of("experiment", experimentId, "site", siteId, "after", afterEntry, "limit", limit))
                 .query((row, n) -> row.getInt(1))
                 .list()
                 .stream()

@@ -96,8 +96,7 @@ public class Damages {
                               where experiment_id = :experiment and entry_no = any(:numbers)) l
                         where p.experiment_id = :experiment and p.site_id = :site and l.entries > 0
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .param("numbers", damages.stream().mapToInt(Damage::entryNumber).toArray())
                 .param("now", Timestamp.from(now))
                 .update();
@@ -115,9 +114,7 @@ public class Damages {
                         where d.experiment_id = :experiment and d.site_id = :site and d.entry_no = any(:numbers)
                         order by d.entry_no, d.receipt_id desc
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("numbers", entryNumbers)
+                .params(Map.of("experiment", experimentId, "site", siteId, "numbers", entryNumbers))
                 .query(row -> {
                     proven.put(row.getInt("entry_no"), Digest.of(row.getBytes("digest")));
                 });
@@ -140,9 +137,7 @@ public class Damages {
                         join directory f on f.experiment_id = x.experiment_id and f.directory_no = e.directory_no
                         where x.experiment_id = :experiment and x.site_id = :site
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("manifest", manifest)
+                .params(Map.of("experiment", experimentId, "site", siteId, "manifest", manifest))
                 .query((row, n) -> new DamagedEntry(row.getInt("entry_no"), FilePath.of(row.getBytes("path"))))
                 .list();
     }

@@ -168,8 +168,7 @@ public class FoundCopies {
     /** Returns the first experiment after another with copies that are not verified yet. */
     public Optional<Integer> nextExperiment(int siteId, int after) {
         return jdbc.sql("select min(experiment_id) from found_copy where site_id = :site and experiment_id > :after")
-                .param("site", siteId)
-                .param("after", after)
+                .params(Map.of("site", siteId, "after", after))
                 .query((row, n) -> Optional.ofNullable(row.getObject(1, Integer.class)))
                 .single();
     }
@@ -180,8 +179,7 @@ public class FoundCopies {
                         select coalesce(max(found_id), 0) from found_copy
                         where experiment_id = :experiment and site_id = :site
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .query(Long.class)
                 .single();
     }
@@ -194,10 +192,7 @@ public class FoundCopies {
                         order by found_id
                         limit :limit
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("after", after)
-                .param("last", last)
+                .params(Map.of("experiment", experimentId, "site", siteId, "after", after, "last", last))
                 .param("limit", limit)
                 .query((row, n) -> new Found(
                         row.getLong("found_id"), row.getInt("experiment_id"), row.getInt("manifest_no"), claimed(row)))

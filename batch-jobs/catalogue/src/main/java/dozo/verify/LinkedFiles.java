@@ -3,6 +3,7 @@ package dozo.verify;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.verify.BagFiles.ProvenFile;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -144,8 +145,7 @@ public class LinkedFiles {
                         ) w
                         where l.kind = 'l' and w.target is not null
                         """)
-                .param("linksMax", LINKS_MAX)
-                .param("namesMax", NAMES_MAX)
+                .params(Map.of("linksMax", LINKS_MAX, "namesMax", NAMES_MAX))
                 .update();
         return led > 0;
     }
@@ -165,8 +165,7 @@ public class LinkedFiles {
                         join led l on sha256(l.target) = sha256(s.path) and l.target = s.path
                         where s.kind = 'f'
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .update();
         return files > 0;
     }

@@ -1,8 +1,10 @@
 package dozo.verify;
 
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -39,7 +41,13 @@ public class Losses {
      */
     public record AllLost(long files, long experiments, List<Lost> first) {}
 
-    private record Row(Lost lost, long files, long experiments) {}
+    private record Row(
+            String project, String code, long files, long bytes, Instant since, long allFiles, long experiments) {
+
+        Lost lost() {
+            return new Lost(project, code, files, bytes, since);
+        }
+    }
 
     public Losses(JdbcClient jdbc) {
         this.jdbc = jdbc;
@@ -56,22 +64,13 @@ public class Losses {
                         order by files desc, p.code, e.code
                         limit :limit
                         """)
-                .param("seen", sight.seen())
-                .param("limit", limit)
-                .query((row, n) -> new Row(
-                        new Lost(
-                                row.getString("project"),
-                                row.getString("code"),
-                                row.getLong("files"),
-                                row.getLong("bytes"),
-                                row.getTimestamp("since").toInstant()),
-                        row.getLong("all_files"),
-                        row.getLong("experiments")))
+                .params(Map.of("seen", sight.seen(), "limit", limit))
+                .query(Rows.of(Row.class))
                 .list();
         return rows.isEmpty()
                 ? new AllLost(0, 0, List.of())
                 : new AllLost(
-                        rows.getFirst().files,
+                        rows.getFirst().allFiles,
                         rows.getFirst().experiments,
                         rows.stream().map(Row::lost).toList());
     }

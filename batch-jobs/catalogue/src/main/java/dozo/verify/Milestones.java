@@ -2,6 +2,7 @@ package dozo.verify;
 
 import dozo.ledger.Rows;
 import java.time.Instant;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -46,8 +47,7 @@ public class Milestones {
                               from receipt r left join stored s using (receipt_id)
                               where r.experiment_id = :experiment and r.site_id = :site) r
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .query(Rows.of(Reached.class))
                 .single();
     }

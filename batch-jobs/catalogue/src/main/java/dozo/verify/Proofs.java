@@ -10,14 +10,18 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /** The evidence that one file is safe: every content that a path has had, with its receipts. */
 @Component
 public class Proofs {
+
+    private static final RowMapper<FileReceipt> RECEIPT = Rows.of(FileReceipt.class);
 
     private final JdbcClient jdbc;
 
@@ -91,12 +95,9 @@ public class Proofs {
                         order by e.entry_no desc, r.receipt_id desc
                         limit :limit
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId, "name", path.name(), "limit", limit))
                 .param("folder", path.parent().bytes())
-                .param("name", path.name())
-                .param("limit", limit)
-                .query((row, n) -> proof(row))
+                .query(Proofs::proof)
                 .list();
     }
 
@@ -114,16 +115,14 @@ public class Proofs {
                                           where b.experiment_id = :experiment and b.site_id = :site
                                             and b.entry_no = n.entry_no and b.receipt_id >= r.receipt_id)
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .param("lowest", Arrays.stream(entryNumbers).min().orElse(0))
-                .param("highest", Arrays.stream(entryNumbers).max().orElse(0))
-                .param("numbers", entryNumbers)
+                .params(Map.of("highest", Arrays.stream(entryNumbers).max().orElse(0), "numbers", entryNumbers))
                 .query((row, n) -> row.getInt(1))
                 .list());
     }
 
-    private static FileProof proof(ResultSet row) throws SQLException {
+    private static FileProof proof(ResultSet row, int n) throws SQLException {
         return new FileProof(
                 row.getInt("entry_no"),
                 EntryKind.of(row.getString("kind").charAt(0)),
@@ -133,19 +132,6 @@ public class Proofs {
                 row.getTimestamp("sealed_at").toInstant(),
                 row.getObject("until_manifest", Integer.class),
                 Rows.instant(row, "gone_at"),
-                row.getBytes("digest") == null ? null : receipt(row));
-    }
-
-    private static FileReceipt receipt(ResultSet row) throws SQLException {
-        return new FileReceipt(
-                row.getLong("receipt_id"),
-                row.getLong("run_id"),
-                row.getLong("unit_id"),
-                Digest.of(row.getBytes("digest")),
-                row.getString("way_in"),
-                row.getString("method"),
-                row.getString("worker"),
-                row.getTimestamp("verified_at").toInstant(),
-                Rows.instant(row, "damaged_at"));
+                row.getBytes("digest") == null ? null : RECEIPT.mapRow(row, n));
     }
 }

@@ -98,10 +98,8 @@ public class Readings {
                         limit :limit
                         for update skip locked
                         """)
-                .param("site", siteId)
-                .param("due", Timestamp.from(dueBefore))
-                .param("at", Timestamp.from(after.lastReadAt()))
-                .param("receipt", after.receiptId())
+                .params(Map.of("site", siteId, "due", Timestamp.from(dueBefore)))
+                .params(Map.of("at", Timestamp.from(after.lastReadAt()), "receipt", after.receiptId()))
                 .param("limit", limit)
                 .query(Rows.of(Due.class))
                 .list();
@@ -197,9 +195,7 @@ public class Readings {
                                and own.entry_no = e.entry_no and own.digest = later.digest
                               where x.kind = e.kind and x.entry_no > e.entry_no)
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("ended", ended)
+                .params(Map.of("experiment", experimentId, "site", siteId, "ended", ended))
                 .query((row, n) -> row.getInt(1))
                 .list()
                 .stream()
@@ -216,12 +212,8 @@ public class Readings {
                         )
                         update stored set last_read_at = greatest(last_read_at, :at) where receipt_id = :receipt
                         """)
-                .param("receipt", reading.receiptId())
-                .param("run", runId)
-                .param("at", Timestamp.from(reading.readAt()))
-                .param("bytes", reading.bytes())
-                .param("copies", reading.copies())
-                .param("cold", reading.cold())
+                .params(Map.of("receipt", reading.receiptId(), "run", runId, "at", Timestamp.from(reading.readAt())))
+                .params(Map.of("bytes", reading.bytes(), "copies", reading.copies(), "cold", reading.cold()))
                 .param("method", reading.method())
                 .param(
                         "bad",
@@ -245,9 +237,7 @@ public class Readings {
                             select receipt_id from stored where site_id = :site and last_read_at > :latest
                             for update skip locked)
                         """)
-                .param("site", siteId)
-                .param("latest", Timestamp.from(latest))
-                .param("now", Timestamp.from(now))
+                .params(Map.of("site", siteId, "latest", Timestamp.from(latest), "now", Timestamp.from(now)))
                 .update();
     }
 
@@ -277,8 +267,7 @@ public class Readings {
                                     from stored where site_id = :site and last_read_at < :since) s
                         cross join (select count(*) as damaged from open_damage where site_id = :site) d
                         """)
-                .param("site", siteId)
-                .param("since", Timestamp.from(since))
+                .params(Map.of("site", siteId, "since", Timestamp.from(since)))
                 .query((row, n) -> standing(row))
                 .single();
     }
@@ -306,9 +295,7 @@ public class Readings {
                         cross join (select count(*) as damaged
                                     from open_damage join own using (experiment_id) where site_id = :site) d
                         """)
-                .param("seen", sight.seen())
-                .param("site", siteId)
-                .param("since", Timestamp.from(since))
+                .params(Map.of("seen", sight.seen(), "site", siteId, "since", Timestamp.from(since)))
                 .query((row, n) -> standing(row))
                 .single();
     }
@@ -326,9 +313,7 @@ public class Readings {
                         cross join (select count(*) as damaged from open_damage
                                     where experiment_id = :experiment and site_id = :site) d
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("since", Timestamp.from(since))
+                .params(Map.of("experiment", experimentId, "site", siteId, "since", Timestamp.from(since)))
                 .query((row, n) -> standing(row))
                 .single();
     }

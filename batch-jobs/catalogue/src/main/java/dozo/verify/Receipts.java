@@ -62,17 +62,10 @@ public class Receipts {
                                              worker, verified_at, way_in)
                         values (:experiment, :site, :unit, :run, :manifest, :numbers, :digests, :method, :worker, :now, :wayIn)
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("unit", unitId)
-                .param("run", runId)
-                .param("manifest", manifest)
-                .param("numbers", numbers)
-                .param("digests", digests)
+                .params(Map.of("experiment", experimentId, "site", siteId, "unit", unitId, "run", runId))
+                .params(Map.of("manifest", manifest, "numbers", numbers, "digests", digests))
                 .param("wayIn", wayIn, Types.VARCHAR)
-                .param("method", method)
-                .param("worker", worker)
-                .param("now", Timestamp.from(clock.instant()))
+                .params(Map.of("method", method, "worker", worker, "now", Timestamp.from(clock.instant())))
                 .update();
     }
 
@@ -103,8 +96,7 @@ public class Receipts {
                               from entry where experiment_id = :experiment and entry_no = any(:numbers)) h
                         where experiment_id = :experiment and site_id = :site
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .param("numbers", proofs.stream().mapToInt(Proof::entryNumber).toArray())
                 .update();
         if (rows != 1) {
@@ -126,17 +118,14 @@ public class Receipts {
                                 files_proven = 0, bytes_proven = 0, counted_at = :now
                         where experiment_id = :experiment and site_id = :site
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("now", Timestamp.from(clock.instant()))
+                .params(Map.of("experiment", experimentId, "site", siteId, "now", Timestamp.from(clock.instant())))
                 .update();
     }
 
     /** Returns the highest unit up to which the bag's tag files list all receipts; 0: they were never written. */
     public long settledUnit(int experimentId, int siteId) {
         return jdbc.sql("select settled_unit from protection where experiment_id = :experiment and site_id = :site")
-                .param("experiment", experimentId)
-                .param("site", siteId)
+                .params(Map.of("experiment", experimentId, "site", siteId))
                 .query(Long.class)
                 .single();
     }
@@ -221,8 +210,7 @@ public class Receipts {
                                 files_proven = 0, bytes_proven = 0, counted_at = excluded.counted_at,
                                 unsettled = protection.unsettled or excluded.unsettled
                         """)
-                .param("experiment", experimentId)
-                .param("now", Timestamp.from(clock.instant()))
+                .params(Map.of("experiment", experimentId, "now", Timestamp.from(clock.instant())))
                 .update();
     }
 
@@ -280,8 +268,7 @@ public class Receipts {
                                 safe_manifest = excluded.safe_manifest, unprotected_since = excluded.unprotected_since,
                                 files_proven = 0, bytes_proven = 0, counted_at = excluded.counted_at
                         """)
-                .param("experiment", experimentId)
-                .param("now", Timestamp.from(clock.instant()))
+                .params(Map.of("experiment", experimentId, "now", Timestamp.from(clock.instant())))
                 .update();
         return kept.equals(sums(experimentId));
     }
@@ -312,9 +299,7 @@ public class Receipts {
                           and entry_no = any(:numbers)
                         order by entry_no, receipt_id desc
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("numbers", entryNumbers)
+                .params(Map.of("experiment", experimentId, "site", siteId, "numbers", entryNumbers))
                 .param("lowest", Arrays.stream(entryNumbers).min().getAsInt())
                 .param("highest", Arrays.stream(entryNumbers).max().getAsInt())
                 .query(row -> {
@@ -341,9 +326,7 @@ public class Receipts {
                                                          and r.entry_no = e.entry_no))
                                end
                         """)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .param("manifest", manifest)
+                .params(Map.of("experiment", experimentId, "site", siteId, "manifest", manifest))
                 .query((row, n) -> row.getLong(1))
                 .single();
     }

@@ -27,9 +27,9 @@ class AuditTest {
         nights.prove(known, 4);
         nights.at("2026-10-01T00:00:00Z").settle(known);
 
-        assertThat(audit.changes(Dimension.MODALITY, 1, SEPTEMBER, OCTOBER))
+        assertThat(audit.changes(Sight.EVERYTHING, Dimension.MODALITY, 1, SEPTEMBER, OCTOBER))
                 .containsExactly(new Change("MR", 2, 4, 0, 1, 2, 20, 0, 0));
-        assertThat(audit.changes(Dimension.MODALITY, 1, OCTOBER, NOVEMBER))
+        assertThat(audit.changes(Sight.EVERYTHING, Dimension.MODALITY, 1, OCTOBER, NOVEMBER))
                 .containsExactly(new Change("MR", 0, 0, 0, 0, 1, 10, 1, 0));
     }
 
@@ -42,7 +42,7 @@ class AuditTest {
                        (1, null, 'LOST', '', '2026-09-03T00:00Z')
                 """).update();
 
-        assertThat(audit.changes(Dimension.PROJECT, 1, SEPTEMBER, OCTOBER))
+        assertThat(audit.changes(Sight.EVERYTHING, Dimension.PROJECT, 1, SEPTEMBER, OCTOBER))
                 .containsExactly(new Change("P1", 0, 0, 0, 0, 0, 0, 0, 1), new Change(null, 0, 0, 0, 0, 0, 0, 0, 1));
     }
 
@@ -62,11 +62,11 @@ class AuditTest {
         nights.prove(slow, 2, 3);
         nights.at("2026-09-02T21:00:00Z").settle(slow);
 
-        assertThat(audit.waits(Dimension.MODALITY, 1, SEPTEMBER, OCTOBER))
+        assertThat(audit.waits(Sight.EVERYTHING, Dimension.MODALITY, 1, SEPTEMBER, OCTOBER))
                 .containsExactly(
                         new Wait("MEG", 0, null, null, null, 1, Instant.parse("2026-09-01T20:00:00Z")),
                         new Wait("MR", 2, 60L, 1_500L, 1_500L, 0, null));
-        assertThat(audit.waits(Dimension.MODALITY, 1, OCTOBER, NOVEMBER))
+        assertThat(audit.waits(Sight.EVERYTHING, Dimension.MODALITY, 1, OCTOBER, NOVEMBER))
                 .as("who waits now is told whenever it began")
                 .extracting(Wait::name)
                 .containsExactly("MEG");

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.ledger.Coverage.Group;
-import dozo.ledger.Coverage.History;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
+import dozo.ledger.PastCoverage.History;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
@@ -17,6 +17,7 @@ class CoverageTest {
 
     private final Nights nights = new Nights();
     private final Coverage coverage = new Coverage(nights.jdbc);
+    private final PastCoverage past = new PastCoverage(nights.jdbc);
 
     @Test
     void sumsAreByEachDimensionAndTheUnknownIsAGroupOfItsOwn() {
@@ -34,16 +35,19 @@ class CoverageTest {
 
     @Test
     void theSumsOfProjectsTogetherAreThoseOverEverything() {
-        assertThat(Totals.together(coverage.projects(1))).isEqualTo(coverage.all(1));
+        assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null)))
+                .isEqualTo(coverage.all(1));
         int experiment = nights.at("2026-09-01T00:00:00Z").experiment(1, "A", "MR", null, null);
         nights.at("2026-09-01T20:00:00Z").seal(experiment, 3);
         nights.prove(experiment, 1, 2, 3);
         nights.at("2026-09-01T22:00:00Z").settle(experiment);
-        assertThat(Totals.together(coverage.projects(1))).isEqualTo(coverage.all(1));
+        assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null)))
+                .isEqualTo(coverage.all(1));
         nights.at("2026-09-03T00:00:00Z").experiment(2, "B", null, null, null);
         nights.seal(nights.at("2026-09-02T00:00:00Z").experiment(2, "C", null, null, null), 2);
 
-        assertThat(Totals.together(coverage.projects(1))).isEqualTo(coverage.all(1));
+        assertThat(Totals.together(coverage.projects(Sight.EVERYTHING, 1, null)))
+                .isEqualTo(coverage.all(1));
     }
 
     @Test
@@ -52,16 +56,17 @@ class CoverageTest {
         nights.experiment(1, "B", "EEG", null, null);
         nights.experiment(1, "C", null, null, null);
 
-        assertThat(coverage.groups(Dimension.MODALITY, 1, null, "", 1))
+        assertThat(coverage.groups(Sight.EVERYTHING, Dimension.MODALITY, 1, null, "", 1))
                 .extracting(Group::name)
                 .containsExactly("EEG");
-        assertThat(coverage.groups(Dimension.MODALITY, 1, null, "EEG", 9))
+        assertThat(coverage.groups(Sight.EVERYTHING, Dimension.MODALITY, 1, null, "EEG", 9))
                 .extracting(Group::name)
                 .containsExactly("MR", null);
-        assertThat(coverage.groups(Dimension.EXPERIMENT, 1, null, "P1/A", 1))
+        assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, null, "P1/A", 1))
                 .extracting(Group::name)
                 .containsExactly("P1/B");
-        assertThat(coverage.groups(Dimension.EXPERIMENT, 1, null, "P1/C", 1)).isEmpty();
+        assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, null, "P1/C", 1))
+                .isEmpty();
     }
 
     @Test
@@ -73,13 +78,14 @@ class CoverageTest {
 
         for (String time : List.of("2026-09-01T01:00:00Z", "2026-09-01T21:00:00Z", "2026-09-02T00:00:00Z")) {
             Instant at = Instant.parse(time);
-            assertThat(coverage.groups(Dimension.EXPERIMENT, 1, at, "", 9))
+            assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, at, "", 9))
                     .as(time)
-                    .containsExactly(new Group("P1/A", coverage.all(1, at)));
+                    .containsExactly(new Group("P1/A", coverage.all(Sight.EVERYTHING, 1, at)));
         }
-        assertThat(coverage.groups(Dimension.EXPERIMENT, 1, null, "", 9))
+        assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, null, "", 9))
                 .containsExactly(new Group("P1/A", coverage.all(1)));
-        assertThat(coverage.groups(Dimension.EXPERIMENT, 1, Instant.parse("2026-08-01T00:00:00Z"), "", 9))
+        assertThat(coverage.groups(
+                        Sight.EVERYTHING, Dimension.EXPERIMENT, 1, Instant.parse("2026-08-01T00:00:00Z"), "", 9))
                 .isEmpty();
     }
 
@@ -105,7 +111,7 @@ class CoverageTest {
 
     @Test
     void theHistoryOfProjectsIsWhatWasSafeAtEachMoment() {
-        assertThat(coverage.history(Sight.EVERYTHING, 1, List.of(Instant.parse("2026-09-01T00:00:00Z"))))
+        assertThat(past.history(Sight.EVERYTHING, 1, List.of(Instant.parse("2026-09-01T00:00:00Z"))))
                 .isEmpty();
         int experiment = nights.at("2026-09-01T00:00:00Z").experiment(1, "A", "MR", null, null);
         nights.at("2026-09-01T20:00:00Z").seal(experiment, 3);
@@ -131,7 +137,7 @@ class CoverageTest {
                 .map(Instant::parse)
                 .toList();
         for (int site : List.of(1, 2)) {
-            List<History> history = coverage.history(Sight.EVERYTHING, site, moments);
+            List<History> history = past.history(Sight.EVERYTHING, site, moments);
             assertThat(history).extracting(History::project).containsExactly("P1", "P2");
             for (int i = 0; i < moments.size(); i++) {
                 int moment = i;
@@ -141,10 +147,10 @@ class CoverageTest {
                         .as("site %d at %s", site, moments.get(i))
                         .usingRecursiveComparison()
                         .ignoringFields("oldestUnprotected")
-                        .isEqualTo(coverage.all(site, moments.get(i)));
+                        .isEqualTo(coverage.all(Sight.EVERYTHING, site, moments.get(i)));
             }
         }
-        assertThat(coverage.history(Sight.of(List.of("P2")), 1, moments.subList(7, 8)))
+        assertThat(past.history(Sight.of(List.of("P2")), 1, moments.subList(7, 8)))
                 .extracting(project ->
                         project.project() + " " + project.totals().getFirst().files())
                 .containsExactly("P2 2");
@@ -165,7 +171,7 @@ class CoverageTest {
             assertThat(coverage.projects(sight, 1, at))
                     .as(time)
                     .isNotEmpty()
-                    .isEqualTo(coverage.projects(1, at).stream()
+                    .isEqualTo(coverage.projects(Sight.EVERYTHING, 1, at).stream()
                             .filter(totals -> "P1".equals(totals.project()))
                             .toList());
             assertThat(coverage.oldestUnprotected(sight, 1, at, 9))
@@ -194,11 +200,11 @@ class CoverageTest {
         nights.at("2026-09-03T00:00:00Z").seal(first, 2);
         nights.at("2026-09-04T00:00:00Z").seal(first, 1);
 
-        assertThat(coverage.oldestUnprotected(1, 10))
+        assertThat(coverage.oldestUnprotected(Sight.EVERYTHING, 1, null, 10))
                 .containsExactly(
                         new Unprotected("P1", "B", Instant.parse("2026-09-02T00:00:00Z"), null, null),
                         new Unprotected("P1", "A", Instant.parse("2026-09-03T00:00:00Z"), 3L, 30L));
-        assertThat(coverage.oldestUnprotected(1, 1))
+        assertThat(coverage.oldestUnprotected(Sight.EVERYTHING, 1, null, 1))
                 .extracting(Unprotected::code)
                 .containsExactly("B");
 
@@ -206,7 +212,8 @@ class CoverageTest {
         nights.prove(unseen, 1);
         nights.at("2026-09-06T00:00:00Z").settle(unseen);
         assertThat(coverage.all(1).oldestUnprotected()).isEqualTo("2026-09-03T00:00:00Z");
-        assertThat(coverage.all(1, Instant.parse("2026-09-02T12:00:00Z")).oldestUnprotected())
+        assertThat(coverage.all(Sight.EVERYTHING, 1, Instant.parse("2026-09-02T12:00:00Z"))
+                        .oldestUnprotected())
                 .as("neither had been looked at")
                 .isEqualTo("2026-09-01T00:00:00Z");
     }
@@ -258,13 +265,13 @@ class CoverageTest {
     }
 
     private List<String> filesBy(Dimension by) {
-        return coverage.groups(by, 1, null, "", 100).stream()
+        return coverage.groups(Sight.EVERYTHING, by, 1, null, "", 100).stream()
                 .map(group -> group.name() + "=" + group.totals().files())
                 .toList();
     }
 
     private String asOf(String time) {
-        Totals then = coverage.all(1, Instant.parse(time));
+        Totals then = coverage.all(Sight.EVERYTHING, 1, Instant.parse(time));
         return "%d of %d files, %d of %d experiments"
                 .formatted(then.filesSafe(), then.files(), then.experimentsSafe(), then.experiments());
     }

@@ -268,7 +268,7 @@ class FindingsTest {
         assertThat(kept.message()).isEqualTo("cannot be opened");
         assertThat(kept.open()).isTrue();
         assertThat(only(one)).isEqualTo(only(two)).isEqualTo(kept);
-        assertThat(findings.of(without, 0, 10)).isEmpty();
+        assertThat(findings.of(Sight.EVERYTHING, without, 0, 10)).isEmpty();
         assertThat(findings.count(without)).isZero();
         assertThat(findings.count(two)).isEqualTo(1);
         assertThat(findings.any(two, first)).isTrue();
@@ -348,12 +348,12 @@ class FindingsTest {
         Finding refused = new Finding(null, Problem.SITE_REFUSED, null, "x cannot be removed");
         long one = night(refused, refused, saying(refused, "y cannot be removed"));
         assertThat(findings.count(one)).isEqualTo(2);
-        KeptFinding y = findings.of(one, 0, 10).getLast();
+        KeptFinding y = findings.of(Sight.EVERYTHING, one, 0, 10).getLast();
 
         long two = night(saying(refused, "y cannot be removed"), saying(refused, "z cannot be removed"));
 
         assertThat(count("finding")).isEqualTo(2);
-        assertThat(findings.of(two, 0, 10))
+        assertThat(findings.of(Sight.EVERYTHING, two, 0, 10))
                 .extracting(KeptFinding::message)
                 .containsExactlyInAnyOrder("z cannot be removed", "y cannot be removed");
         assertThat(kept(y.id()).message()).as("keeps its words").isEqualTo("y cannot be removed");
@@ -414,7 +414,7 @@ class FindingsTest {
 
     /** Returns the only finding of a run. */
     private KeptFinding only(long run) {
-        List<KeptFinding> all = findings.of(run, 0, 10);
+        List<KeptFinding> all = findings.of(Sight.EVERYTHING, run, 0, 10);
         assertThat(all).hasSize(1);
         return all.getFirst();
     }

@@ -15,7 +15,7 @@ import dozo.file.Owner;
 import dozo.file.Problem;
 import dozo.ledger.Findings.Finding;
 import dozo.manifest.Catalogue.Tree;
-import dozo.manifest.Ingest.Ingested;
+import dozo.manifest.SourceLook.Ingested;
 import dozo.source.ExtendedAttributes;
 import dozo.source.Listed;
 import dozo.source.Listings.Listing;
@@ -378,7 +378,7 @@ class IngestTest {
         assertThat(catalogue.night(tree).sealed()).isTrue();
 
         assertThat(catalogue.lastDifferences()).containsExactly(0L, 1L, 0L, 0L);
-        assertThat(catalogue.manifests.changes(1, 1, 2, FilePath.ROOT, 10))
+        assertThat(catalogue.manifests.changes(1, 1, 2, null, FilePath.ROOT, 10))
                 .extracting(change -> change.path().toString())
                 .containsExactly("sub/b");
         assertThat(owner(1, "sub/b")).isEqualTo(new Owner(1000, 100));

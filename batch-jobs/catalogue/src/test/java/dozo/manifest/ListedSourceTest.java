@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings.Finding;
-import dozo.manifest.Ingest.Ingested;
+import dozo.manifest.SourceLook.Ingested;
 import dozo.registry.Refusal;
 import dozo.registry.SourceList;
 import dozo.registry.SourceList.Form;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.file.Problem;
 import dozo.manifest.Catalogue.Tree;
-import dozo.manifest.Ingest.Ingested;
+import dozo.manifest.SourceLook.Ingested;
 import dozo.registry.Experiments.Experiment;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -125,10 +125,10 @@ class TimeTravelTest {
 
     @Test
     void changesBetweenManifestsAreNet() {
-        assertThat(catalogue.manifests.changes(1, 1, 2, FilePath.ROOT, 100))
+        assertThat(catalogue.manifests.changes(1, 1, 2, null, FilePath.ROOT, 100))
                 .extracting(change -> change.path().toString(), Change::kind)
                 .containsExactly(tuple("sub/b", ChangeKind.CHANGED), tuple("sub/short-lived", ChangeKind.NEW));
-        assertThat(catalogue.manifests.changes(1, 1, 4, FilePath.ROOT, 100))
+        assertThat(catalogue.manifests.changes(1, 1, 4, null, FilePath.ROOT, 100))
                 .extracting(change -> change.path().toString(), Change::kind)
                 .as("sub/b is again what it was, and short-lived came and went")
                 .containsExactly(
@@ -137,8 +137,9 @@ class TimeTravelTest {
                         tuple("a/inside", ChangeKind.NEW),
                         tuple("sub/deep", ChangeKind.GONE),
                         tuple("sub/deep/c", ChangeKind.GONE));
-        assertThat(catalogue.manifests.changes(1, 2, 2, FilePath.ROOT, 100)).isEmpty();
-        assertThatThrownBy(() -> catalogue.manifests.changes(1, 0, 2, FilePath.ROOT, 100))
+        assertThat(catalogue.manifests.changes(1, 2, 2, null, FilePath.ROOT, 100))
+                .isEmpty();
+        assertThatThrownBy(() -> catalogue.manifests.changes(1, 0, 2, null, FilePath.ROOT, 100))
                 .hasMessage("expected manifest numbers 1 <= from <= to, not 0 and 2");
     }
 
@@ -199,10 +200,11 @@ class TimeTravelTest {
 
     @Test
     void pagesOfChangesFitTogether() {
-        List<Change> all = catalogue.manifests.changes(1, 1, 4, FilePath.ROOT, 100);
+        List<Change> all = catalogue.manifests.changes(1, 1, 4, null, FilePath.ROOT, 100);
 
-        assertThat(catalogue.manifests.changes(1, 1, 4, all.get(2).path(), 100)).isEqualTo(all.subList(3, 5));
-        assertThat(catalogue.manifests.changes(1, 1, 4, FilePath.ROOT, 2)).isEqualTo(all.subList(0, 2));
+        assertThat(catalogue.manifests.changes(1, 1, 4, null, all.get(2).path(), 100))
+                .isEqualTo(all.subList(3, 5));
+        assertThat(catalogue.manifests.changes(1, 1, 4, null, FilePath.ROOT, 2)).isEqualTo(all.subList(0, 2));
     }
 
     @Test

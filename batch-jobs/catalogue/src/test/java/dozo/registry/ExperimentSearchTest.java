@@ -6,13 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
+import dozo.registry.ExperimentOrder.Place;
+import dozo.registry.ExperimentOrder.Sort;
 import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
 import dozo.registry.ExperimentSearch.Held;
-import dozo.registry.ExperimentSearch.Order;
-import dozo.registry.ExperimentSearch.Place;
 import dozo.registry.ExperimentSearch.Risk;
-import dozo.registry.ExperimentSearch.Sort;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.ExperimentSearch.Sums;
 import java.time.Duration;
@@ -161,7 +160,7 @@ class ExperimentSearchTest {
         find("E2", "DAMAGED");
 
         assertThat(search.state(1, SITE)).isEqualTo(State.VERIFIED);
-        assertThat(search.page(Filter.ALL, 0, 0, 10))
+        assertThat(search.page(Sight.EVERYTHING, Filter.ALL, 0, 0, 10))
                 .as("at no site")
                 .extracting(Found::state)
                 .containsOnly(State.PLANNED);
@@ -220,7 +219,7 @@ class ExperimentSearchTest {
 
     /** Returns the states as listed, and checks that each state's filter finds the same. */
     private List<String> states() {
-        List<Found> all = search.page(Filter.ALL, SITE, 0, 10);
+        List<Found> all = search.page(Sight.EVERYTHING, Filter.ALL, SITE, 0, 10);
         for (State state : State.values()) {
             assertThat(codes(inState(state)))
                     .as("found as %s", state)
@@ -294,10 +293,10 @@ class ExperimentSearchTest {
 
     @Test
     void pagesFollowEachOther() {
-        assertThat(search.page(Filter.ALL, SITE, 0, 3))
+        assertThat(search.page(Sight.EVERYTHING, Filter.ALL, SITE, 0, 3))
                 .extracting(found -> found.experiment().id())
                 .containsExactly(1, 2, 3);
-        assertThat(search.page(Filter.ALL, SITE, 3, 3))
+        assertThat(search.page(Sight.EVERYTHING, Filter.ALL, SITE, 3, 3))
                 .extracting(found -> found.experiment().id())
                 .containsExactly(4);
     }
@@ -310,7 +309,7 @@ class ExperimentSearchTest {
         seal("E2", "0", "'2026-11-19T12:00:00Z'");
         find("Vis-4", "UNREADABLE");
         for (boolean descending : new boolean[] {false, true}) {
-            Order order = new Order(sort, descending);
+            ExperimentOrder order = new ExperimentOrder(sort, descending);
             for (Filter wanted : List.of(Filter.ALL, inState(State.PLANNED))) {
                 List<Found> all = search.page(Sight.EVERYTHING, wanted, SITE, order, null, 10);
                 assertThat(all).hasSize(wanted == Filter.ALL ? 4 : 1);
@@ -347,7 +346,7 @@ class ExperimentSearchTest {
     }
 
     private List<String> sorted(String order) {
-        return search.page(Sight.EVERYTHING, Filter.ALL, SITE, Order.of(order), null, 10).stream()
+        return search.page(Sight.EVERYTHING, Filter.ALL, SITE, ExperimentOrder.of(order), null, 10).stream()
                 .map(found -> found.experiment().code())
                 .toList();
     }
@@ -361,7 +360,7 @@ class ExperimentSearchTest {
         assertThat(search.sums(Sight.EVERYTHING, inState(State.COMPLETE), SITE)).isEqualTo(new Sums(1, 0, 1, 0));
         assertThat(search.sums(Sight.of(Set.of("Motor")), Filter.ALL, SITE)).isEqualTo(new Sums(2, 0, 0, 0));
         assertThat(search.sums(Sight.EVERYTHING, Filter.ALL, 0)).isEqualTo(new Sums(4, 0, 0, 0));
-        assertThat(search.page(Filter.ALL, SITE, 0, 3))
+        assertThat(search.page(Sight.EVERYTHING, Filter.ALL, SITE, 0, 3))
                 .extracting(Found::held)
                 .containsExactly(new Held(1, 1, 1, true), new Held(1, 1, 0, false), null);
     }
@@ -373,7 +372,7 @@ class ExperimentSearchTest {
         assertThatThrownBy(() -> Place.of(sort, place))
                 .isInstanceOfSatisfying(
                         Refusal.class, refusal -> assertThat(refusal.field()).isEqualTo("after"));
-        assertThatThrownBy(() -> Order.of("--size")).isInstanceOf(Refusal.class);
+        assertThatThrownBy(() -> ExperimentOrder.of("--size")).isInstanceOf(Refusal.class);
     }
 
     @Test
@@ -428,7 +427,7 @@ class ExperimentSearchTest {
     }
 
     private List<String> codes(Filter wanted) {
-        return search.page(wanted, SITE, 0, 10).stream()
+        return search.page(Sight.EVERYTHING, wanted, SITE, 0, 10).stream()
                 .map(found -> found.experiment().code())
                 .toList();
     }

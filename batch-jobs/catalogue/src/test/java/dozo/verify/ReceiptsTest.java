@@ -7,6 +7,7 @@ import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
+import dozo.ledger.Sight;
 import dozo.registry.RegisteredRows;
 import dozo.send.DamageKind;
 import dozo.verify.BagFiles.ProvenFile;
@@ -65,7 +66,7 @@ class ReceiptsTest {
 
         add(2, TWO);
         assertThat(coverage.experiment(1, 1).orElseThrow().safe()).isTrue();
-        assertThat(coverage.projects(1))
+        assertThat(coverage.projects(Sight.EVERYTHING, 1, null))
                 .singleElement()
                 .satisfies(project -> assertThat(project.safe()).isTrue());
         assertThat(coverage.all(1).oldestUnprotected()).isNull();

@@ -11,8 +11,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.util.List;
@@ -96,16 +94,7 @@ public final class RecoveryKey {
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java platform has X25519", e);
         }
-        // Under another name first: a process that dies meanwhile must not leave half a key.
-        Path part = file.resolveSibling(file.getFileName() + ".new");
-        Files.deleteIfExists(part);
-        Files.createFile(part, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        Files.writeString(
-                part,
-                "# public key: %s\n%s\n".formatted(fresh.getPublic(), fresh.getPrivate()),
-                StandardOpenOption.WRITE,
-                StandardOpenOption.DSYNC);
-        Files.move(part, file);
+        SiteKey.write(file, "# public key: %s\n%s\n".formatted(fresh.getPublic(), fresh.getPrivate()));
     }
 
     private String read() throws IOException {

@@ -6,7 +6,7 @@ import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
 import dozo.manifest.Freezes;
 import dozo.manifest.Ingest;
-import dozo.manifest.Ingest.Ingested;
+import dozo.manifest.SourceLook.Ingested;
 import dozo.manifest.IngestSettings;
 import dozo.manifest.Known;
 import dozo.manifest.Manifests;

@@ -3,8 +3,8 @@ package dozo.run;
 import dozo.file.Entry;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
-import dozo.manifest.Manifests;
-import dozo.manifest.Manifests.Sum;
+import dozo.manifest.UnprotectedEntries;
+import dozo.manifest.UnprotectedEntries.Sum;
 import dozo.plan.PlannedUnit;
 import dozo.plan.Planner;
 import dozo.plan.Work;
@@ -27,19 +27,19 @@ class Planning {
     private static final int BALANCED_FROM_BUNDLES = 64;
 
     private final Coverage coverage;
-    private final Manifests manifests;
+    private final UnprotectedEntries unprotected;
     private final TransferUnits units;
     private final CostModels costModels;
     private final TransferSettings settings;
 
     Planning(
             Coverage coverage,
-            Manifests manifests,
+            UnprotectedEntries unprotected,
             TransferUnits units,
             CostModels costModels,
             TransferSettings settings) {
         this.coverage = coverage;
-        this.manifests = manifests;
+        this.unprotected = unprotected;
         this.units = units;
         this.costModels = costModels;
         this.settings = settings;
@@ -91,7 +91,7 @@ class Planning {
                 planner.expectPlenty();
             } else {
                 planner.expect(work, size -> {
-                    Sum sum = manifests.unprotectedUpTo(unsafe.experimentId(), flow.site(), size);
+                    Sum sum = unprotected.sumUpTo(unsafe.experimentId(), flow.site(), size);
                     return new Work(sum.bytes(), sum.entries());
                 });
             }
@@ -100,10 +100,10 @@ class Planning {
         private boolean add(int experimentId, int turn, int afterEntry) {
             List<PlannedUnit> batch = new ArrayList<>();
             boolean any = false;
-            int[] links = manifests.unprotectedLinks(experimentId, flow.site(), afterEntry);
+            int[] links = unprotected.links(experimentId, flow.site(), afterEntry);
             BitSet isLink = new BitSet();
             Arrays.stream(links).forEach(isLink::set);
-            try (Stream<Entry> entries = manifests.unprotected(experimentId, flow.site(), afterEntry)) {
+            try (Stream<Entry> entries = unprotected.stream(experimentId, flow.site(), afterEntry)) {
                 for (Iterator<Entry> all = entries.iterator(); all.hasNext(); any = true) {
                     Entry entry = all.next();
                     if (!isLink.get(entry.number())) {

@@ -7,6 +7,7 @@ import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
+import dozo.ledger.Sight;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
@@ -164,7 +165,7 @@ final class Night implements AutoCloseable {
     }
 
     List<Findings.KeptFinding> findings(Run run) {
-        return get(Findings.class).of(run.id(), 0, 1_000);
+        return get(Findings.class).of(Sight.EVERYTHING, run.id(), 0, 1_000);
     }
 
     Coverage.Totals coverage() {

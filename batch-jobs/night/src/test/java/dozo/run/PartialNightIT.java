@@ -96,7 +96,7 @@ class PartialNightIT extends NightAtSite {
 
         partial(Q);
 
-        assertThat(night.get(Findings.class).of(whole.id(), 0, 10))
+        assertThat(night.get(Findings.class).of(Sight.EVERYTHING, whole.id(), 0, 10))
                 .extracting(KeptFinding::experiment, KeptFinding::open)
                 .containsExactlyInAnyOrder(
                         org.assertj.core.api.Assertions.tuple("p/E1", true),

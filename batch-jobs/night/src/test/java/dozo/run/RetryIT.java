@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
+import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.run.Runs.Run;
@@ -175,7 +176,7 @@ class RetryIT extends NightAtSite {
 
     /** Returns the only finding of a run. */
     private KeptFinding finding(Run run) {
-        List<KeptFinding> all = night.get(Findings.class).of(run.id(), 0, 10);
+        List<KeptFinding> all = night.get(Findings.class).of(Sight.EVERYTHING, run.id(), 0, 10);
         assertThat(all).hasSize(1);
         return all.getFirst();
     }

@@ -3,8 +3,8 @@ package dozo.collect;
 import dozo.file.FilePath;
 import dozo.file.Malformed;
 import dozo.registry.Code;
-import dozo.registry.Experiments;
 import dozo.registry.FileQuestion;
+import dozo.registry.GivenPaths;
 import dozo.registry.Refusal;
 import dozo.source.tree.FolderPattern;
 import dozo.source.tree.Rules;
@@ -183,7 +183,7 @@ public record Terms(
                     "expected patterns, such as {project}/{date}_{label}, for origins of kind tree, and for no other kind");
         }
         Path real = checkedFolder(folderField(), spool);
-        Path secret = secretFile == null ? null : Experiments.checkedPath("secretFile", secretFile);
+        Path secret = secretFile == null ? null : GivenPaths.checked("secretFile", secretFile);
         if (projects.size() > PROJECTS_MAX) {
             throw new Refusal("projects", "expected at most %d", PROJECTS_MAX);
         }
@@ -211,7 +211,7 @@ public record Terms(
     }
 
     private static Path checkedFolder(String field, Path spool) {
-        Path plain = Experiments.checkedPath(field, spool);
+        Path plain = GivenPaths.checked(field, spool);
         try {
             Path real = FOLDER.about(field, plain, FileQuestion.PERSON);
             if (FilePath.rawBytes(real).length > SPOOL_LENGTH_BYTES_MAX) {

@@ -3,7 +3,7 @@ package dozo.api.http;
 import dozo.file.Problem;
 import dozo.ledger.Dimension;
 import dozo.registry.BulkRegistration.Mode;
-import dozo.registry.ExperimentSearch.Order;
+import dozo.registry.ExperimentOrder;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Refusal;
 import dozo.registry.WrittenDay;
@@ -25,7 +25,7 @@ class Parameters implements WebMvcConfigurer {
         registry.addConverter(String.class, LocalDate.class, text -> WrittenDay.ofIso("", text));
         registry.addConverter(String.class, Mode.class, Mode::of);
         registry.addConverter(String.class, State.class, State::of);
-        registry.addConverter(String.class, Order.class, Order::of);
+        registry.addConverter(String.class, ExperimentOrder.class, ExperimentOrder::of);
         registry.addConverter(String.class, GapKind.class, GapKind::of);
         registry.addConverter(String.class, Problem.class, Parameters::problem);
         registry.addConverter(String.class, Dimension.class, Parameters::dimension);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.db.TestDatabase;
 import dozo.file.Entry;
-import dozo.manifest.Manifests.Sum;
+import dozo.manifest.UnprotectedEntries.Sum;
 import dozo.registry.RegisteredRows;
 import java.util.List;
 import java.util.stream.Stream;
@@ -12,10 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Plans from sums equal plans from entries. */
-class ManifestsTest {
+class UnprotectedEntriesTest {
 
     private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
-    private final Manifests manifests = new Manifests(jdbc);
+    private final UnprotectedEntries unprotected = new UnprotectedEntries(jdbc);
 
     @Test
     void sumsOfTheUnprotectedAreThoseOfItsEntries() {
@@ -33,16 +33,14 @@ class ManifestsTest {
                 """).update();
 
         for (long size : List.of(0L, 9L, 10L, 29L, 30L, Long.MAX_VALUE)) {
-            assertThat(manifests.unprotectedUpTo(1, 1, size))
-                    .as("up to %d", size)
-                    .isEqualTo(sum(size));
+            assertThat(unprotected.sumUpTo(1, 1, size)).as("up to %d", size).isEqualTo(sum(size));
         }
-        assertThat(manifests.unprotectedUpTo(1, 1, 30)).isEqualTo(new Sum(3, 40));
-        assertThat(manifests.unprotectedUpTo(1, 2, 30)).as("another site").isEqualTo(new Sum(4, 60));
+        assertThat(unprotected.sumUpTo(1, 1, 30)).isEqualTo(new Sum(3, 40));
+        assertThat(unprotected.sumUpTo(1, 2, 30)).as("another site").isEqualTo(new Sum(4, 60));
     }
 
     private Sum sum(long size) {
-        try (Stream<Entry> entries = manifests.unprotected(1, 1, 0)) {
+        try (Stream<Entry> entries = unprotected.stream(1, 1, 0)) {
             List<Entry> small =
                     entries.filter(entry -> entry.facts().sizeBytes() <= size).toList();
             return new Sum(

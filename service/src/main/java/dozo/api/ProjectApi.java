@@ -50,11 +50,13 @@ public class ProjectApi {
      * The project to create.
      *
      * @param siteNames codes, or kept; missing: kept
+     * @param roots the folders that contain its sources: absolute paths on the service's machine, at most 100; missing: none
      */
     record NewProject(
             @NotBlank(message = "expected a code") String code,
             @Nullable String title,
-            @Nullable String siteNames) {}
+            @Nullable String siteNames,
+            @Nullable List<String> roots) {}
 
     /**
      * How much an experiment may lose in a night before it is frozen.
@@ -271,7 +273,7 @@ public class ProjectApi {
                 asked.code(),
                 asked.title() == null ? "" : asked.title(),
                 asked.siteNames() == null ? "kept" : asked.siteNames(),
-                List.of(),
+                asked.roots() == null ? List.of() : new NewRoots(asked.roots(), null).paths(),
                 actor.getName());
         return ResponseEntity.created(URI.create("/api/v1/projects/" + project.code()))
                 .body(ShownProject.of(project));

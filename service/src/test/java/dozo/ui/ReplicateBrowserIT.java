@@ -47,7 +47,7 @@ class ReplicateBrowserIT {
         page.getByLabel("Name").fill("admin");
         page.getByLabel("Password").fill(service.password());
         click("Log in");
-        page.navigate(service.url() + "/runs/start");
+        page.navigate(service.url() + "/do/post/runs?back=/runs/*");
         page.locator("article button.main").click();
         awaitComplete();
         Files.move(source, folder.resolve("kept"));

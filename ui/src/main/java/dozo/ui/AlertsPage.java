@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -135,18 +134,5 @@ class AlertsPage {
         } catch (NumberFormatException e) {
             throw new Refusal("remindHours", "\"%s\": expected a number of hours", typed);
         }
-    }
-
-    /** Sends a message that says only that messages arrive. */
-    @PostMapping("/recipients/{name}/test")
-    String test(@PathVariable String name, Principal actor) {
-        outbox.test(name, actor.getName());
-        return "redirect:/alerts?tested={name}#recipients";
-    }
-
-    @PostMapping("/recipients/{name}/remove")
-    String remove(@PathVariable String name, Principal actor) {
-        recipients.remove(name, actor.getName());
-        return "redirect:/alerts#recipients";
     }
 }

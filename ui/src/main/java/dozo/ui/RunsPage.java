@@ -22,7 +22,6 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Tunings;
 import dozo.transfer.RunWorkers;
 import dozo.ui.PageProblems.NotThere;
-import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -38,7 +37,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** The runs: each of them live, with actions that are described before they are confirmed. */
+/** The runs: each of them live. */
 @Controller
 class RunsPage {
 
@@ -159,25 +158,6 @@ class RunsPage {
         return "run";
     }
 
-    @GetMapping("/runs/start")
-    String askStart(@RequestParam(name = "site", required = false) @Nullable String site, Model model) {
-        model.addAttribute("sites", sites.all());
-        model.addAttribute("chosen", site);
-        return "start";
-    }
-
-    /** Starts a run, only with the confirmation from the page that describes it. */
-    @PostMapping("/runs/start")
-    String start(
-            @RequestParam boolean confirmed,
-            @RequestParam(name = "site", required = false) @Nullable String site,
-            Principal actor) {
-        if (!confirmed) {
-            return "redirect:/runs/start";
-        }
-        return to(operations.start(site, actor.getName()).id());
-    }
-
     @GetMapping("/runs/replicate")
     String askReplicate(
             @RequestParam(defaultValue = "") String from,
@@ -219,46 +199,6 @@ class RunsPage {
         model.addAttribute("form", form);
         model.addAttribute("sites", sites.all().stream().map(Site::name).toList());
         return "replicate";
-    }
-
-    /** Asks for confirmation of an action. The page describes what it does. */
-    @GetMapping({"/runs/{id}/pause", "/runs/{id}/resume", "/runs/{id}/stop", "/runs/{id}/retry"})
-    String ask(@PathVariable long id, HttpServletRequest request, Sight sight, Model model) {
-        Run run = find(sight, id);
-        String act = request.getRequestURI().replaceFirst(".*/", "");
-        if (run.goesOn() == act.equals("retry")) {
-            throw new Refusal("run", "run %d is %s", id, run.state());
-        }
-        model.addAttribute("run", run);
-        model.addAttribute("act", act);
-        return "act";
-    }
-
-    @PostMapping("/runs/{id}/pause")
-    String pause(@PathVariable long id, Principal actor) {
-        operations.pause(id, actor.getName());
-        return to(id);
-    }
-
-    @PostMapping("/runs/{id}/resume")
-    String resume(@PathVariable long id, Principal actor) {
-        operations.resume(id, actor.getName());
-        return to(id);
-    }
-
-    @PostMapping("/runs/{id}/stop")
-    String stop(@PathVariable long id, Principal actor) {
-        operations.stop(id, actor.getName());
-        return to(id);
-    }
-
-    /** Starts a retry, only with the confirmation from the page that describes it. */
-    @PostMapping("/runs/{id}/retry")
-    String retry(@PathVariable long id, @RequestParam boolean confirmed, Principal actor) {
-        if (!confirmed) {
-            return "redirect:/runs/{id}/retry";
-        }
-        return to(operations.retry(id, actor.getName()).id());
     }
 
     private Run find(Sight sight, long id) {

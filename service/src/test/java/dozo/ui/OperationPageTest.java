@@ -3,22 +3,22 @@ package dozo.ui;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
-import dozo.people.Permissions;
 import dozo.people.Permissions.Endpoint;
+import dozo.people.Permissions;
 import dozo.people.Role;
 import dozo.people.Users;
 import dozo.registry.Experiments;
-import dozo.registry.Holds;
 import dozo.registry.Holds.Hold;
+import dozo.registry.Holds;
 import dozo.registry.Projects;
 import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -150,6 +150,16 @@ class OperationPageTest {
                 .contains("id=\"name-error\"");
         send(admin, "/do/put/projects/NEW/members/*", YES + "name=lab");
         assertThat(service.get("/api/v1/projects/NEW/members").text()).contains("lab");
+        send(
+                admin,
+                "/do/put/alerts/recipients/*",
+                YES + "name=it&mail=it@example.org&projects=P1%0AP9&language=ja&quietFrom=22:00&quietUntil=07:00&active=true");
+        String recipients = service.get("/api/v1/alerts/recipients").text();
+        assertThat(recipients).contains("it@example.org", "P9", "22:00");
+        assertThat(look(admin, "/alerts", 200))
+                .contains("/do/put/alerts/recipients/it?mail=it@example.org", "quietFrom=22:00");
+        assertThat(send(admin, "/do/put/alerts/recipients/it", YES + "language=ja").body())
+                .contains("id=\"mail-error\"");
         assertThat(look(admin, "/do/delete/projects/NEW/members/lab", 200)).contains("Remove lab from project NEW?");
         send(admin, "/do/delete/projects/NEW/members/lab", YES);
         assertThat(service.get("/api/v1/projects/NEW/members").text()).doesNotContain("lab");
@@ -207,10 +217,9 @@ class OperationPageTest {
 
     @Test
     void aPasswordIsNeverShownAgain() {
-        Field password = Field.of("password", ResolvableType.forClass(String.class), false, OperationPageTest.class);
-
-        assertThat(password).isNotNull();
-        assertThat(password.kind()).isEqualTo(Kind.PASSWORD);
+        assertThat(Field.kind("password", ResolvableType.forClass(String.class))).isEqualTo(Kind.PASSWORD);
+        assertThat(look(admin, "/do/post/holds?password=hidden", 200).split("<main", 2)[1])
+                .doesNotContain("value=\"hidden");
     }
 
     /** An operation that a page links to has its texts; one without a link has none, and no form. */

@@ -1165,7 +1165,8 @@ class PagesBrowserIT {
         pages.put("reconciliation", "/runs/2/reconciliation");
         pages.put("reconciliation-none", "/runs/1/reconciliation?missing=true");
         pages.put("start", "/do/post/runs?back=/runs/*");
-        pages.put("replicate", "/runs/replicate");
+        pages.put("replicate", "/do/post/replications?back=/runs/*");
+        pages.put("recipient-new", "/do/put/alerts/recipients/*?active=true");
         pages.put("drills", "/drills");
         pages.put("drill", "/drills/2");
         pages.put("drill-failed", "/drills/3");

@@ -3,7 +3,6 @@ package dozo.ui;
 import dozo.file.Message;
 import dozo.registry.Refusal;
 import dozo.registry.WrittenDay;
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Parameter;
 import java.lang.reflect.RecordComponent;
 import java.time.Instant;
@@ -13,7 +12,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -60,17 +58,20 @@ record Operation(
      */
     record Field(String name, Kind kind, Class<?> type, boolean required) {
 
-        /** Returns a field; null for a type that a form cannot show. */
-        static @Nullable Field of(String name, ResolvableType type, boolean nullable, AnnotatedElement declared) {
-            Kind kind = kind(name, type);
-            MergedAnnotations annotations = MergedAnnotations.from(declared);
-            boolean demanded = Stream.of("NotNull", "NotBlank", "NotEmpty")
-                    .anyMatch(each -> annotations.isPresent(CONSTRAINTS + each));
-            boolean required = (demanded || !nullable) && kind != Kind.CHECK && kind != Kind.LINES;
-            return kind == null ? null : new Field(name, kind, type.toClass(), required);
+        /** Returns the field for a component of a body; null for a type that a form cannot show. */
+        static @Nullable Field of(RecordComponent component) {
+            Kind kind = kind(component.getName(), ResolvableType.forMethodReturnType(component.getAccessor()));
+            if (kind == null || kind == Kind.CHECK || kind == Kind.LINES) {
+                return kind == null ? null : new Field(component.getName(), kind, component.getType(), false);
+            }
+            MergedAnnotations annotations = MergedAnnotations.from(component.getAccessor());
+            boolean required = !component.getAnnotatedType().isAnnotationPresent(Nullable.class)
+                    || Stream.of("NotNull", "NotBlank", "NotEmpty")
+                            .anyMatch(each -> annotations.isPresent(CONSTRAINTS + each));
+            return new Field(component.getName(), kind, component.getType(), required);
         }
 
-        private static @Nullable Kind kind(String name, ResolvableType type) {
+        static @Nullable Kind kind(String name, ResolvableType type) {
             Class<?> raw = type.toClass();
             if (raw == String.class || raw.isEnum()) {
                 return name.equals("password") ? Kind.PASSWORD : Kind.TEXT;
@@ -97,23 +98,18 @@ record Operation(
          */
         @Nullable
         Object read(String typed, ZoneId zone) {
-            if (kind == Kind.CHECK) {
-                return typed.equals("true");
-            }
-            if (kind == Kind.LINES) {
-                return typed.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
-            }
-            if (kind == Kind.PASSWORD) {
-                return typed.isEmpty() ? null : typed;
-            }
             String text = typed.strip();
-            if (text.isEmpty()) {
-                return null;
-            }
             return switch (kind) {
-                case NUMBER -> Numbers.whole(name, text);
-                case DAY -> day(WrittenDay.ofIso(name, text), zone);
-                default -> text;
+                case TEXT -> text.isEmpty() ? null : text;
+                case PASSWORD -> typed.isEmpty() ? null : typed;
+                case NUMBER -> text.isEmpty() ? null : (Object) Numbers.whole(name, text);
+                case DAY -> text.isEmpty() ? null : day(WrittenDay.ofIso(name, text), zone);
+                case CHECK -> typed.equals("true");
+                case LINES ->
+                    typed.lines()
+                            .map(String::strip)
+                            .filter(line -> !line.isEmpty())
+                            .toList();
             };
         }
 
@@ -127,29 +123,24 @@ record Operation(
     /** Describes an operation whose form has this path. */
     static Operation of(HandlerMethod handler, String page) {
         MethodParameter body = null;
-        List<@Nullable Field> fields = new ArrayList<>();
+        List<Field> fields = new ArrayList<>();
         for (MethodParameter parameter : handler.getMethodParameters()) {
-            Parameter declared = parameter.getParameter();
             if (parameter.hasParameterAnnotation(RequestBody.class)) {
                 body = parameter;
                 for (RecordComponent component : parameter.getParameterType().getRecordComponents()) {
-                    fields.add(Field.of(
-                            component.getName(),
-                            ResolvableType.forMethodReturnType(component.getAccessor()),
-                            component.getAnnotatedType().isAnnotationPresent(Nullable.class),
-                            component.getAccessor()));
+                    Stream.ofNullable(Field.of(component)).forEach(fields::add);
                 }
             } else if (parameter.hasParameterAnnotation(RequestParam.class)) {
-                fields.add(Field.of(
-                        declared.getName(), ResolvableType.forMethodParameter(parameter), true, declared));
+                Parameter declared = parameter.getParameter();
+                Kind kind = Field.kind(declared.getName(), ResolvableType.forMethodParameter(parameter));
+                Stream.ofNullable(kind)
+                        .map(found -> new Field(declared.getName(), found, declared.getType(), false))
+                        .forEach(fields::add);
             }
         }
-        return new Operation(
-                handler,
-                key(page),
-                VARIABLE.matcher(page).results().map(found -> found.group(1)).toList(),
-                body,
-                fields.stream().filter(Objects::nonNull).toList());
+        List<String> variables =
+                VARIABLE.matcher(page).results().map(found -> found.group(1)).toList();
+        return new Operation(handler, key(page), variables, body, List.copyOf(fields));
     }
 
     /** Returns the beginning of the keys of a form's texts, from its path. */
@@ -169,6 +160,8 @@ record Operation(
                 Object value = field.read(typed.value(field.name()), zone);
                 if (value != null) {
                     read.put(field.name(), value);
+                } else if (field.required()) {
+                    errors.put(field.name(), Message.of("a value is required"));
                 }
             } catch (Refusal refused) {
                 errors.put(field.name(), refused.message());

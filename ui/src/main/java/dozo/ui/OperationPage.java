@@ -5,13 +5,13 @@ import static java.util.Objects.requireNonNull;
 import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.people.Permissions.Endpoint;
-import dozo.people.Users;
 import dozo.people.Users.User;
-import dozo.registry.Projects;
+import dozo.people.Users;
 import dozo.registry.Projects.Project;
+import dozo.registry.Projects;
 import dozo.registry.Refusal;
-import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.registry.Sites;
 import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
 import dozo.ui.PageProblems.NotThere;
@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.MessageSource;
@@ -115,25 +116,24 @@ class OperationPage {
         Method submit = getClass()
                 .getDeclaredMethod(
                         "submit", HttpServletRequest.class, HttpServletResponse.class, Map.class, Sight.class);
-        Map.copyOf(mappings.getHandlerMethods()).forEach((mapping, handler) -> {
-            for (RequestMethod method : mapping.getMethodsCondition().getMethods()) {
-                for (String path : mapping.getPatternValues()) {
-                    String page = new Endpoint(method.name(), path).form();
-                    if (page != null) {
-                        operations.put(page, Operation.of(handler, page));
-                        var builder = mappings.getBuilderConfiguration();
-                        mappings.registerMapping(
-                                RequestMappingInfo.paths(page).methods(RequestMethod.GET).options(builder).build(),
-                                this,
-                                show);
-                        mappings.registerMapping(
-                                RequestMappingInfo.paths(page).methods(RequestMethod.POST).options(builder).build(),
-                                this,
-                                submit);
-                    }
-                }
-            }
-        });
+        Map.copyOf(mappings.getHandlerMethods())
+                .forEach((mapping, handler) -> mapping.getMethodsCondition().getMethods().stream()
+                        .flatMap(method ->
+                                mapping.getPatternValues().stream().map(path -> new Endpoint(method.name(), path)))
+                        .flatMap(endpoint -> Stream.ofNullable(endpoint.form()))
+                        .forEach(page -> {
+                            operations.put(page, Operation.of(handler, page));
+                            mappings.registerMapping(mapping(mappings, page, RequestMethod.GET), this, show);
+                            mappings.registerMapping(mapping(mappings, page, RequestMethod.POST), this, submit);
+                        }));
+    }
+
+    private static RequestMappingInfo mapping(
+            RequestMappingHandlerMapping mappings, String page, RequestMethod method) {
+        return RequestMappingInfo.paths(page)
+                .methods(method)
+                .options(mappings.getBuilderConfiguration())
+                .build();
     }
 
     ModelAndView show(HttpServletRequest request, @RequestParam Map<String, String> typed, Sight sight) {
@@ -259,7 +259,9 @@ class OperationPage {
     private ModelAndView shown(HttpServletRequest request, Form typed, HttpStatusCode status, Sight sight) {
         Operation operation = operation(request);
         Map<String, String> variables = variables(request);
-        Object[] values = operation.variables().stream().map(variables::get).toArray();
+        Object[] values = operation.variables().stream()
+                .map(name -> variables.getOrDefault(name, ""))
+                .toArray();
         Words words = new Words(operation.key(), values, RequestContextUtils.getLocale(request));
         String title = words.find("");
         if (title == null) {
@@ -282,7 +284,12 @@ class OperationPage {
                 .addObject("button", words.find(".yes"))
                 .addObject("fields", fields)
                 .addObject("form", new Form(kept, typed.errors()))
-                .addObject("others", typed.errors().entrySet().stream().filter(each -> !names.contains(each.getKey())).map(Map.Entry::getValue).toList())
+                .addObject(
+                        "others",
+                        typed.errors().entrySet().stream()
+                                .filter(each -> !names.contains(each.getKey()))
+                                .map(Map.Entry::getValue)
+                                .toList())
                 .addObject("back", typed.value("back"))
                 .addObject("place", back.replaceFirst("(/[^/?#]*).*", "$1"))
                 .addObject("cancel", back.endsWith("/") && back.length() > 1 ? back.substring(0, back.length() - 1) : back);
@@ -295,11 +302,15 @@ class OperationPage {
         for (String word : listed == null ? new String[0] : listed.split(" ", -1)) {
             accepted.put(word, words.get(key + "." + word));
         }
-        if (field.name().equals("site")) {
+        if (isSite(words.key() + key)) {
             sites.all().stream().map(Site::name).forEach(name -> accepted.put(name, name));
         }
         String hint = words.find(key + ".hint");
         return new Shown(field, words.get(key), hint == null ? "" : hint, accepted, known(words.key() + key, sight));
+    }
+
+    private static boolean isSite(String key) {
+        return Stream.of(".site", ".replications.from", ".replications.to").anyMatch(key::endsWith);
     }
 
     private @Nullable List<String> known(String key, Sight sight) {

@@ -5,9 +5,7 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
-import dozo.registry.Refusal;
 import dozo.registry.Sites;
-import dozo.registry.Sites.Site;
 import dozo.run.Forecasts;
 import dozo.run.Limit;
 import dozo.run.Limits;
@@ -15,26 +13,22 @@ import dozo.run.Limits.Bottleneck;
 import dozo.run.Nights;
 import dozo.run.Operations;
 import dozo.run.Paces;
-import dozo.run.ReplicationRequest;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Tunings;
 import dozo.transfer.RunWorkers;
 import dozo.ui.PageProblems.NotThere;
-import java.security.Principal;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
-import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
 /** The runs: each of them live. */
@@ -158,54 +152,7 @@ class RunsPage {
         return "run";
     }
 
-    @GetMapping("/runs/replicate")
-    String askReplicate(
-            @RequestParam(defaultValue = "") String from,
-            @RequestParam(defaultValue = "") String to,
-            @RequestParam(defaultValue = "") String experiment,
-            Model model) {
-        return replicate(new Form(Map.of("from", from, "to", to, "experiment", experiment), Map.of()), model);
-    }
-
-    /** Starts a copy of experiments from one site to another. */
-    @PostMapping("/runs/replicate")
-    String replicate(
-            @RequestParam(defaultValue = "") String from,
-            @RequestParam(defaultValue = "") String to,
-            @RequestParam(defaultValue = "") String project,
-            @RequestParam(defaultValue = "") String experiment,
-            @RequestParam(defaultValue = "false") boolean sourceGone,
-            Principal actor,
-            Model model) {
-        Map<String, String> values = Map.of(
-                "from", from, "to", to, "project", project, "experiment", experiment, "sourceGone", "" + sourceGone);
-        Form form = new Form(values, Map.of());
-        try {
-            return to(operations
-                    .replicate(
-                            new ReplicationRequest(
-                                    from, to, form.given("project"), form.given("experiment"), sourceGone),
-                            actor.getName())
-                    .id());
-        } catch (Refusal refused) {
-            if (!values.containsKey(refused.field())) {
-                throw refused;
-            }
-            return replicate(Form.refused(values, refused), model);
-        }
-    }
-
-    private String replicate(Form form, Model model) {
-        model.addAttribute("form", form);
-        model.addAttribute("sites", sites.all().stream().map(Site::name).toList());
-        return "replicate";
-    }
-
     private Run find(Sight sight, long id) {
         return runs.find(sight, id).orElseThrow(() -> new NotThere("run %d does not exist", id));
-    }
-
-    private static String to(long run) {
-        return "redirect:/runs/" + run;
     }
 }

@@ -53,7 +53,6 @@ public final class Permissions {
             GET    /register/csv/preview                                           own         all      -       all   -
             POST   /register/csv/preview                                           own         all      -       all   -
             GET    /alerts                                                         own         all      all     all   -
-            POST   /alerts/recipients                                              -           -        -       all   -
             GET    /arrivals                                                       own         all      all     all   -
             POST   /arrivals                                                       own         all      -       all   -
             GET    /arrivals/{id}                                                  own         all      all     all   -
@@ -64,8 +63,6 @@ public final class Permissions {
             GET    /origins/{name}/change                                                  -           -        -       all   -
             POST   /origins/{name}/change                                                  -           -        -       all   -
             GET    /runs                                                            own         all      all     all   -
-            GET    /runs/replicate                                                  -           all      -       all   -
-            POST   /runs/replicate                                                  -           all      -       all   -
             GET    /runs/{id}                                                       own         all      all     all   -
             GET    /runs/{id}/events                                                own         all      all     all   -
             GET    /runs/{id}/forecast                                              own         all      all     all   -

@@ -148,6 +148,8 @@ class OperationPageTest {
                 .contains("id=\"name\"", "<option value=\"lab\"></option>");
         assertThat(send(admin, "/do/put/projects/NEW/members/*", YES + "name=").body())
                 .contains("id=\"name-error\"");
+        assertThat(send(admin, "/do/put/projects/NEW/members/*", YES + "name=nobody").body())
+                .contains("does not exist", "value=\"nobody\"");
         send(admin, "/do/put/projects/NEW/members/*", YES + "name=lab");
         assertThat(service.get("/api/v1/projects/NEW/members").text()).contains("lab");
         send(

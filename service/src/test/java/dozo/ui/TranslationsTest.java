@@ -51,6 +51,7 @@ class TranslationsTest {
             Path.of("../batch-jobs/origins/src/main/java"),
             Path.of("../ui/src/main/java"),
             Path.of("src/main/java/dozo/security"),
+            Path.of("src/main/java/dozo/api/AlertApi.java"),
             Path.of("src/main/java/dozo/api/ExperimentApi.java"),
             Path.of("src/main/java/dozo/api/HoldApi.java"),
             Path.of("src/main/java/dozo/api/ProjectApi.java"));

@@ -38,6 +38,7 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Controller;
 import org.springframework.validation.BindException;
 import org.springframework.validation.FieldError;
+import org.springframework.validation.ObjectError;
 import org.springframework.validation.annotation.ValidationAnnotationUtils;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.WebDataBinder;
@@ -143,7 +144,10 @@ class OperationPage {
     /** Calls the operation. Without the confirmation of the form's button, only shows the form. */
     @Nullable
     ModelAndView submit(
-            HttpServletRequest request, HttpServletResponse response, @RequestParam Map<String, String> typed, Sight sight)
+            HttpServletRequest request,
+            HttpServletResponse response,
+            @RequestParam Map<String, String> typed,
+            Sight sight)
             throws Exception {
         Form form = new Form(typed, Map.of());
         if (form.value("confirmed").isEmpty()) {
@@ -161,9 +165,10 @@ class OperationPage {
             errors.putAll(Form.refused(typed, refused).errors());
             status = refused.isConflict() ? HttpStatus.CONFLICT : status;
         } catch (BindException invalid) {
-            for (FieldError error : invalid.getFieldErrors()) {
-                // A list's element is an error of the list.
-                errors.putIfAbsent(error.getField().replaceFirst("\\[.*", ""), text(error.getDefaultMessage()));
+            for (ObjectError error : invalid.getAllErrors()) {
+                // An error of a list's element is one of the list.
+                String field = error instanceof FieldError of ? of.getField().replaceFirst("\\[.*", "") : "";
+                errors.putIfAbsent(field, text(error.getDefaultMessage()));
             }
         } catch (DatabindException unreadable) {
             String field = unreadable.getPath().isEmpty() ? null : unreadable.getPath().getFirst().getPropertyName();
@@ -183,11 +188,16 @@ class OperationPage {
         return new Message(String.valueOf(english).replace("%", "%%"), List.of());
     }
 
-    private @Nullable Object call(HttpServletRequest request, Form form, Map<String, Message> errors)
-            throws Exception {
+    /**
+     * Returns what the operation returns.
+     *
+     * @param errors gets those of the fields that cannot be read; then the operation is not called
+     */
+    private @Nullable Object call(HttpServletRequest request, Form form, Map<String, Message> errors) throws Exception {
         Operation operation = operation(request);
-        Map<String, String> variables = new HashMap<>(variables(request));
-        variables.replaceAll((name, value) -> value.equals(ASKED) ? form.value(name).strip() : value);
+        Map<String, String> path = variables(request);
+        Map<String, String> variables = new HashMap<>(path);
+        variables.replaceAll((name, value) -> isAsked(name, value) ? form.value(name).strip() : value);
         variables.forEach((name, value) -> {
             if (value.isEmpty()) {
                 errors.put(name, Message.of("a value is required"));
@@ -197,20 +207,26 @@ class OperationPage {
         if (!errors.isEmpty()) {
             return null;
         }
-        // The gate has checked the project of the address, which is therefore never asked for.
-        request.setAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE, variables);
-        ServletWebRequest asked = new ServletWebRequest(request);
         var binders = new ServletRequestDataBinderFactory(List.of(), adapter.getWebBindingInitializer());
         InvocableHandlerMethod method =
                 new InvocableHandlerMethod(operation.handler().createWithResolvedBean());
         method.setDataBinderFactory(binders);
         method.setHandlerMethodArgumentResolvers(new HandlerMethodArgumentResolverComposite()
                 .addResolvers(requireNonNull(adapter.getArgumentResolvers())));
+        ServletWebRequest asked = new ServletWebRequest(request);
         MethodParameter body = operation.body();
-        return body == null
-                ? method.invokeForRequest(asked, new ModelAndViewContainer())
-                : method.invokeForRequest(
-                        asked, new ModelAndViewContainer(), validated(asked, body, values, binders));
+        Object[] given = body == null ? new Object[0] : new Object[] {validated(asked, body, values, binders)};
+        request.setAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE, variables);
+        try {
+            return method.invokeForRequest(asked, new ModelAndViewContainer(), given);
+        } finally {
+            request.setAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE, path);
+        }
+    }
+
+    /** Returns whether a variable of the path is a field. NB: never the project, which the gate has checked. */
+    private static boolean isAsked(String variable, @Nullable String value) {
+        return ASKED.equals(value) && !variable.equals("project");
     }
 
     /** Returns the body, validated if the operation declares that. */
@@ -259,17 +275,17 @@ class OperationPage {
     private ModelAndView shown(HttpServletRequest request, Form typed, HttpStatusCode status, Sight sight) {
         Operation operation = operation(request);
         Map<String, String> variables = variables(request);
-        Object[] values = operation.variables().stream()
+        List<String> values = operation.variables().stream()
                 .map(name -> variables.getOrDefault(name, ""))
-                .toArray();
-        Words words = new Words(operation.key(), values, RequestContextUtils.getLocale(request));
+                .toList();
+        Words words = new Words(texts, operation.key(), values, RequestContextUtils.getLocale(request));
         String title = words.find("");
         if (title == null) {
             throw new NotThere("there is no form for this");
         }
         List<Shown> fields = new ArrayList<>();
         for (String variable : operation.variables()) {
-            if (ASKED.equals(variables.get(variable))) {
+            if (isAsked(variable, variables.get(variable))) {
                 fields.add(shown(new Field(variable, Kind.TEXT, String.class, true), words, sight));
             }
         }
@@ -292,7 +308,7 @@ class OperationPage {
                                 .toList())
                 .addObject("back", typed.value("back"))
                 .addObject("place", back.replaceFirst("(/[^/?#]*).*", "$1"))
-                .addObject("cancel", back.endsWith("/") && back.length() > 1 ? back.substring(0, back.length() - 1) : back);
+                .addObject("cancel", back.replaceFirst("(?<=.)/$", ""));
     }
 
     private Shown shown(Field field, Words words, Sight sight) {
@@ -322,30 +338,20 @@ class OperationPage {
                 : null;
     }
 
-    /** The texts of a form. */
-    private final class Words {
-
-        private final String key;
-        private final Object[] variables;
-        private final Locale locale;
-
-        Words(String key, Object[] variables, Locale locale) {
-            this.key = key;
-            this.variables = variables;
-            this.locale = locale;
-        }
-
-        String key() {
-            return key;
-        }
+    /**
+     * The texts of a form.
+     *
+     * @param variables the values of {@code {0}} and so on
+     */
+    private record Words(MessageSource texts, String key, List<String> variables, Locale locale) {
 
         @Nullable
         String find(String end) {
-            return texts.getMessage(key + end, variables, null, locale);
+            return texts.getMessage(key + end, variables.toArray(), null, locale);
         }
 
         String get(String end) {
-            return texts.getMessage(key + end, variables, locale);
+            return texts.getMessage(key + end, variables.toArray(), locale);
         }
     }
 }

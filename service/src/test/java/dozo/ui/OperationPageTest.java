@@ -11,6 +11,11 @@ import dozo.registry.Experiments;
 import dozo.registry.Holds.Hold;
 import dozo.registry.Holds;
 import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import dozo.run.Runs;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
 import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
 import java.net.URI;
@@ -33,6 +38,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.core.ResolvableType;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Forms of operations: what they show, send, refuse, and where they lead afterwards. */
 class OperationPageTest {
@@ -165,6 +171,81 @@ class OperationPageTest {
         assertThat(look(admin, "/do/delete/projects/NEW/members/lab", 200)).contains("Remove lab from project NEW?");
         send(admin, "/do/delete/projects/NEW/members/lab", YES);
         assertThat(service.get("/api/v1/projects/NEW/members").text()).doesNotContain("lab");
+    }
+
+    @Test
+    void pagesLinkToTheFormsOfWhatTheyShow() throws Exception {
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        long hold = service.bean(Holds.class).place("P9", null, "asked", null, "test").id();
+        assertThat(look(admin, "/holds", 200)).contains("/do/post/holds/%d/end?back=/holds".formatted(hold));
+        assertThat(look(lab, "/holds", 200)).doesNotContain("/do/");
+
+        assertThat(send(lab, "/do/post/erasures", YES + "project=P1&experiment=E1&reason=wish&back=/erasures")
+                        .body())
+                .contains("/do/post/erasures/1/withdraw?back=/erasures")
+                .doesNotContain("/approve");
+        assertThat(look(admin, "/erasures", 200)).contains("/do/post/erasures/1/approve?back=/erasures");
+        assertThat(send(admin, "/do/post/erasures/1/withdraw", YES + "back=/erasures")
+                        .uri())
+                .hasPath("/erasures");
+
+        long token = service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}").at("/id").asLong();
+        assertThat(look(admin, "/administration/tokens", 200))
+                .contains("/do/delete/me/tokens/%d?back=/administration/tokens".formatted(token));
+        String user = "/do/delete/users/admin/tokens/%d".formatted(token);
+        assertThat(look(admin, "/administration/users/admin", 200)).contains(user + "?back=/administration/users/admin");
+        send(admin, user, YES);
+        assertThat(look(admin, "/administration/tokens", 200)).doesNotContain("nightly");
+
+        assertThat(look(admin, "/administration/projects/P1", 200))
+                .contains("action=\"/do/put/projects/P1/tripwire\"", "name=\"percent\" value=\"20\"")
+                .contains("action=\"/do/put/projects/P1/roots\"", "/do/put/projects/P1/members/*?back=")
+                .contains("/do/delete/projects/P1/members/lab?back=/administration/projects/P1");
+        jdbc.sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                        select experiment_id, 1, now(), 1, 1, 'much is gone' from experiment
+                        """).update();
+        String release = "/do/post/experiments/P1/E1/release";
+        assertThat(look(admin, "/experiments/P1/E1", 200)).contains(release + "?back=/experiments/P1/E1");
+        assertThat(send(admin, release, YES + "back=/experiments/P1/E1").body()).doesNotContain(release);
+    }
+
+    @Test
+    void pagesOfSitesRunsAndArrivalsLinkToForms() throws Exception {
+        service.bean(Sites.class)
+                .save(
+                        "dr",
+                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
+                        "test");
+        send(admin, "/do/put/sites/dr/timetable", YES + "rules=mon 08:00-09:00 1 Gbit/s%0A%0Asun 00:00-24:00 closed");
+        assertThat(look(admin, "/sites", 200))
+                .contains("/do/put/sites/dr/timetable?rules=mon%2008:00-09:00%201%20Gbit/s%0Asun")
+                .contains("/do/put/sites/dr/schedules?", "/do/delete/sites/dr?back=/sites");
+        long run = service.bean(Runs.class)
+                .open(RunKind.NIGHTLY_BACKUP, service.bean(Sites.class).find("dr").orElseThrow(), "test")
+                .id();
+        assertThat(look(admin, "/runs/" + run, 200)).contains("/do/post/runs/%1$d/pause?back=/runs/%1$d".formatted(run));
+        assertThat(send(admin, "/do/post/runs", YES + "site=dr").statusCode()).isEqualTo(409);
+        service.bean(Runs.class).close(run, RunState.COMPLETE, "");
+
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        jdbc.sql("""
+                        insert into origin (name, kind, address, spool, updated_at)
+                        values ('fw', 'flywheel', 'https://localhost', '/spool', now())
+                        """).update();
+        jdbc.sql("""
+                        insert into arrival (origin_id, item, state, project_id, code, title, waiting, first_seen_at, changed_at)
+                        select origin_id, 'item', 'OFFERED', project_id, 'A', 'title', true, now(), now()
+                        from origin, project where project.code = 'P1'
+                        """).update();
+        assertThat(look(lab, "/arrivals/1", 200)).contains("/do/post/arrivals/1/dismiss?back=/arrivals/1");
+        HttpResponse<String> dismissed =
+                send(lab, "/do/post/arrivals/1/dismiss", YES + "reason=a+phantom&back=/arrivals/1");
+        assertThat(dismissed.body()).contains("a phantom", "action=\"/do/post/arrivals/1/takeback\"");
+        assertThat(send(lab, "/do/post/arrivals/1/takeback", YES + "back=/arrivals/1")
+                        .body())
+                .doesNotContain("a phantom");
+        assertThat(send(lab, "/do/post/arrivals/1/takeback", YES).statusCode()).isEqualTo(409);
     }
 
     @Test

@@ -235,7 +235,7 @@ class OperationPageTest {
                         """).update();
         jdbc.sql("""
                         insert into arrival (origin_id, item, state, project_id, code, title, waiting, first_seen_at, changed_at)
-                        select origin_id, 'item', 'OFFERED', project_id, 'A', 'title', true, now(), now()
+                        select origin.origin_id, 'item', 'OFFERED', project.project_id, 'A', 'title', true, now(), now()
                         from origin, project where project.code = 'P1'
                         """).update();
         assertThat(look(lab, "/arrivals/1", 200)).contains("/do/post/arrivals/1/dismiss?back=/arrivals/1");

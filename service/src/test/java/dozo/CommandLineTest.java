@@ -508,13 +508,13 @@ class CommandLineTest {
         assertThat(dozo("project", "priority", "nix", "20").code()).isEqualTo(Exit.REFUSED);
         assertThat(dozo("project", "priority", "P1").code()).isEqualTo(Exit.USAGE);
 
-        String page = "/administration/projects/P1/priority";
+        String page = "/do/put/projects/P1/priority";
         for (String wrong : List.of("0", "101", "high", "")) {
-            assertThat(service.submit(service.browser(), page, "priority=" + wrong)
+            assertThat(service.submit(service.browser(), page, "confirmed=true&priority=" + wrong)
                             .body())
                     .containsPattern("expected (1 to 100|a whole number)");
         }
-        service.submit(service.browser(), page, "priority=100");
+        service.submit(service.browser(), page, "confirmed=true&priority=100");
         assertThat(dozo("project", "list").out()).containsPattern("entries +100 +kept\\n");
     }
 
@@ -534,9 +534,9 @@ class CommandLineTest {
                 .isEqualTo("data of CODED may wait 48 hours for its second copy\n");
         assertThat(dozo("project", "late-after", "CODED", "0").err()).startsWith("dozo: hours: 0: expected 1 to 87840");
 
-        String project = "/administration/projects/CODED";
-        service.submit(service.browser(), project + "/site-names", "siteNames=codes");
-        service.submit(service.browser(), project + "/late-after", "hours=");
+        String project = "/do/put/projects/CODED";
+        service.submit(service.browser(), project + "/site-names", "confirmed=true&siteNames=codes");
+        service.submit(service.browser(), project + "/late-after", "confirmed=true&hours=");
         assertThat(service.get("/api/v1/projects/CODED").at("/siteNames").asString())
                 .isEqualTo("codes");
         assertThat(service.get("/api/v1/projects/CODED").at("/lateHours").isMissingNode())
@@ -544,7 +544,7 @@ class CommandLineTest {
         for (String field : List.of("site-names=x", "late-after=0", "late-after=soon")) {
             String[] parts = field.split("=");
             String name = parts[0].equals("site-names") ? "siteNames" : "hours";
-            assertThat(service.submit(service.browser(), project + "/" + parts[0], name + "=" + parts[1])
+            assertThat(service.submit(service.browser(), project + "/" + parts[0], "confirmed=true&" + name + "=" + parts[1])
                             .body())
                     .contains("Not accepted");
         }

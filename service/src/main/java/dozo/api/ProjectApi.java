@@ -54,11 +54,13 @@ public class ProjectApi {
      * @param code an opaque code; it becomes a folder name at the site
      * @param title a title for people
      * @param siteNames the names of folders and files at the sites: codes, or kept as at the source; default: kept
+     * @param roots the folders that contain its sources: absolute paths on the service's machine, at most 100; missing: none
      */
     record NewProject(
             @NotBlank(message = "expected a code") String code,
             @Nullable String title,
-            @Nullable String siteNames) {}
+            @Nullable String siteNames,
+            @Nullable List<String> roots) {}
 
     /**
      * How much an experiment may lose in a night before it is frozen.
@@ -288,7 +290,7 @@ public class ProjectApi {
                 asked.code(),
                 asked.title() == null ? "" : asked.title(),
                 asked.siteNames() == null ? "kept" : asked.siteNames(),
-                List.of(),
+                asked.roots() == null ? List.of() : new NewRoots(asked.roots(), null).paths(),
                 actor.getName());
         return ResponseEntity.created(URI.create("/api/v1/projects/" + project.code()))
                 .body(ShownProject.of(project));

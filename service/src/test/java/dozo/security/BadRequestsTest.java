@@ -169,7 +169,7 @@ class BadRequestsTest {
 
     @Test
     void aFormThatCannotBeReadIsABadRequest() throws IOException {
-        for (String path : List.of("/login", "/logout", "/runs/start", "/administration/password", "/nix", "/error")) {
+        for (String path : List.of("/login", "/logout", "/do/post/runs", "/administration/password", "/nix", "/error")) {
             for (String body : List.of("_csrf=%FF", "a=%", "%zz=1", "username=%FF&_csrf=x", "a=1&".repeat(2_000))) {
                 String answer = post(path, "Accept: text/html\r\n" + cookie + FORM, body);
                 assertThat(answer)
@@ -188,7 +188,7 @@ class BadRequestsTest {
     void partsThatCannotBeReadAreRefused() throws IOException {
         String cut = "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nabc";
         String many = "--X\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n".repeat(300) + "--X--\r\n";
-        for (String path : List.of("/login", "/register/csv", "/gaps/bookings", "/runs/start")) {
+        for (String path : List.of("/login", "/register/csv", "/gaps/bookings", "/do/post/runs")) {
             for (String body : List.of("garbage", cut, many, "--X\r\nContent-Disp\u00ff\r\n\r\nabc\r\n--X--\r\n")) {
                 for (String type : List.of(PARTS, "Content-Type: multipart/form-data\r\n")) {
                     String answer = post(path, "Accept: text/html\r\n" + cookie + type, body);
@@ -253,7 +253,7 @@ class BadRequestsTest {
     @ParameterizedTest
     @ValueSource(strings = {"GET", "PUT", "DELETE", "PROPFIND", "FOO", "PATCH", "OPTIONS", "CONNECT", "QUERY"})
     void aMethodThatIsNotThereIsNoDefect(String method) throws IOException {
-        for (String path : List.of("/", "/login", "/nix", "/runs/start", "/error", "/actuator/health", "/dozo.css")) {
+        for (String path : List.of("/", "/login", "/nix", "/do/post/runs", "/error", "/actuator/health", "/dozo.css")) {
             String answer = send("%s %s HTTP/1.1\r\nHost: localhost\r\n%sConnection: close\r\n\r\n"
                     .formatted(method, path, "Accept: text/html\r\n" + cookie));
             assertThat(answer).as(path).matches("(?s)HTTP/1.1 (2\\d\\d|3\\d\\d|4\\d\\d|501) .*");

@@ -102,7 +102,7 @@ class StandByTest {
                     .contains("The service one has been active")
                     .contains("href=\"https://one.example.org\"");
             assertThat(other.look(there, "/runs", "ja").body()).contains("待機中").contains("one");
-            HttpResponse<String> refused = other.submit(there, "/administration/projects/new", "code=P9&title=");
+            HttpResponse<String> refused = other.submit(there, "/do/post/projects", "code=P9&confirmed=true");
             assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
             assertThat(refused.body()).contains("Not now").contains("use https://one.example.org, which is active");
             assertThat(other.submit(there, "/audit/ledger/verification", "").statusCode())

@@ -136,7 +136,7 @@ class FirstRunBrowserIT {
         page.navigate(service.url() + "/sites");
         page.getByLabel("Remove site dr").click();
         click("Remove it");
-        assertThat(page.locator("[role=alert]")).containsText("site dr has copies (experiments: 1)");
+        assertThat(page.locator("article .error")).containsText("site dr has copies (experiments: 1)");
         assertThat(service.bean(Sites.class).all()).hasSize(1);
         page.getByText("Remove it although copies are there").click();
         click("Remove it");
@@ -152,7 +152,7 @@ class FirstRunBrowserIT {
     /** The same place can be added under another name: what is there is verified again. */
     private void addItAgain() {
         service.bean(Sites.class).save("dr2", site.address(), "test");
-        page.navigate(service.url() + "/runs/start");
+        page.navigate(service.url() + "/do/post/runs?back=/runs/*");
         page.locator("article button.main").click();
         assertThat(page.locator("article")).containsText("Complete", PATIENTLY);
 

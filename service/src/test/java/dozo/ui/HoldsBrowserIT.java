@@ -51,11 +51,11 @@ class HoldsBrowserIT {
     @Test
     void aHoldIsPlacedShownAndEnded() {
         showsNoHold("/administration/projects/P1");
-        place("P1/E9");
+        place("E9");
         assertThat(page.locator(".wrong")).containsText("experiment \"P1/E9\" does not exist");
         assertThat(page.locator("#reason")).hasValue(REASON);
 
-        place("P1/E1");
+        place("E1");
 
         Locator row = page.locator("tbody tr");
         assertThat(row).hasCount(1);
@@ -69,12 +69,13 @@ class HoldsBrowserIT {
 
         page.navigate(service.url() + "/administration/projects/P1");
         click("All holds");
-        page.getByLabel("Why hold 1 ends").fill("answered");
         page.getByLabel("End hold 1").click();
+        page.getByLabel("Why it ends").fill("answered");
+        click("End it");
 
         assertThat(row).containsText("over");
         assertThat(row).containsText("answered");
-        assertThat(row.locator("button")).hasCount(0);
+        assertThat(row.locator("a.button")).hasCount(0);
         showsNoHold("/administration/projects/P1");
         showsNoHold("/experiments/P1/E1");
     }
@@ -82,11 +83,11 @@ class HoldsBrowserIT {
     /** The same pages and people as for holds. */
     @Test
     void anErasureIsRequestedNotApprovedByTheSamePersonAndWithdrawn() {
-        request("/erasures", "P1/E9");
+        request("/erasures", "E9");
         assertThat(page.locator(".wrong")).containsText("experiment \"P1/E9\" does not exist");
         assertThat(page.locator("#reason")).hasValue(REASON);
 
-        request("/erasures", "P1/E1");
+        request("/erasures", "E1");
 
         Locator row = page.locator("tbody tr");
         assertThat(row).hasCount(1);
@@ -98,6 +99,7 @@ class HoldsBrowserIT {
                         "An erasure of this experiment is requested (erasure 1). Another person has to approve it.");
         page.navigate(service.url() + "/erasures");
         page.getByLabel("Approve erasure 1").click();
+        click("Approve it");
         assertThat(page.locator("article"))
                 .containsText("erasure 1 was requested by admin; another person has to approve it");
 
@@ -106,17 +108,18 @@ class HoldsBrowserIT {
         assertThat(row).containsText("boss");
         assertThat(row).containsText("The first night after this time begins it:");
         page.getByLabel("Withdraw erasure 1").click();
+        click("Withdraw it");
         assertThat(row).containsText("withdrawn");
-        assertThat(row.locator("button")).hasCount(0);
+        assertThat(row.locator("a.button")).hasCount(0);
     }
 
-    private void place(String subject) {
-        request("/holds", subject);
+    private void place(String experiment) {
+        request("/holds", experiment);
     }
 
-    private void request(String address, String subject) {
-        page.navigate(service.url() + address);
-        page.locator("#subject").fill(subject);
+    private void request(String address, String experiment) {
+        page.navigate(service.url() + "/do/post" + address + "?project=P1&back=" + address);
+        page.locator("#experiment").fill(experiment);
         page.locator("#reason").fill(REASON);
         page.locator("article button.main").click();
     }

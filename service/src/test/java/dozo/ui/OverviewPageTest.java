@@ -53,7 +53,7 @@ class OverviewPageTest {
     void emptyItSaysWhatToDoNext() {
         assertThat(page("en"))
                 .contains("No experiment is registered yet.")
-                .contains("/sites/new", "/administration/projects/new")
+                .contains("/sites/new", "/do/post/projects")
                 .contains("Register the first experiment")
                 .contains("lang=\"en\"");
         assertThat(page("ja")).contains("実験はまだ登録されていません。").contains("lang=\"ja\"");

@@ -94,7 +94,7 @@ class PageErrorsTest {
 
     @Test
     void aFormThatIsNoneOfOursIsAPage() throws Exception {
-        HttpResponse<String> page = send(admin, "POST", "/runs/start", "confirmed=true");
+        HttpResponse<String> page = send(admin, "POST", "/do/post/runs", "confirmed=true");
 
         assertThat(page.statusCode()).isEqualTo(403);
         assertPage(page, "ja", "実行されませんでした");
@@ -132,7 +132,7 @@ class PageErrorsTest {
 
     @Test
     void whoAsksWhichMethodsThereAreIsToldSo() throws Exception {
-        HttpResponse<String> page = send(admin, "OPTIONS", "/runs/1/pause", "");
+        HttpResponse<String> page = send(admin, "OPTIONS", "/do/post/runs/1/pause", "");
         assertThat(page.statusCode()).isEqualTo(200);
         assertThat(page.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
 

@@ -638,10 +638,12 @@ class PagesBrowserIT {
     @ValueSource(strings = {"en", "ja"})
     void whatNobodyWantsIsDismissedWithAReasonAndTakenBack(String language) throws Exception {
         Page page = open(language, "/arrivals/4");
-        press(page, language, "dismiss.yes");
+        page.getByRole(AriaRole.LINK, named(word(language, "dismiss"))).click();
+        assertThat(page.locator(".confirm li")).hasCount(3);
+        press(page, language, "do.post.arrivals.id.dismiss.yes");
         assertThat(page.locator("#reason-error")).isVisible();
-        field(page, language, "dismiss.why").fill("a phantom");
-        press(page, language, "dismiss.yes");
+        field(page, language, "do.post.arrivals.id.dismiss.reason").fill("a phantom");
+        press(page, language, "do.post.arrivals.id.dismiss.yes");
         assertThat(page.locator(".notice")).containsText("a phantom");
 
         page.navigate(service.url() + "/arrivals");
@@ -649,9 +651,10 @@ class PagesBrowserIT {
         page.navigate(service.url() + "/arrivals?dismissed=true");
         assertThat(page.locator("tbody")).containsText("<b>4");
         page.navigate(service.url() + "/arrivals/4");
-        press(page, language, "takeback.yes");
+        press(page, language, "takeback");
 
-        assertThat(page.getByLabel(word(language, "dismiss.why"))).isVisible();
+        assertThat(page.getByRole(AriaRole.LINK, named(word(language, "dismiss"))))
+                .isVisible();
     }
 
     @Test
@@ -907,13 +910,13 @@ class PagesBrowserIT {
         logIn(page, "en", service.password(), "admin");
         assertThat(page).hasURL(Pattern.compile(".*/runs(\\?continue)?"));
 
-        page.navigate(service.url() + "/administration/projects/new");
+        page.navigate(service.url() + "/do/post/projects");
         field(page, "en", "code").fill("NEVER");
         endSession(page);
-        press(page, "en", "project.yes");
+        press(page, "en", "do.post.projects.yes");
         assertThat(page.locator("[role=status]")).hasText(word("en", "login.ended"));
         logIn(page, "en", service.password(), "admin");
-        assertThat(page).hasURL(Pattern.compile(".*/administration/projects/new(\\?continue)?"));
+        assertThat(page).hasURL(Pattern.compile(".*/do/post/projects(\\?continue)?"));
         assertThat(service.bean(Projects.class).find("NEVER")).isEmpty();
 
         page.navigate(service.url() + "/experiments");
@@ -1031,7 +1034,7 @@ class PagesBrowserIT {
         shoot(page, "release", language);
         accessible(page, "release", language);
 
-        press(page, language, "release.yes");
+        press(page, language, "do.post.experiments.project.code.release.yes");
         assertThat(page.locator("h1")).hasText("P001/S0001");
         assertThat(page.locator(".notice")).hasCount(0);
     }
@@ -1162,12 +1165,13 @@ class PagesBrowserIT {
         pages.put("run", "/runs/2");
         pages.put("reconciliation", "/runs/2/reconciliation");
         pages.put("reconciliation-none", "/runs/1/reconciliation?missing=true");
-        pages.put("start", "/runs/start");
-        pages.put("replicate", "/runs/replicate");
+        pages.put("start", "/do/post/runs?back=/runs/*");
+        pages.put("replicate", "/do/post/replications?back=/runs/*");
+        pages.put("recipient-new", "/do/put/alerts/recipients/*?active=true");
         pages.put("drills", "/drills");
         pages.put("drill", "/drills/2");
         pages.put("drill-failed", "/drills/3");
-        pages.put("act", "/runs/2/retry");
+        pages.put("act", "/do/post/runs/2/retry?back=/runs/*");
         pages.put("findings", "/findings");
         pages.put("findings-all", "/findings?all=true");
         pages.put("acknowledge", "/findings/%d/acknowledge".formatted(openFinding()));
@@ -1180,10 +1184,10 @@ class PagesBrowserIT {
         pages.put("changesite", "/sites/dr/change");
         pages.put("forecast", "/sites/dr/forecast");
         pages.put("forecast-run", "/runs/2/forecast");
-        pages.put("schedule", "/sites/dr/schedule");
-        pages.put("timetable", "/sites/dr/timetable");
+        pages.put("schedule", "/do/put/sites/dr/schedules?back=/sites");
+        pages.put("timetable", "/do/put/sites/dr/timetable?back=/sites");
         pages.put("sitetuning", "/sites/dr/tuning");
-        pages.put("removesite", "/sites/dr/remove");
+        pages.put("removesite", "/do/delete/sites/dr?back=/sites");
         pages.put("administration", "/administration");
         pages.put("password", "/administration/password");
         pages.put("tokens", "/administration/tokens");
@@ -1191,7 +1195,9 @@ class PagesBrowserIT {
         pages.put("newuser", "/administration/users/new");
         pages.put("user", "/administration/users/lab");
         pages.put("projects", "/administration/projects");
-        pages.put("newproject", "/administration/projects/new");
+        pages.put("newproject", "/do/post/projects?back=/administration/projects/*");
+        pages.put("hold-new", "/do/post/holds?back=/holds");
+        pages.put("member-new", "/do/put/projects/P001/members/*");
         pages.put("project", "/administration/projects/P001");
         pages.put("missing", "/experiments/P001/NEVER");
         pages.put("nowhere", "/nowhere");
@@ -1235,7 +1241,7 @@ class PagesBrowserIT {
                     route.resume();
                 }
             });
-            press(page, language, "start.yes");
+            press(page, language, "do.post.runs.yes");
             assertThat(page).hasURL(Pattern.compile(".*/runs/[0-9]+"));
             page.evaluate("window.neverLoadedAgain = true");
             assertThat(page.getByText(word(language, "run.lost"))).isVisible();
@@ -1299,7 +1305,7 @@ class PagesBrowserIT {
         page.getByRole(AriaRole.LINK, named(word(language, "act.stop"))).click();
         assertThat(page.locator(".confirm li")).hasCount(3);
         accessible(page, "stop", language);
-        press(page, language, "act.stop.yes");
+        press(page, language, "do.post.runs.id.stop.yes");
 
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.STOPPED"));
     }
@@ -1333,14 +1339,14 @@ class PagesBrowserIT {
         Page page = open(language, "/runs/" + run);
         page.getByRole(AriaRole.LINK, named(word(language, "act.resume"))).click();
         assertThat(page.locator(".confirm li")).hasCount(3);
-        press(page, language, "act.resume.yes");
+        press(page, language, "do.post.runs.id.resume.yes");
         assertThat(page).hasURL(service.url() + "/runs/" + run);
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(60));
 
         page.navigate(service.url() + "/runs/" + run);
         page.getByRole(AriaRole.LINK, named(word(language, "act.retry"))).click();
         assertThat(page.locator(".confirm li")).hasCount(3);
-        press(page, language, "act.retry.yes");
+        press(page, language, "do.post.runs.id.retry.yes");
         assertThat(page).not().hasURL(service.url() + "/runs/" + run);
         assertThat(page.locator(".lead"))
                 .containsText(word(language, "run.retry").replace("{0}", "" + run));
@@ -1387,7 +1393,7 @@ class PagesBrowserIT {
 
         page.getByText(word(language, "cure.retry"), exactly()).click();
 
-        assertThat(page).hasURL(Pattern.compile(".*/runs/\\d+/retry"));
+        assertThat(page).hasURL(Pattern.compile(".*/do/post/runs/\\d+/retry\\?.*"));
     }
 
     @ParameterizedTest
@@ -1518,7 +1524,7 @@ class PagesBrowserIT {
         page.getByRole(AriaRole.LINK, named(word(language, "token.revoke.of").replace("{0}", "report " + language)))
                 .click();
         accessible(page, "revoke", language);
-        press(page, language, "token.revoke.yes");
+        press(page, language, "do.delete.me.tokens.id.yes");
 
         assertThat(page.locator("main")).not().containsText("report " + language);
     }
@@ -1540,9 +1546,12 @@ class PagesBrowserIT {
         assertThat(page.locator("h1")).containsText(name);
 
         page.navigate(service.url() + "/administration/projects/P002");
-        page.locator("#member").fill(name);
-        press(page, language, "project.join.yes");
+        page.getByText(word(language, "project.join"), exactly()).click();
+        page.locator("#name").fill(name);
+        press(page, language, "do.put.projects.project.members.name.yes");
         assertThat(page.locator("main")).containsText(name);
+        page.getByLabel(word(language, "project.change.of").replace("{0}", word(language, "project.tripwire")))
+                .click();
         page.locator("#percent").fill("200");
         page.locator("#percent").press("Enter");
         assertThat(page.locator("#percent-error")).isVisible();

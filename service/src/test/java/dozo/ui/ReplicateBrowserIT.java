@@ -47,7 +47,7 @@ class ReplicateBrowserIT {
         page.getByLabel("Name").fill("admin");
         page.getByLabel("Password").fill(service.password());
         click("Log in");
-        page.navigate(service.url() + "/runs/start");
+        page.navigate(service.url() + "/do/post/runs?back=/runs/*");
         page.locator("article button.main").click();
         awaitComplete();
         Files.move(source, folder.resolve("kept"));
@@ -78,7 +78,7 @@ class ReplicateBrowserIT {
         assertThat(page.locator("p.lead")).containsText("dr → second");
         awaitComplete();
         assertThat(folder.resolve("second/P1/E1/data/image")).hasContent("an image");
-        page.navigate(service.url() + "/runs/replicate?from=dr&to=second&experiment=P1/E1");
+        page.navigate(service.url() + "/do/post/replications?from=dr&to=second&experiment=P1/E1&back=/runs/*");
         click("Copy", "article button.main");
         assertThat(page.locator(".wrong")).containsText("experiment P1/E1 is complete at site second");
     }

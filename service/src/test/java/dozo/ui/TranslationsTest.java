@@ -2,6 +2,8 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.source.tree.AnnotationTree;
+import com.sun.source.tree.AssignmentTree;
 import com.sun.source.tree.BinaryTree;
 import com.sun.source.tree.ClassTree;
 import com.sun.source.tree.CompilationUnitTree;
@@ -41,14 +43,18 @@ import org.junit.jupiter.api.Test;
  */
 class TranslationsTest {
 
-    /** All code that pages call. Messages that only REST and the command line print stay English. */
+    /** All code that pages and their forms call. Messages that only REST and the command line print stay English. */
     private static final List<Path> SOURCES = List.of(
             Path.of("../batch-jobs/engine/src/main/java"),
             Path.of("../batch-jobs/catalogue/src/main/java"),
             Path.of("../batch-jobs/night/src/main/java"),
             Path.of("../batch-jobs/origins/src/main/java"),
             Path.of("../ui/src/main/java"),
-            Path.of("src/main/java/dozo/security"));
+            Path.of("src/main/java/dozo/security"),
+            Path.of("src/main/java/dozo/api/AlertApi.java"),
+            Path.of("src/main/java/dozo/api/ExperimentApi.java"),
+            Path.of("src/main/java/dozo/api/HoldApi.java"),
+            Path.of("src/main/java/dozo/api/ProjectApi.java"));
 
     private static final Pattern PLACE = Pattern.compile("%,?[sd]");
 
@@ -178,6 +184,19 @@ class TranslationsTest {
             String name = call.getMethodSelect().toString();
             note(name.contains(".") ? name : type + "." + name, call.getArguments());
             return super.visitMethodInvocation(call, nothing);
+        }
+
+        /** Notes the message of a constraint. */
+        @Override
+        public Void visitAnnotation(AnnotationTree annotation, Void nothing) {
+            for (ExpressionTree argument : annotation.getArguments()) {
+                if (argument instanceof AssignmentTree set
+                        && set.getVariable().toString().equals("message")
+                        && constant(set.getExpression()) instanceof String message) {
+                    FORMATS.add(message);
+                }
+            }
+            return super.visitAnnotation(annotation, nothing);
         }
 
         private static void note(String name, List<? extends ExpressionTree> arguments) {

@@ -49,6 +49,9 @@ class WordsTest {
     /** Of the words that messages to recipients of alerts consist of. */
     private static final String OF_MESSAGES = "alert.";
 
+    /** Of the words of forms of operations. */
+    private static final String OF_FORMS = "do.";
+
     /** Of the words that the morning report consists of. */
     private static final String OF_REPORTS = "report.";
 
@@ -98,6 +101,7 @@ class WordsTest {
                 || BY_CODE.contains(word)
                 || word.startsWith(OF_MESSAGES)
                 || word.startsWith(OF_REPORTS)
+                || word.startsWith(OF_FORMS)
                 || prefixes.stream().anyMatch(word::startsWith));
 
         assertThat(unused).isEmpty();

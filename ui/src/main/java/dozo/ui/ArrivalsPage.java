@@ -4,7 +4,6 @@ import dozo.collect.Arrivals;
 import dozo.collect.Arrivals.Acceptance;
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Arrivals.Filter;
-import dozo.collect.Dismissals;
 import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
@@ -32,15 +31,13 @@ class ArrivalsPage {
     private static final Arrivals.Filter DISMISSED = new Arrivals.Filter(null, null, null, true);
 
     private final Arrivals arrivals;
-    private final Dismissals dismissals;
     private final Choices choices;
 
     /** A proposal that could not be accepted, and the reason. */
     record Refused(String item, Message message) {}
 
-    ArrivalsPage(Arrivals arrivals, Dismissals dismissals, Choices choices) {
+    ArrivalsPage(Arrivals arrivals, Choices choices) {
         this.arrivals = arrivals;
-        this.dismissals = dismissals;
         this.choices = choices;
     }
 
@@ -112,41 +109,6 @@ class ArrivalsPage {
         }
     }
 
-    @PostMapping("/arrivals/{id}/dismiss")
-    String dismiss(
-            @PathVariable long id,
-            @RequestParam(defaultValue = "") String reason,
-            Principal actor,
-            Sight sight,
-            Model model) {
-        Arrival arrival = find(sight, id);
-        try {
-            return "redirect:/arrivals/"
-                    + dismissals
-                            .dismiss(sight, id, reason, actor.getName())
-                            .orElseThrow(() -> missing(id))
-                            .id();
-        } catch (Refusal refused) {
-            model.addAttribute("why", Form.refused(Map.of("reason", reason), refused));
-            return shown(arrival, proposed(arrival), sight, model);
-        }
-    }
-
-    @PostMapping("/arrivals/{id}/takeback")
-    String takeBack(@PathVariable long id, Principal actor, Sight sight, Model model) {
-        Arrival arrival = find(sight, id);
-        try {
-            return "redirect:/arrivals/"
-                    + dismissals
-                            .takeBack(sight, id, actor.getName())
-                            .orElseThrow(() -> missing(id))
-                            .id();
-        } catch (Refusal refused) {
-            model.addAttribute("why", Form.refused(Map.of(), refused));
-            return shown(arrival, proposed(arrival), sight, model);
-        }
-    }
-
     private String shown(
             String project,
             boolean dismissed,
@@ -177,9 +139,6 @@ class ArrivalsPage {
         choices.addTo(model, sight);
         model.addAttribute("arrival", arrival);
         model.addAttribute("form", form);
-        if (!model.containsAttribute("why")) {
-            model.addAttribute("why", new Form(Map.of(), Map.of()));
-        }
         return "arrival";
     }
 

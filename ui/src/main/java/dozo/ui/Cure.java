@@ -21,8 +21,8 @@ public record Cure(String word, String method, String pattern, String address) {
                 new Cure(
                         "release",
                         "POST",
-                        "/experiments/{project}/{code}/release",
-                        "/experiments/%s/release".formatted(requireNonNull(finding.experiment())));
+                        "/do/post/experiments/{project}/{code}/release",
+                        "/experiments/" + requireNonNull(finding.experiment()));
             case SITE_KEY_CHANGED,
                     SITE_FULL,
                     SITE_UNREACHABLE,
@@ -47,7 +47,11 @@ public record Cure(String word, String method, String pattern, String address) {
                     SPECIAL,
                     CYCLE,
                     UNSETTLED ->
-                new Cure("retry", "POST", "/runs/{id}/retry", "/runs/%d/retry".formatted(finding.lastRunId()));
+                new Cure(
+                        "retry",
+                        "POST",
+                        "/do/post/runs/{id}/retry",
+                        "/do/post/runs/%d/retry?back=/runs/*".formatted(finding.lastRunId()));
             case TAGS_ALTERED, UNEXPECTED, DESTINATION_REFUSED, NO_MATCH, NOT_SET, NOT_REBUILT -> null;
         };
     }

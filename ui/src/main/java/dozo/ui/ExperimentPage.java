@@ -14,14 +14,12 @@ import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Holds;
-import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.restore.Restores;
 import dozo.ui.PageProblems.NotThere;
 import dozo.verify.Milestones;
 import dozo.verify.Milestones.Reached;
-import java.security.Principal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +29,6 @@ import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
-import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 
 /** One experiment: its progress at each site, its findings and its manifests. */
@@ -119,23 +116,6 @@ class ExperimentPage {
                 search.state(experiment.id(), site.id()),
                 coverage.experiment(site.id(), experiment.id()).orElse(null),
                 way);
-    }
-
-    /** Asks for confirmation of a release. */
-    @GetMapping("/release")
-    String askRelease(@PathVariable String project, @PathVariable String code, Model model) {
-        Experiment experiment = found(experiments, project, code);
-        Freeze freeze =
-                frozen(experiment).orElseThrow(() -> new Refusal("experiment", "%s is not frozen", experiment.name()));
-        model.addAttribute("experiment", experiment);
-        model.addAttribute("freeze", freeze);
-        return "release";
-    }
-
-    @PostMapping("/release")
-    String release(@PathVariable String project, @PathVariable String code, Principal actor) {
-        freezes.release(found(experiments, project, code), actor.getName());
-        return "redirect:/experiments/{project}/{code}";
     }
 
     private Optional<Freeze> frozen(Experiment experiment) {

@@ -16,6 +16,7 @@ import java.time.YearMonth;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.WeekFields;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +62,11 @@ public record Format(ZoneId zone, Locale locale) {
     /** Formats a number of files a second. */
     public String perSecond(double number) {
         return number(Math.round(number)) + "/s";
+    }
+
+    /** Formats texts for a field with several lines. */
+    public String lines(List<String> texts) {
+        return String.join("\n", texts);
     }
 
     public String number(long number) {

@@ -4,7 +4,6 @@ import dozo.people.Role;
 import dozo.people.Scope;
 import dozo.people.Tokens;
 import dozo.people.Tokens.NewToken;
-import dozo.people.Tokens.Token;
 import dozo.people.Users;
 import dozo.people.Users.Realm;
 import dozo.people.Users.User;
@@ -18,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -100,40 +98,6 @@ class OwnPages {
         } catch (Refusal refused) {
             return tokens(actor, Form.refused(typed, refused), null, model);
         }
-    }
-
-    @GetMapping("/tokens/{id}/revoke")
-    String askRevoke(@PathVariable int id, Principal actor, Model model) {
-        return askRevoke(tokens, actor.getName(), id, "/administration/tokens", model);
-    }
-
-    @PostMapping("/tokens/{id}/revoke")
-    String revoke(@PathVariable int id, Principal actor) {
-        revoke(tokens, actor.getName(), id, actor.getName());
-        return "redirect:/administration/tokens";
-    }
-
-    /** Asks for confirmation of a revocation, of a user's own token or another user's. */
-    static String askRevoke(Tokens tokens, String user, int id, String back, Model model) {
-        Token token = tokens.of(user).stream()
-                .filter(each -> each.id() == id)
-                .findFirst()
-                .orElseThrow(() -> noToken(user, id));
-        model.addAttribute("token", token);
-        model.addAttribute(
-                "action", back.endsWith("/tokens") ? back + "/" + id + "/revoke" : back + "/tokens/" + id + "/revoke");
-        model.addAttribute("back", back);
-        return "revoke";
-    }
-
-    static void revoke(Tokens tokens, String user, int id, String actor) {
-        if (!tokens.revoke(user, id, actor)) {
-            throw noToken(user, id);
-        }
-    }
-
-    private static Refusal noToken(String user, int id) {
-        return new Refusal("id", "%s has no token %d; it may have been revoked", user, id);
     }
 
     private String tokens(Principal actor, Form form, @Nullable NewToken made, Model model) {

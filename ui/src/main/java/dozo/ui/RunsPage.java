@@ -5,9 +5,7 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
-import dozo.registry.Refusal;
 import dozo.registry.Sites;
-import dozo.registry.Sites.Site;
 import dozo.run.Forecasts;
 import dozo.run.Limit;
 import dozo.run.Limits;
@@ -15,30 +13,25 @@ import dozo.run.Limits.Bottleneck;
 import dozo.run.Nights;
 import dozo.run.Operations;
 import dozo.run.Paces;
-import dozo.run.ReplicationRequest;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Tunings;
 import dozo.transfer.RunWorkers;
 import dozo.ui.PageProblems.NotThere;
-import jakarta.servlet.http.HttpServletRequest;
-import java.security.Principal;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
-import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** The runs: each of them live, with actions that are described before they are confirmed. */
+/** The runs: each of them live. */
 @Controller
 class RunsPage {
 
@@ -159,113 +152,7 @@ class RunsPage {
         return "run";
     }
 
-    @GetMapping("/runs/start")
-    String askStart(@RequestParam(name = "site", required = false) @Nullable String site, Model model) {
-        model.addAttribute("sites", sites.all());
-        model.addAttribute("chosen", site);
-        return "start";
-    }
-
-    /** Starts a run, only with the confirmation from the page that describes it. */
-    @PostMapping("/runs/start")
-    String start(
-            @RequestParam boolean confirmed,
-            @RequestParam(name = "site", required = false) @Nullable String site,
-            Principal actor) {
-        if (!confirmed) {
-            return "redirect:/runs/start";
-        }
-        return to(operations.start(site, actor.getName()).id());
-    }
-
-    @GetMapping("/runs/replicate")
-    String askReplicate(
-            @RequestParam(defaultValue = "") String from,
-            @RequestParam(defaultValue = "") String to,
-            @RequestParam(defaultValue = "") String experiment,
-            Model model) {
-        return replicate(new Form(Map.of("from", from, "to", to, "experiment", experiment), Map.of()), model);
-    }
-
-    /** Starts a copy of experiments from one site to another. */
-    @PostMapping("/runs/replicate")
-    String replicate(
-            @RequestParam(defaultValue = "") String from,
-            @RequestParam(defaultValue = "") String to,
-            @RequestParam(defaultValue = "") String project,
-            @RequestParam(defaultValue = "") String experiment,
-            @RequestParam(defaultValue = "false") boolean sourceGone,
-            Principal actor,
-            Model model) {
-        Map<String, String> values = Map.of(
-                "from", from, "to", to, "project", project, "experiment", experiment, "sourceGone", "" + sourceGone);
-        Form form = new Form(values, Map.of());
-        try {
-            return to(operations
-                    .replicate(
-                            new ReplicationRequest(
-                                    from, to, form.given("project"), form.given("experiment"), sourceGone),
-                            actor.getName())
-                    .id());
-        } catch (Refusal refused) {
-            if (!values.containsKey(refused.field())) {
-                throw refused;
-            }
-            return replicate(Form.refused(values, refused), model);
-        }
-    }
-
-    private String replicate(Form form, Model model) {
-        model.addAttribute("form", form);
-        model.addAttribute("sites", sites.all().stream().map(Site::name).toList());
-        return "replicate";
-    }
-
-    /** Asks for confirmation of an action. The page describes what it does. */
-    @GetMapping({"/runs/{id}/pause", "/runs/{id}/resume", "/runs/{id}/stop", "/runs/{id}/retry"})
-    String ask(@PathVariable long id, HttpServletRequest request, Sight sight, Model model) {
-        Run run = find(sight, id);
-        String act = request.getRequestURI().replaceFirst(".*/", "");
-        if (run.goesOn() == act.equals("retry")) {
-            throw new Refusal("run", "run %d is %s", id, run.state());
-        }
-        model.addAttribute("run", run);
-        model.addAttribute("act", act);
-        return "act";
-    }
-
-    @PostMapping("/runs/{id}/pause")
-    String pause(@PathVariable long id, Principal actor) {
-        operations.pause(id, actor.getName());
-        return to(id);
-    }
-
-    @PostMapping("/runs/{id}/resume")
-    String resume(@PathVariable long id, Principal actor) {
-        operations.resume(id, actor.getName());
-        return to(id);
-    }
-
-    @PostMapping("/runs/{id}/stop")
-    String stop(@PathVariable long id, Principal actor) {
-        operations.stop(id, actor.getName());
-        return to(id);
-    }
-
-    /** Starts a retry, only with the confirmation from the page that describes it. */
-    @PostMapping("/runs/{id}/retry")
-    String retry(@PathVariable long id, @RequestParam boolean confirmed, Principal actor) {
-        if (!confirmed) {
-            return "redirect:/runs/{id}/retry";
-        }
-        return to(operations.retry(id, actor.getName()).id());
-    }
-
     private Run find(Sight sight, long id) {
         return runs.find(sight, id).orElseThrow(() -> new NotThere("run %d does not exist", id));
-    }
-
-    private static String to(long run) {
-        return "redirect:/runs/" + run;
     }
 }

@@ -8,7 +8,6 @@ import dozo.registry.Refusal;
 import dozo.registry.SiteKey;
 import dozo.registry.SiteLanes;
 import dozo.registry.SiteSchedules;
-import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.HostKey;
@@ -46,7 +45,6 @@ class SitesPage {
     private final Capabilities capabilities;
     private final Capacities capacities;
     private final Promises promises;
-    private final SiteTimetables timetables;
     private final SiteHours hours;
     private final SiteSchedules schedules;
     private final NightTimes nights;
@@ -86,7 +84,6 @@ class SitesPage {
             Capabilities capabilities,
             Capacities capacities,
             Promises promises,
-            SiteTimetables timetables,
             SiteHours hours,
             SiteSchedules schedules,
             NightTimes nights,
@@ -99,7 +96,6 @@ class SitesPage {
         this.capabilities = capabilities;
         this.capacities = capacities;
         this.promises = promises;
-        this.timetables = timetables;
         this.hours = hours;
         this.schedules = schedules;
         this.nights = nights;
@@ -216,58 +212,6 @@ class SitesPage {
         return "checked";
     }
 
-    @GetMapping("/sites/{name}/timetable")
-    String askTimetable(@PathVariable String name, Model model) {
-        Site site = find(name);
-        String rules = String.join("\n", timetables.of(site.id()).rules());
-        return timetable(site, new Form(Map.of("rules", rules), Map.of()), model);
-    }
-
-    /** @param rules one a line */
-    @PostMapping("/sites/{name}/timetable")
-    String setTimetable(@PathVariable String name, @RequestParam String rules, Principal actor, Model model) {
-        Site site = find(name);
-        try {
-            List<String> lines = rules.lines().filter(line -> !line.isBlank()).toList();
-            timetables.set(name, lines, actor.getName());
-            return "redirect:/sites";
-        } catch (Refusal refused) {
-            return timetable(site, Form.refused(Map.of("rules", rules), refused), model);
-        }
-    }
-
-    private String timetable(Site site, Form form, Model model) {
-        model.addAttribute("site", site);
-        model.addAttribute("form", form);
-        return "timetable";
-    }
-
-    @GetMapping("/sites/{name}/schedule")
-    String askSchedule(@PathVariable String name, Model model) {
-        Site site = find(name);
-        return schedule(site, new Form(Map.of("schedules", String.join("\n", schedules(site))), Map.of()), model);
-    }
-
-    /** @param typed one schedule a line */
-    @PostMapping("/sites/{name}/schedule")
-    String setSchedule(
-            @PathVariable String name, @RequestParam("schedules") String typed, Principal actor, Model model) {
-        Site site = find(name);
-        try {
-            List<String> lines = typed.lines().filter(line -> !line.isBlank()).toList();
-            schedules.set(name, lines, actor.getName());
-            return "redirect:/sites";
-        } catch (Refusal refused) {
-            return schedule(site, Form.refused(Map.of("schedules", typed), refused), model);
-        }
-    }
-
-    private String schedule(Site site, Form form, Model model) {
-        model.addAttribute("site", site);
-        model.addAttribute("form", form);
-        return "schedule";
-    }
-
     private List<String> schedules(Site site) {
         return schedules.of(site.id()).stream()
                 .map(each -> each.schedule().text())
@@ -291,34 +235,6 @@ class SitesPage {
             model.addAttribute("unreachable", String.valueOf(failed.getMessage()));
         }
         return tuning(name, model);
-    }
-
-    @GetMapping("/sites/{name}/remove")
-    String askRemoval(@PathVariable String name, Model model) {
-        return removal(find(name), Form.EMPTY, model);
-    }
-
-    /** @param copies whether the site may have copies, which then no longer count */
-    @PostMapping("/sites/{name}/remove")
-    String remove(
-            @PathVariable String name,
-            @RequestParam(defaultValue = "false") boolean copies,
-            Principal actor,
-            Model model) {
-        Site site = find(name);
-        try {
-            sites.remove(name, copies, actor.getName());
-            return "redirect:/sites";
-        } catch (Refusal refused) {
-            return removal(site, Form.refused(Map.of(), refused), model);
-        }
-    }
-
-    private String removal(Site site, Form form, Model model) {
-        model.addAttribute("site", site);
-        model.addAttribute("copies", sites.experimentsAt(site));
-        model.addAttribute("form", form);
-        return "removesite";
     }
 
     private ShownSite shown(Site site) {

@@ -99,17 +99,6 @@ class UsersPage {
         }
     }
 
-    @GetMapping("/{name}/tokens/{id}/revoke")
-    String askRevoke(@PathVariable String name, @PathVariable int id, Model model) {
-        return OwnPages.askRevoke(tokens, name, id, "/administration/users/" + name, model);
-    }
-
-    @PostMapping("/{name}/tokens/{id}/revoke")
-    String revoke(@PathVariable String name, @PathVariable int id, Principal actor) {
-        OwnPages.revoke(tokens, name, id, actor.getName());
-        return to(name);
-    }
-
     private static String created(Form form, Set<String> chosen, Model model) {
         model.addAttribute("form", form);
         model.addAttribute("roles", Role.values());

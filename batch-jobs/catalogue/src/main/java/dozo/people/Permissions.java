@@ -8,10 +8,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The one table of permissions, with a line for each endpoint: a method and a path. An endpoint without a line is
- * closed to everybody, and {@code AccessTest} fails. A new endpoint needs a line here and nothing else.
+ * closed to everybody, and {@code AccessTest} fails. A new endpoint needs a line here and nothing else. The form of an
+ * operation of REST, {@code /do/post/holds} of {@code POST /api/v1/holds}, has the line of its operation, without
+ * tokens.
  */
 public final class Permissions {
 
@@ -33,8 +36,6 @@ public final class Permissions {
             GET    /experiments/{project}/{code}/manifests/{number}                own         all      all     all   -
             POST   /experiments/{project}/{code}/manifests/{number}/download       own         all      -       all   -
             GET    /experiments/{project}/{code}/proof                             own         all      all     all   -
-            GET    /experiments/{project}/{code}/release                           -           all      -       all   -
-            POST   /experiments/{project}/{code}/release                           -           all      -       all   -
             GET    /experiments/{project}/{code}/restore                           own         all      -       all   -
             POST   /experiments/{project}/{code}/restore                           own         all      -       all   -
             GET    /experiments/{project}/{code}/restores/{id}                     own         all      all     all   -
@@ -52,38 +53,21 @@ public final class Permissions {
             GET    /register/csv/preview                                           own         all      -       all   -
             POST   /register/csv/preview                                           own         all      -       all   -
             GET    /alerts                                                         own         all      all     all   -
-            POST   /alerts/recipients                                              -           -        -       all   -
-            POST   /alerts/recipients/{name}/test                                  -           all      -       all   -
-            POST   /alerts/recipients/{name}/remove                                -           -        -       all   -
             GET    /arrivals                                                       own         all      all     all   -
             POST   /arrivals                                                       own         all      -       all   -
             GET    /arrivals/{id}                                                  own         all      all     all   -
             POST   /arrivals/{id}                                                  own         all      -       all   -
-            POST   /arrivals/{id}/dismiss                                          own         all      -       all   -
-            POST   /arrivals/{id}/takeback                                         own         all      -       all   -
             GET    /origins                                                                -           all      all     all   -
             GET    /origins/new                                                            -           -        -       all   -
             POST   /origins/new                                                            -           -        -       all   -
             GET    /origins/{name}/change                                                  -           -        -       all   -
             POST   /origins/{name}/change                                                  -           -        -       all   -
             GET    /runs                                                            own         all      all     all   -
-            GET    /runs/start                                                      -           all      -       all   -
-            POST   /runs/start                                                      -           all      -       all   -
-            GET    /runs/replicate                                                  -           all      -       all   -
-            POST   /runs/replicate                                                  -           all      -       all   -
             GET    /runs/{id}                                                       own         all      all     all   -
             GET    /runs/{id}/events                                                own         all      all     all   -
             GET    /runs/{id}/forecast                                              own         all      all     all   -
-            GET    /runs/{id}/pause                                                 -           all      -       all   -
-            POST   /runs/{id}/pause                                                 -           all      -       all   -
             GET    /runs/{id}/reconciliation                                               own         all      all     all   -
             GET    /runs/{id}/reconciliation.csv                                           own         all      all     all   -
-            GET    /runs/{id}/resume                                                -           all      -       all   -
-            POST   /runs/{id}/resume                                                -           all      -       all   -
-            GET    /runs/{id}/retry                                                 -           all      -       all   -
-            POST   /runs/{id}/retry                                                 -           all      -       all   -
-            GET    /runs/{id}/stop                                                  -           all      -       all   -
-            POST   /runs/{id}/stop                                                  -           all      -       all   -
             GET    /drills                                                          own         all      all     all   -
             POST   /drills                                                          -           all      -       all   -
             GET    /drills/{id}                                                     own         all      all     all   -
@@ -107,57 +91,30 @@ public final class Permissions {
             GET    /audit/report                                                    own         all      all     all   -
             GET    /audit/waits.csv                                                 own         all      all     all   -
             GET    /holds                                                           own         all      all     all   -
-            POST   /holds                                                           -           all      -       all   -
-            POST   /holds/{id}/end                                                  -           -        -       all   -
             GET    /erasures                                                        own         all      all     all   -
-            POST   /erasures                                                       own         all      -       all   -
-            POST   /erasures/{id}/approve                                          -           -        -       all   -
-            POST   /erasures/{id}/withdraw                                         own         all      -       all   -
-            POST   /erasures/{id}/sites/{name}/statement                           -           -        -       all   -
             GET    /sites                                                           -           all      all     all   -
             GET    /sites/new                                                       -           -        -       all   -
             POST   /sites/new                                                       -           -        -       all   -
             GET    /sites/{name}/change                                             -           -        -       all   -
             POST   /sites/{name}/change                                             -           -        -       all   -
             GET    /sites/{name}/forecast                                          own         all      all     all   -
-            GET    /sites/{name}/schedule                                          -           -        -       all   -
-            POST   /sites/{name}/schedule                                          -           -        -       all   -
-            GET    /sites/{name}/timetable                                         -           -        -       all   -
-            POST   /sites/{name}/timetable                                         -           -        -       all   -
             GET    /sites/{name}/check                                              -           all      -       all   -
             POST   /sites/{name}/check                                              -           all      -       all   -
             GET    /sites/{name}/tuning                                             -           all      all     all   -
             POST   /sites/{name}/tuning                                             -           all      -       all   -
-            GET    /sites/{name}/remove                                             -           -        -       all   -
-            POST   /sites/{name}/remove                                             -           -        -       all   -
             GET    /administration                                                  self        self     self    self  -
             GET    /administration/password                                         self        self     self    self  -
             POST   /administration/password                                         self        self     self    self  -
             GET    /administration/tokens                                           self        self     self    self  -
             POST   /administration/tokens                                           self        self     self    self  -
-            GET    /administration/tokens/{id}/revoke                               self        self     self    self  -
-            POST   /administration/tokens/{id}/revoke                               self        self     self    self  -
             GET    /administration/users                                            -           -        all     all   -
             GET    /administration/users/new                                        -           -        -       all   -
             POST   /administration/users/new                                        -           -        -       all   -
             GET    /administration/users/{name}                                     -           -        all     all   -
             POST   /administration/users/{name}                                     -           -        -       all   -
             POST   /administration/users/{name}/password                            -           -        -       all   -
-            GET    /administration/users/{name}/tokens/{id}/revoke                  -           -        -       all   -
-            POST   /administration/users/{name}/tokens/{id}/revoke                  -           -        -       all   -
             GET    /administration/projects                                         own         all      all     all   -
-            GET    /administration/projects/new                                     -           -        -       all   -
-            POST   /administration/projects/new                                     -           -        -       all   -
             GET    /administration/projects/{project}                               own         all      all     all   -
-            POST   /administration/projects/{project}/tripwire                      -           all      -       all   -
-            POST   /administration/projects/{project}/priority                      -           all      -       all   -
-            POST   /administration/projects/{project}/drill-days                    -           -        -       all   -
-            POST   /administration/projects/{project}/late-after                    -           all      -       all   -
-            POST   /administration/projects/{project}/site-names                    -           -        -       all   -
-            POST   /administration/projects/{project}/roots                         -           -        -       all   -
-            POST   /administration/projects/{project}/restore-roots                 -           -        -       all   -
-            POST   /administration/projects/{project}/members                       -           -        -       all   -
-            POST   /administration/projects/{project}/members/{name}/remove         -           -        -       all   -
             GET    /api/v1/alerts                                                  own         all      all     all   read
             GET    /api/v1/alerts/recipients                                       -           all      all     all   read
             PUT    /api/v1/alerts/recipients/{name}                                -           -        -       all   write
@@ -293,6 +250,13 @@ public final class Permissions {
             DELETE /api/v1/users/{name}/tokens/{id}                                -           -        -       all   write
             """;
 
+    private static final String REST = "/api/v1/";
+
+    private static final String FORMS = "/do/";
+
+    /** The end of the paths that read a CSV file. */
+    private static final String FILE = "/bulk";
+
     /** Where Prometheus reads the metrics. */
     public static final String METRICS = "/actuator/prometheus";
 
@@ -311,6 +275,17 @@ public final class Permissions {
         /** Returns whether it is for people with a browser, and not for programs. */
         public boolean isPage() {
             return !path.startsWith("/api/") && !path.equals(METRICS);
+        }
+
+        /** Returns whether it is the form of an operation of REST. Such a page has the line of its operation. */
+        public boolean isForm() {
+            return path.startsWith(FORMS);
+        }
+
+        /** Returns the path of the form of this operation of REST; null: it changes nothing, or needs more than a form. */
+        public @Nullable String form() {
+            Line line = LINES.get(this);
+            return line == null ? null : Permissions.form(this, line);
         }
     }
 
@@ -384,7 +359,24 @@ public final class Permissions {
                 throw new IllegalStateException("duplicate line in the table of permissions: " + text);
             }
         });
+        Map.copyOf(lines).forEach((rest, line) -> {
+            String form = form(rest, line);
+            if (form != null) {
+                lines.put(new Endpoint("GET", form), new Line(line.reaches(), Token.NONE));
+                lines.put(new Endpoint("POST", form), new Line(line.reaches(), Token.NONE));
+            }
+        });
         return lines;
+    }
+
+    private static @Nullable String form(Endpoint rest, Line line) {
+        return rest.method().equals("GET")
+                        || line.token() == Token.READ
+                        || !rest.path().startsWith(REST)
+                        || rest.path().endsWith(FILE)
+                ? null
+                : FORMS + rest.method().toLowerCase(Locale.ROOT) + "/"
+                        + rest.path().substring(REST.length());
     }
 
     private static List<String> words(String line) {

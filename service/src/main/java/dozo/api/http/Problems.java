@@ -55,17 +55,6 @@ class Problems extends ResponseEntityExceptionHandler {
     }
 
     @ExceptionHandler
-    ResponseEntity<ProblemDetail> missing(Missing missing) {
-        return answer(ProblemDetail.forStatusAndDetail(HttpStatus.NOT_FOUND, String.valueOf(missing.getMessage())));
-    }
-
-    @ExceptionHandler
-    ResponseEntity<ProblemDetail> stale(Stale stale) {
-        return answer(
-                ProblemDetail.forStatusAndDetail(HttpStatus.PRECONDITION_FAILED, String.valueOf(stale.getMessage())));
-    }
-
-    @ExceptionHandler
     ResponseEntity<ProblemDetail> underWay(Idempotency.UnderWay first) {
         return ResponseEntity.status(HttpStatus.CONFLICT)
                 .header(HttpHeaders.RETRY_AFTER, "5")

@@ -1,0 +1,350 @@
+package dozo.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import dozo.people.Permissions.Endpoint;
+import dozo.people.Permissions;
+import dozo.people.Role;
+import dozo.people.Users;
+import dozo.registry.Experiments;
+import dozo.registry.Holds.Hold;
+import dozo.registry.Holds;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import dozo.run.Runs;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import dozo.ui.Operation.Field;
+import dozo.ui.Operation.Kind;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.core.ResolvableType;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** Forms of operations: what they show, send, refuse, and where they lead afterwards. */
+class OperationPageTest {
+
+    private static final String PASSWORD = "a password for tests";
+
+    private static final String YES = "confirmed=true&";
+
+    @TempDir
+    static Path folder;
+
+    private static RunningService service;
+    private static HttpClient admin;
+    private static HttpClient lab;
+
+    @BeforeAll
+    static void start() throws Exception {
+        service = RunningService.shared();
+        for (String project : List.of("P1", "P9")) {
+            service.bean(Projects.class).create(project, "", "test");
+            service.bean(Experiments.class)
+                    .register(project, "E1", "", Files.createDirectory(folder.resolve(project)), "test");
+        }
+        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+        service.bean(Users.class).join("P1", "lab", "test");
+        admin = service.browser();
+        lab = service.browser("lab", PASSWORD);
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+    }
+
+    @Test
+    void aFormShowsTheFieldsOfItsOperationWithTheGivenValues() {
+        String page = look(admin, "/do/post/holds?project=P1&back=/holds", 200);
+
+        assertThat(page)
+                .contains("<h1>Place a hold</h1>", "While a hold stands")
+                .contains("action=\"/do/post/holds\"")
+                .containsPattern("type=\"text\" value=\"P1\"[^>]* id=\"project\"|id=\"project\"[^>]*value=\"P1\"")
+                .contains("id=\"experiment\"", "aria-describedby=\"experiment-hint \"", "type=\"date\"")
+                .contains("<option value=\"P9\"></option>")
+                .containsPattern("name=\"back\" value=\"/holds\"")
+                .contains("href=\"/holds\"");
+        assertThat(service.look(admin, "/do/post/holds", "ja").body()).contains("<h1>保全指定の追加</h1>");
+    }
+
+    @Test
+    void aFormIsSentAsTheOperationAndLeadsBack() {
+        HttpResponse<String> placed = send(
+                admin, "/do/post/holds", YES + "project=P1&experiment=E1&reason=asked&until=2027-03-04&back=/holds");
+
+        assertThat(placed.uri()).hasPath("/holds");
+        Hold hold = service.bean(Holds.class).standing("P1", 1).getFirst();
+        assertThat(hold.subject()).isEqualTo("P1/E1");
+        assertThat(hold.until())
+                .as("a day is meant to its end")
+                .isEqualTo(LocalDate.of(2027, 3, 5)
+                        .atStartOfDay(service.bean(ZoneId.class))
+                        .toInstant());
+        assertThat(hold.placedBy()).isEqualTo("admin");
+
+        String end = "/do/post/holds/%d/end".formatted(hold.id());
+        assertThat(send(admin, end, YES + "reason=answered&back=/holds").uri()).hasPath("/holds");
+        assertThat(service.bean(Holds.class).standing("P1", 1)).isEmpty();
+        assertThat(send(admin, "/do/post/holds/4711/end", YES + "reason=x").statusCode())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void whatIsRefusedIsSaidAtItsFieldAndKeepsWhatWasTyped() {
+        HttpResponse<String> noSuch =
+                send(admin, "/do/post/holds", YES + "project=P1&experiment=E9&reason=kept+words&back=/holds");
+        assertThat(noSuch.statusCode()).isEqualTo(422);
+        assertThat(noSuch.body())
+                .containsPattern("id=\"experiment-error\".*does not exist")
+                .contains("aria-invalid=\"true\"", "kept words");
+
+        String tripwire = "/do/put/projects/P1/tripwire";
+        HttpResponse<String> words = send(admin, tripwire, YES + "percent=many&entries=few");
+        assertThat(words.statusCode()).isEqualTo(422);
+        assertThat(words.body()).contains("id=\"percent-error\"", "id=\"entries-error\"", "expected a whole number");
+        assertThat(send(admin, tripwire, YES + "percent=200&entries=10").body()).contains("id=\"percent-error\"");
+        assertThat(send(admin, "/do/post/holds", YES + "until=soon").body()).contains("id=\"until-error\"");
+        assertThat(send(admin, "/do/post/projects", YES + "code=").body()).contains("id=\"code-error\"");
+        HttpResponse<String> taken = send(admin, "/do/post/projects", YES + "code=P1");
+        assertThat(taken.statusCode()).isEqualTo(409);
+        assertThat(taken.body()).contains("project P1 exists already");
+        assertThat(send(admin, "/do/put/projects/NIX/priority", YES + "priority=5").statusCode())
+                .isEqualTo(404);
+        assertThat(send(admin, "/do/put/projects/P1/priority", YES + "priority=").statusCode())
+                .isEqualTo(422);
+    }
+
+    @Test
+    void everyKindOfOperationIsSent() {
+        assertThat(send(admin, "/do/post/projects", YES + "code=NEW&title=A+title&siteNames=codes&roots=" + folder
+                                + "&back=/administration/projects/*")
+                        .uri())
+                .hasPath("/administration/projects/NEW");
+        assertThat(service.get("/api/v1/projects/NEW").at("/siteNames").asString())
+                .isEqualTo("codes");
+        assertThat(service.get("/api/v1/projects/NEW").at("/roots/0").asString()).isEqualTo(folder.toString());
+
+        send(admin, "/do/put/projects/NEW/drill-days", YES + "days=30");
+        send(admin, "/do/put/projects/NEW/roots", YES + "roots=");
+        assertThat(service.get("/api/v1/projects/NEW").at("/drillDays").asInt()).isEqualTo(30);
+        assertThat(service.get("/api/v1/projects/NEW").at("/roots").size()).isZero();
+
+        assertThat(look(admin, "/do/put/projects/NEW/members/*", 200))
+                .contains("id=\"name\"", "<option value=\"lab\"></option>");
+        assertThat(send(admin, "/do/put/projects/NEW/members/*", YES + "name=").body())
+                .contains("id=\"name-error\"");
+        assertThat(send(admin, "/do/put/projects/NEW/members/*", YES + "name=nobody").body())
+                .contains("does not exist", "value=\"nobody\"");
+        send(admin, "/do/put/projects/NEW/members/*", YES + "name=lab");
+        assertThat(service.get("/api/v1/projects/NEW/members").text()).contains("lab");
+        send(
+                admin,
+                "/do/put/alerts/recipients/*",
+                YES + "name=it&mail=it@example.org&projects=P1%0AP9&language=ja&quietFrom=22:00&quietUntil=07:00&active=true");
+        String recipients = service.get("/api/v1/alerts/recipients").text();
+        assertThat(recipients).contains("it@example.org", "P9", "22:00");
+        assertThat(look(admin, "/alerts", 200))
+                .contains("/do/put/alerts/recipients/it?mail=it@example.org", "quietFrom=22:00");
+        assertThat(send(admin, "/do/put/alerts/recipients/it", YES + "language=ja").body())
+                .contains("id=\"mail-error\"");
+        assertThat(look(admin, "/do/delete/projects/NEW/members/lab", 200)).contains("Remove lab from project NEW?");
+        send(admin, "/do/delete/projects/NEW/members/lab", YES);
+        assertThat(service.get("/api/v1/projects/NEW/members").text()).doesNotContain("lab");
+    }
+
+    @Test
+    void pagesLinkToTheFormsOfWhatTheyShow() throws Exception {
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        long hold = service.bean(Holds.class).place("P9", null, "asked", null, "test").id();
+        assertThat(look(admin, "/holds", 200)).contains("/do/post/holds/%d/end?back=/holds".formatted(hold));
+        assertThat(look(lab, "/holds", 200)).doesNotContain("/do/");
+
+        assertThat(send(lab, "/do/post/erasures", YES + "project=P1&experiment=E1&reason=wish&back=/erasures")
+                        .body())
+                .contains("/do/post/erasures/1/withdraw?back=/erasures")
+                .doesNotContain("/approve");
+        assertThat(look(admin, "/erasures", 200)).contains("/do/post/erasures/1/approve?back=/erasures");
+        assertThat(send(admin, "/do/post/erasures/1/withdraw", YES + "back=/erasures")
+                        .uri())
+                .hasPath("/erasures");
+
+        long token = service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}").at("/id").asLong();
+        assertThat(look(admin, "/administration/tokens", 200))
+                .contains("/do/delete/me/tokens/%d?back=/administration/tokens".formatted(token));
+        String user = "/do/delete/users/admin/tokens/%d".formatted(token);
+        assertThat(look(admin, "/administration/users/admin", 200)).contains(user + "?back=/administration/users/admin");
+        send(admin, user, YES);
+        assertThat(look(admin, "/administration/tokens", 200)).doesNotContain("nightly");
+
+        assertThat(look(admin, "/administration/projects/P1", 200))
+                .contains("action=\"/do/put/projects/P1/tripwire\"", "name=\"percent\" value=\"20\"")
+                .contains("action=\"/do/put/projects/P1/roots\"", "/do/put/projects/P1/members/*?back=")
+                .contains("/do/delete/projects/P1/members/lab?back=/administration/projects/P1");
+        jdbc.sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                        select experiment_id, 1, now(), 1, 1, 'much is gone' from experiment
+                        """).update();
+        String release = "/do/post/experiments/P1/E1/release";
+        assertThat(look(admin, "/experiments/P1/E1", 200)).contains(release + "?back=/experiments/P1/E1");
+        assertThat(send(admin, release, YES + "back=/experiments/P1/E1").body()).doesNotContain(release);
+    }
+
+    @Test
+    void pagesOfSitesRunsAndArrivalsLinkToForms() throws Exception {
+        service.bean(Sites.class)
+                .save(
+                        "dr",
+                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
+                        "test");
+        send(admin, "/do/put/sites/dr/timetable", YES + "rules=mon 08:00-09:00 1 Gbit/s%0A%0Asun 00:00-24:00 closed");
+        assertThat(look(admin, "/sites", 200))
+                .contains("/do/put/sites/dr/timetable?rules=mon%2008:00-09:00%201%20Gbit/s%0Asun")
+                .contains("/do/put/sites/dr/schedules?", "/do/delete/sites/dr?back=/sites");
+        long run = service.bean(Runs.class)
+                .open(RunKind.NIGHTLY_BACKUP, service.bean(Sites.class).find("dr").orElseThrow(), "test")
+                .id();
+        assertThat(look(admin, "/runs/" + run, 200)).contains("/do/post/runs/%1$d/pause?back=/runs/%1$d".formatted(run));
+        assertThat(send(admin, "/do/post/runs", YES + "site=dr").statusCode()).isEqualTo(409);
+        service.bean(Runs.class).close(run, RunState.COMPLETE, "");
+
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        jdbc.sql("""
+                        insert into origin (name, kind, address, spool, updated_at)
+                        values ('fw', 'flywheel', 'https://localhost', '/spool', now())
+                        """).update();
+        jdbc.sql("""
+                        insert into arrival (origin_id, item, state, project_id, code, title, waiting, first_seen_at, changed_at)
+                        select origin.origin_id, 'item', 'OFFERED', project.project_id, 'A', 'title', true, now(), now()
+                        from origin, project where project.code = 'P1'
+                        """).update();
+        assertThat(look(lab, "/arrivals/1", 200)).contains("/do/post/arrivals/1/dismiss?back=/arrivals/1");
+        HttpResponse<String> dismissed =
+                send(lab, "/do/post/arrivals/1/dismiss", YES + "reason=a+phantom&back=/arrivals/1");
+        assertThat(dismissed.body()).contains("a phantom", "action=\"/do/post/arrivals/1/takeback\"");
+        assertThat(send(lab, "/do/post/arrivals/1/takeback", YES + "back=/arrivals/1")
+                        .body())
+                .doesNotContain("a phantom");
+        assertThat(send(lab, "/do/post/arrivals/1/takeback", YES).statusCode()).isEqualTo(409);
+    }
+
+    @Test
+    void withoutTheConfirmationNothingIsDone() {
+        HttpResponse<String> shown = send(admin, "/do/post/projects", "code=UNSENT");
+
+        assertThat(shown.statusCode()).isEqualTo(200);
+        assertThat(shown.body()).contains("value=\"UNSENT\"").doesNotContain("class=\"error\"");
+        assertThat(service.bean(Projects.class).find("UNSENT")).isEmpty();
+    }
+
+    @Test
+    void itIsRefusedToThoseToWhomTheOperationIs() throws Exception {
+        assertThat(look(lab, "/do/post/holds", 403)).contains("this requires one of the roles");
+        assertThat(send(lab, "/do/post/projects", YES + "code=LABS").statusCode())
+                .isEqualTo(403);
+        assertThat(send(lab, "/do/put/experiments/P9/E1/list", YES).statusCode())
+                .as("a foreign project")
+                .isEqualTo(404);
+        assertThat(look(lab, "/do/post/erasures", 200)).contains("value=\"P1\"").doesNotContain("P9");
+        assertThat(send(lab, "/do/post/erasures", YES + "project=P9&experiment=E1&reason=x")
+                        .body())
+                .contains("does not exist");
+        HttpResponse<String> forged = admin.send(
+                HttpRequest.newBuilder(URI.create(service.url() + "/do/post/projects"))
+                        .header("Content-Type", "application/x-www-form-urlencoded")
+                        .POST(BodyPublishers.ofString(YES + "code=FORGED"))
+                        .build(),
+                BodyHandlers.ofString());
+        assertThat(forged.statusCode()).isEqualTo(403);
+        assertThat(service.askAs(RunningService.basic("admin", service.password()), "GET", "/do/post/holds", null)
+                        .status())
+                .as("no login by a header")
+                .isEqualTo(302);
+        assertThat(service.bean(Projects.class).find("FORGED")).isEmpty();
+        assertThat(service.bean(Projects.class).find("LABS")).isEmpty();
+    }
+
+    @Test
+    void nobodyIsLedToAnotherSite() {
+        for (String back : List.of(
+                "https://evil.example", "//evil.example", "/%5Cevil.example", "/%09/evil.example", "javascript:x", "")) {
+            HttpResponse<String> done =
+                    send(admin, "/do/put/projects/P1/priority", YES + "priority=5&back=" + back);
+            assertThat(done.uri()).as(back).hasHost("localhost".equals(done.uri().getHost()) ? "localhost" : "127.0.0.1");
+            assertThat(done.uri()).as(back).hasPath("/");
+            assertThat(look(admin, "/do/post/holds?back=" + back, 200))
+                    .as(back)
+                    .doesNotContain("href=\"https://evil", "href=\"//evil", "href=\"javascript");
+        }
+    }
+
+    @Test
+    void aPasswordIsNeverShownAgain() {
+        assertThat(Field.kind("password", ResolvableType.forClass(String.class))).isEqualTo(Kind.PASSWORD);
+        assertThat(look(admin, "/do/post/holds?password=hidden", 200).split("<main", 2)[1])
+                .doesNotContain("value=\"hidden");
+    }
+
+    /** An operation that a page links to has its texts; one without a link has none, and no form. */
+    @Test
+    void whatIsLinkedHasItsWordsInBothLanguages() throws Exception {
+        Set<String> linked = new TreeSet<>();
+        try (Stream<Path> templates = Files.list(Path.of("../ui/src/main/resources/templates"))) {
+            for (Path each : templates.toList()) {
+                Pattern.compile("/do/(?:post|put|patch|delete)/[a-z{}A-Z/-]*+(?<=[a-zA-Z}])")
+                        .matcher(Files.readString(each))
+                        .results()
+                        .forEach(found -> linked.add(found.group()));
+            }
+        }
+        assertThat(linked).hasSizeGreaterThan(20);
+        for (String page : linked) {
+            String address = page.replaceAll("\\{[a-z]+}", "7");
+            assertThat(Permissions.endpoints()).contains(new Endpoint("GET", page));
+            for (String language : List.of("en", "ja")) {
+                HttpResponse<String> form = service.look(admin, address, language);
+                assertThat(form.statusCode()).as(address).isEqualTo(200);
+                assertThat(form.body()).as(address).doesNotContain("??");
+            }
+        }
+        Set<String> keys = new TreeSet<>(WordsTest.words("en").stringPropertyNames());
+        keys.removeIf(key -> !key.startsWith("do.")
+                || linked.stream().map(Operation::key).anyMatch(key::startsWith));
+        assertThat(keys).isEmpty();
+        assertThat(WordsTest.words("en").entrySet())
+                .as("an apostrophe quotes what follows")
+                .noneMatch(each -> each.getKey().toString().startsWith("do.")
+                        && each.getValue().toString().contains("'"));
+        assertThat(service.look(admin, "/do/post/scrubs", "en").statusCode()).isEqualTo(404);
+    }
+
+    private static String look(HttpClient browser, String path, int status) {
+        HttpResponse<String> page = service.look(browser, path, "en");
+        assertThat(page.statusCode()).as(path).isEqualTo(status);
+        return page.body();
+    }
+
+    private static HttpResponse<String> send(HttpClient browser, String path, String form) {
+        return service.submit(browser, path, form.replaceFirst("&$", ""));
+    }
+}

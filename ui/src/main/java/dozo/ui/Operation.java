@@ -1,0 +1,172 @@
+package dozo.ui;
+
+import dozo.file.Message;
+import dozo.registry.Refusal;
+import dozo.registry.WrittenDay;
+import java.lang.reflect.Parameter;
+import java.lang.reflect.RecordComponent;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.method.HandlerMethod;
+
+/**
+ * An operation of REST that changes something, as its form shows it.
+ *
+ * @param key the beginning of the keys of its texts, such as {@code do.put.projects.project.priority}
+ * @param variables of the path, in its order
+ * @param body the parameter that takes the JSON body; null: none
+ * @param fields of the body and of the query
+ */
+record Operation(
+        HandlerMethod handler,
+        String key,
+        List<String> variables,
+        @Nullable MethodParameter body,
+        List<Field> fields) {
+
+    private static final Pattern VARIABLE = Pattern.compile("\\{(\\w+)}");
+
+    private static final String CONSTRAINTS = "jakarta.validation.constraints.";
+
+    /** What a form needs to know of a field. */
+    enum Kind {
+        TEXT,
+        PASSWORD,
+        NUMBER,
+        DAY,
+        CHECK,
+        LINES
+    }
+
+    /**
+     * A field of a form.
+     *
+     * @param type as the operation declares it
+     */
+    record Field(String name, Kind kind, Class<?> type, boolean required) {
+
+        /** Returns the field for a component of a body; null for a type that a form cannot show. */
+        static @Nullable Field of(RecordComponent component) {
+            Kind kind = kind(component.getName(), ResolvableType.forMethodReturnType(component.getAccessor()));
+            if (kind == null || kind == Kind.CHECK || kind == Kind.LINES) {
+                return kind == null ? null : new Field(component.getName(), kind, component.getType(), false);
+            }
+            MergedAnnotations annotations = MergedAnnotations.from(component.getAccessor());
+            boolean required = !component.getAnnotatedType().isAnnotationPresent(Nullable.class)
+                    || Stream.of("NotNull", "NotBlank", "NotEmpty")
+                            .anyMatch(each -> annotations.isPresent(CONSTRAINTS + each));
+            return new Field(component.getName(), kind, component.getType(), required);
+        }
+
+        static @Nullable Kind kind(String name, ResolvableType type) {
+            Class<?> raw = type.toClass();
+            if (raw == String.class || raw.isEnum()) {
+                return name.equals("password") ? Kind.PASSWORD : Kind.TEXT;
+            }
+            if (raw == Instant.class || raw == LocalDate.class) {
+                return Kind.DAY;
+            }
+            if (raw == Boolean.class || raw == boolean.class) {
+                return Kind.CHECK;
+            }
+            if (raw == List.class && type.getGeneric().toClass() == String.class) {
+                return Kind.LINES;
+            }
+            return Stream.of(int.class, Integer.class, long.class, Long.class).anyMatch(raw::equals)
+                    ? Kind.NUMBER
+                    : null;
+        }
+
+        /**
+         * Returns a typed value as the JSON body has it; null if nothing was typed. A day of a field for a moment is
+         * meant to its end.
+         *
+         * @throws Refusal if it is no number or no day
+         */
+        @Nullable
+        Object read(String typed, ZoneId zone) {
+            String text = typed.strip();
+            return switch (kind) {
+                case TEXT -> text.isEmpty() ? null : text;
+                case PASSWORD -> typed.isEmpty() ? null : typed;
+                case NUMBER -> text.isEmpty() ? null : (Object) Numbers.whole(name, text);
+                case DAY -> text.isEmpty() ? null : day(WrittenDay.ofIso(name, text), zone);
+                case CHECK -> typed.equals("true");
+                case LINES ->
+                    typed.lines()
+                            .map(String::strip)
+                            .filter(line -> !line.isEmpty())
+                            .toList();
+            };
+        }
+
+        private Object day(LocalDate day, ZoneId zone) {
+            return type == LocalDate.class
+                    ? day
+                    : day.plusDays(1).atStartOfDay(zone).toInstant();
+        }
+    }
+
+    /** Describes an operation whose form has this path. */
+    static Operation of(HandlerMethod handler, String page) {
+        MethodParameter body = null;
+        List<Field> fields = new ArrayList<>();
+        for (MethodParameter parameter : handler.getMethodParameters()) {
+            if (parameter.hasParameterAnnotation(RequestBody.class)) {
+                body = parameter;
+                for (RecordComponent component : parameter.getParameterType().getRecordComponents()) {
+                    Stream.ofNullable(Field.of(component)).forEach(fields::add);
+                }
+            } else if (parameter.hasParameterAnnotation(RequestParam.class)) {
+                Parameter declared = parameter.getParameter();
+                Kind kind = Field.kind(declared.getName(), ResolvableType.forMethodParameter(parameter));
+                Stream.ofNullable(kind)
+                        .map(found -> new Field(declared.getName(), found, declared.getType(), false))
+                        .forEach(fields::add);
+            }
+        }
+        List<String> variables =
+                VARIABLE.matcher(page).results().map(found -> found.group(1)).toList();
+        return new Operation(handler, key(page), variables, body, List.copyOf(fields));
+    }
+
+    /** Returns the beginning of the keys of a form's texts, from its path. */
+    static String key(String page) {
+        return page.substring(1).replaceAll("[{}]", "").replace('/', '.');
+    }
+
+    /**
+     * Returns the fields with the typed values, as the JSON body has them.
+     *
+     * @param errors gets those of the fields that cannot be read
+     */
+    Map<String, Object> read(Form typed, ZoneId zone, Map<String, Message> errors) {
+        Map<String, Object> read = new HashMap<>();
+        for (Field field : fields) {
+            try {
+                Object value = field.read(typed.value(field.name()), zone);
+                if (value != null) {
+                    read.put(field.name(), value);
+                } else if (field.required()) {
+                    errors.put(field.name(), Message.of("a value is required"));
+                }
+            } catch (Refusal refused) {
+                errors.put(field.name(), refused.message());
+            }
+        }
+        return read;
+    }
+}

@@ -1,0 +1,357 @@
+package dozo.ui;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Message;
+import dozo.ledger.Sight;
+import dozo.people.Permissions.Endpoint;
+import dozo.people.Users.User;
+import dozo.people.Users;
+import dozo.registry.Projects.Project;
+import dozo.registry.Projects;
+import dozo.registry.Refusal;
+import dozo.registry.Sites.Site;
+import dozo.registry.Sites;
+import dozo.ui.Operation.Field;
+import dozo.ui.Operation.Kind;
+import dozo.ui.PageProblems.NotThere;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.lang.reflect.Method;
+import java.net.URI;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.context.MessageSource;
+import org.springframework.core.MethodParameter;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.ResponseEntity;
+import org.springframework.stereotype.Controller;
+import org.springframework.validation.BindException;
+import org.springframework.validation.FieldError;
+import org.springframework.validation.ObjectError;
+import org.springframework.validation.annotation.ValidationAnnotationUtils;
+import org.springframework.web.ErrorResponse;
+import org.springframework.web.bind.WebDataBinder;
+import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.context.request.ServletWebRequest;
+import org.springframework.web.method.support.HandlerMethodArgumentResolverComposite;
+import org.springframework.web.method.support.InvocableHandlerMethod;
+import org.springframework.web.method.support.ModelAndViewContainer;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerAdapter;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+import org.springframework.web.servlet.mvc.method.annotation.ServletRequestDataBinderFactory;
+import org.springframework.web.servlet.support.RequestContextUtils;
+import tools.jackson.databind.DatabindException;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A form for each operation of REST that changes something: {@code /do/put/projects/{project}/priority} for {@code PUT
+ * /api/v1/projects/{project}/priority}. The operation declares the fields, and is called as REST calls it. A page that
+ * links to a form gives values for fields by query parameters, and by {@code back} the page to return to; a
+ * {@code *} at its end is the number or name of what was created. The texts begin with {@link Operation#key}: the title,
+ * {@code does}, {@code yes} for the button, and each field by its name, with a {@code hint} and the {@code words} that
+ * it accepts. An operation without a title has no form.
+ */
+@Controller
+class OperationPage {
+
+    /** As a variable of the path: it is a field of the form. */
+    private static final String ASKED = "*";
+
+    private static final int KNOWN_MAX = 500;
+
+    private final Map<String, Operation> operations = new HashMap<>();
+    private final RequestMappingHandlerAdapter adapter;
+    private final JsonMapper json;
+    private final MessageSource texts;
+    private final Projects projects;
+    private final Sites sites;
+    private final Users users;
+    private final ZoneId zone;
+
+    /**
+     * A field with its texts.
+     *
+     * @param words the accepted values with their texts; empty: any
+     * @param known suggestions; null: none
+     */
+    record Shown(
+            Field field,
+            String label,
+            String hint,
+            Map<String, String> words,
+            @Nullable List<String> known) {}
+
+    OperationPage(
+            @Qualifier("requestMappingHandlerMapping") RequestMappingHandlerMapping mappings,
+            RequestMappingHandlerAdapter adapter,
+            JsonMapper json,
+            MessageSource texts,
+            Projects projects,
+            Sites sites,
+            Users users,
+            ZoneId zone)
+            throws NoSuchMethodException {
+        this.adapter = adapter;
+        this.json = json;
+        this.texts = texts;
+        this.projects = projects;
+        this.sites = sites;
+        this.users = users;
+        this.zone = zone;
+        Method show = getClass().getDeclaredMethod("show", HttpServletRequest.class, Map.class, Sight.class);
+        Method submit = getClass()
+                .getDeclaredMethod(
+                        "submit", HttpServletRequest.class, HttpServletResponse.class, Map.class, Sight.class);
+        Map.copyOf(mappings.getHandlerMethods())
+                .forEach((mapping, handler) -> mapping.getMethodsCondition().getMethods().stream()
+                        .flatMap(method ->
+                                mapping.getPatternValues().stream().map(path -> new Endpoint(method.name(), path)))
+                        .flatMap(endpoint -> Stream.ofNullable(endpoint.form()))
+                        .forEach(page -> {
+                            operations.put(page, Operation.of(handler, page));
+                            mappings.registerMapping(mapping(mappings, page, RequestMethod.GET), this, show);
+                            mappings.registerMapping(mapping(mappings, page, RequestMethod.POST), this, submit);
+                        }));
+    }
+
+    private static RequestMappingInfo mapping(
+            RequestMappingHandlerMapping mappings, String page, RequestMethod method) {
+        return RequestMappingInfo.paths(page)
+                .methods(method)
+                .options(mappings.getBuilderConfiguration())
+                .build();
+    }
+
+    ModelAndView show(HttpServletRequest request, @RequestParam Map<String, String> typed, Sight sight) {
+        return shown(request, new Form(typed, Map.of()), HttpStatus.OK, sight);
+    }
+
+    /** Calls the operation. Without the confirmation of the form's button, only shows the form. */
+    @Nullable
+    ModelAndView submit(
+            HttpServletRequest request,
+            HttpServletResponse response,
+            @RequestParam Map<String, String> typed,
+            Sight sight)
+            throws Exception {
+        Form form = new Form(typed, Map.of());
+        if (form.value("confirmed").isEmpty()) {
+            return shown(request, form, HttpStatus.OK, sight);
+        }
+        Map<String, Message> errors = new LinkedHashMap<>();
+        HttpStatusCode status = HttpStatus.UNPROCESSABLE_CONTENT;
+        try {
+            Object done = call(request, form, errors);
+            if (errors.isEmpty()) {
+                response.sendRedirect(back(typed, done));
+                return null;
+            }
+        } catch (Refusal refused) {
+            errors.putAll(Form.refused(typed, refused).errors());
+            status = refused.isConflict() ? HttpStatus.CONFLICT : status;
+        } catch (BindException invalid) {
+            for (ObjectError error : invalid.getAllErrors()) {
+                // An error of a list's element is one of the list.
+                String field = error instanceof FieldError of ? of.getField().replaceFirst("\\[.*", "") : "";
+                errors.putIfAbsent(field, text(error.getDefaultMessage()));
+            }
+        } catch (DatabindException unreadable) {
+            String field = unreadable.getPath().isEmpty() ? null : unreadable.getPath().getFirst().getPropertyName();
+            errors.put(Objects.requireNonNullElse(field, ""), Message.of("has the wrong format"));
+        } catch (Exception failure) {
+            if (!(failure instanceof ErrorResponse problem)) {
+                throw failure;
+            }
+            errors.put("", text(problem.getBody().getDetail()));
+            status = problem.getStatusCode();
+        }
+        return shown(request, new Form(typed, errors), status, sight);
+    }
+
+    /** Returns a text as a message, which has a translation if the table has it. */
+    private static Message text(@Nullable String english) {
+        return new Message(String.valueOf(english).replace("%", "%%"), List.of());
+    }
+
+    /**
+     * Returns what the operation returns.
+     *
+     * @param errors gets those of the fields that cannot be read; then the operation is not called
+     */
+    private @Nullable Object call(HttpServletRequest request, Form form, Map<String, Message> errors) throws Exception {
+        Operation operation = operation(request);
+        Map<String, String> path = variables(request);
+        Map<String, String> variables = new HashMap<>(path);
+        variables.replaceAll((name, value) -> isAsked(name, value) ? form.value(name).strip() : value);
+        variables.forEach((name, value) -> {
+            if (value.isEmpty()) {
+                errors.put(name, Message.of("a value is required"));
+            }
+        });
+        Map<String, Object> values = operation.read(form, zone, errors);
+        if (!errors.isEmpty()) {
+            return null;
+        }
+        var binders = new ServletRequestDataBinderFactory(List.of(), adapter.getWebBindingInitializer());
+        InvocableHandlerMethod method =
+                new InvocableHandlerMethod(operation.handler().createWithResolvedBean());
+        method.setDataBinderFactory(binders);
+        method.setHandlerMethodArgumentResolvers(new HandlerMethodArgumentResolverComposite()
+                .addResolvers(requireNonNull(adapter.getArgumentResolvers())));
+        ServletWebRequest asked = new ServletWebRequest(request);
+        MethodParameter body = operation.body();
+        Object[] given = body == null ? new Object[0] : new Object[] {validated(asked, body, values, binders)};
+        request.setAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE, variables);
+        try {
+            return method.invokeForRequest(asked, new ModelAndViewContainer(), given);
+        } finally {
+            request.setAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE, path);
+        }
+    }
+
+    /** Returns whether a variable of the path is a field. NB: never the project, which the gate has checked. */
+    private static boolean isAsked(String variable, @Nullable String value) {
+        return ASKED.equals(value) && !variable.equals("project");
+    }
+
+    /** Returns the body, validated if the operation declares that. */
+    private Object validated(
+            ServletWebRequest request,
+            MethodParameter body,
+            Map<String, Object> values,
+            ServletRequestDataBinderFactory binders)
+            throws Exception {
+        Object read = json.convertValue(values, body.getParameterType());
+        WebDataBinder binder = binders.createBinder(request, read, "body");
+        for (var annotation : body.getParameterAnnotations()) {
+            Object[] hints = ValidationAnnotationUtils.determineValidationHints(annotation);
+            if (hints != null) {
+                binder.validate(hints);
+            }
+        }
+        if (binder.getBindingResult().hasErrors()) {
+            throw new BindException(binder.getBindingResult());
+        }
+        return read;
+    }
+
+    private Operation operation(HttpServletRequest request) {
+        return requireNonNull(
+                operations.get(String.valueOf(request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE))));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, String> variables(HttpServletRequest request) {
+        return (Map<String, String>)
+                requireNonNull(request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE));
+    }
+
+    /** Returns the page to return to. It is on this site; browsers ignore control characters and accept backslashes. */
+    private static String back(Map<String, String> typed, @Nullable Object done) {
+        String back = typed.getOrDefault("back", "");
+        URI location = done instanceof ResponseEntity<?> answer ? answer.getHeaders().getLocation() : null;
+        String created = location == null ? "" : location.getRawPath().replaceFirst(".*/", "");
+        if (!back.matches("/(?![/\\\\])[^\\\\\\p{Cntrl}]*")) {
+            return "/";
+        }
+        return back.endsWith("/*") ? back.substring(0, back.length() - 1) + created : back;
+    }
+
+    private ModelAndView shown(HttpServletRequest request, Form typed, HttpStatusCode status, Sight sight) {
+        Operation operation = operation(request);
+        Map<String, String> variables = variables(request);
+        List<String> values = operation.variables().stream()
+                .map(name -> variables.getOrDefault(name, ""))
+                .toList();
+        Words words = new Words(texts, operation.key(), values, RequestContextUtils.getLocale(request));
+        String title = words.find("");
+        if (title == null) {
+            throw new NotThere("there is no form for this");
+        }
+        List<Shown> fields = new ArrayList<>();
+        for (String variable : operation.variables()) {
+            if (isAsked(variable, variables.get(variable))) {
+                fields.add(shown(new Field(variable, Kind.TEXT, String.class, true), words, sight));
+            }
+        }
+        operation.fields().forEach(field -> fields.add(shown(field, words, sight)));
+        Map<String, String> kept = new HashMap<>(typed.values());
+        kept.remove("password");
+        List<String> names = fields.stream().map(each -> each.field().name()).toList();
+        String back = back(typed.values(), null);
+        return new ModelAndView("operation", status)
+                .addObject("title", title)
+                .addObject("does", words.get(".does").lines().toList())
+                .addObject("button", words.find(".yes"))
+                .addObject("fields", fields)
+                .addObject("form", new Form(kept, typed.errors()))
+                .addObject(
+                        "others",
+                        typed.errors().entrySet().stream()
+                                .filter(each -> !names.contains(each.getKey()))
+                                .map(Map.Entry::getValue)
+                                .toList())
+                .addObject("back", typed.value("back"))
+                .addObject("place", back.replaceFirst("(/[^/?#]*).*", "$1"))
+                .addObject("cancel", back.replaceFirst("(?<=.)/$", ""));
+    }
+
+    private Shown shown(Field field, Words words, Sight sight) {
+        String key = "." + field.name();
+        Map<String, String> accepted = new LinkedHashMap<>();
+        String listed = words.find(key + ".words");
+        for (String word : listed == null ? new String[0] : listed.split(" ", -1)) {
+            accepted.put(word, words.get(key + "." + word));
+        }
+        if (isSite(words.key() + key)) {
+            sites.all().stream().map(Site::name).forEach(name -> accepted.put(name, name));
+        }
+        String hint = words.find(key + ".hint");
+        return new Shown(field, words.get(key), hint == null ? "" : hint, accepted, known(words.key() + key, sight));
+    }
+
+    private static boolean isSite(String key) {
+        return Stream.of(".site", ".replications.from", ".replications.to").anyMatch(key::endsWith);
+    }
+
+    private @Nullable List<String> known(String key, Sight sight) {
+        if (key.endsWith(".members.name.name")) {
+            return users.page("", KNOWN_MAX).stream().map(User::name).toList();
+        }
+        return key.endsWith(".project")
+                ? projects.page(sight, "", KNOWN_MAX).stream().map(Project::code).toList()
+                : null;
+    }
+
+    /**
+     * The texts of a form.
+     *
+     * @param variables the values of {@code {0}} and so on
+     */
+    private record Words(MessageSource texts, String key, List<String> variables, Locale locale) {
+
+        @Nullable
+        String find(String end) {
+            return texts.getMessage(key + end, variables.toArray(), null, locale);
+        }
+
+        String get(String end) {
+            return texts.getMessage(key + end, variables.toArray(), locale);
+        }
+    }
+}

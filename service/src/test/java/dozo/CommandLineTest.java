@@ -544,7 +544,10 @@ class CommandLineTest {
         for (String field : List.of("site-names=x", "late-after=0", "late-after=soon")) {
             String[] parts = field.split("=");
             String name = parts[0].equals("site-names") ? "siteNames" : "hours";
-            assertThat(service.submit(service.browser(), project + "/" + parts[0], "confirmed=true&" + name + "=" + parts[1])
+            assertThat(service.submit(
+                                    service.browser(),
+                                    project + "/" + parts[0],
+                                    "confirmed=true&" + name + "=" + parts[1])
                             .body())
                     .contains("Not accepted");
         }

@@ -731,10 +731,16 @@ class RestoreInServiceIT {
         }
         String projects = "/administration/projects/OWN";
         assertThat(service.look(browser, projects, "en").body()).contains("Restore folders", allowed.toString());
-        assertThat(service.submit(service.browser(), "/do/put/projects/OWN/restore-roots", "confirmed=true&roots=" + folder)
+        assertThat(service.submit(
+                                service.browser(),
+                                "/do/put/projects/OWN/restore-roots",
+                                "confirmed=true&roots=" + folder)
                         .body())
                 .contains("overlaps with");
-        assertThat(service.submit(service.browser(), "/do/put/projects/OWN/restore-roots", "confirmed=true&roots=" + allowed)
+        assertThat(service.submit(
+                                service.browser(),
+                                "/do/put/projects/OWN/restore-roots",
+                                "confirmed=true&roots=" + allowed)
                         .statusCode())
                 .isEqualTo(200);
     }

@@ -93,7 +93,10 @@ class SiteCommandTest {
         }
         assertThat(dozo(Exit.REFUSED, "timetable", "other")).contains("site \"other\" does not exist");
         assertThat(dozo(Exit.REFUSED, "timetable", "other", all)).contains("site \"other\" does not exist");
-        assertThat(service.submit(service.browser(), "/do/put/sites/dr/timetable", "confirmed=true&rules=mon 08:00-08:00 closed")
+        assertThat(service.submit(
+                                service.browser(),
+                                "/do/put/sites/dr/timetable",
+                                "confirmed=true&rules=mon 08:00-08:00 closed")
                         .body())
                 .contains("holds for no time; write 00:00-24:00 for the whole day");
         assertThat(service.look(service.browser(), "/sites", "en").body())
@@ -103,7 +106,9 @@ class SiteCommandTest {
                         "daily 00:00-24:00 500 Mbit/s yielding");
 
         service.submit(
-                service.browser(), "/do/put/sites/dr/timetable", "confirmed=true&rules=sun 22:00-06:00 closed%0Amon 08:00-09:00 1 Gbit/s");
+                service.browser(),
+                "/do/put/sites/dr/timetable",
+                "confirmed=true&rules=sun 22:00-06:00 closed%0Amon 08:00-09:00 1 Gbit/s");
         assertThat(dozo(Exit.WELL, "timetable", "dr"))
                 .startsWith("sun 22:00-06:00 closed\nmon 08:00-09:00 1 Gbit/s\nsite dr is ")
                 .contains(", until 20");
@@ -133,13 +138,19 @@ class SiteCommandTest {
         }
         assertThat(dozo(Exit.REFUSED, "schedule", "other")).contains("site \"other\" does not exist");
         assertThat(dozo(Exit.REFUSED, "schedule", "other", "0 0 20 * * *")).contains("site \"other\" does not exist");
-        assertThat(service.submit(service.browser(), "/do/put/sites/dr/schedules", "confirmed=true&schedules=0 0 1 30 2 *")
+        assertThat(service.submit(
+                                service.browser(),
+                                "/do/put/sites/dr/schedules",
+                                "confirmed=true&schedules=0 0 1 30 2 *")
                         .body())
                 .contains("&quot;0 0 1 30 2 *&quot; never begins");
         assertThat(service.look(service.browser(), "/sites", "en").body())
                 .contains("next night", "0 0 20 * * MON-FRI", "project P1: 0 0 12 * * *");
 
-        service.submit(service.browser(), "/do/put/sites/dr/schedules", "confirmed=true&schedules=0 0 21 * * *%0A%0Aproject P1: 0 0 9 * * *");
+        service.submit(
+                service.browser(),
+                "/do/put/sites/dr/schedules",
+                "confirmed=true&schedules=0 0 21 * * *%0A%0Aproject P1: 0 0 9 * * *");
         assertThat(dozo(Exit.WELL, "schedule", "dr"))
                 .startsWith("0 0 21 * * *\nproject P1: 0 0 9 * * *\nsite dr: next night 20");
         assertThat(service.look(service.browser(), "/sites", "en").body())

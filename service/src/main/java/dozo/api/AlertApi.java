@@ -135,7 +135,20 @@ public class AlertApi {
     }
 
     /** Lists the conditions that need a person, or needed one, the newest first. */
-    @Verb(value = "alert list open=true [--all:open=false]", arguments = "--all=also those that are over", columns = {"SINCE={raisedAt}", "CONDITION={kind word}", "SITE={site}|", "PROJECT={project}|", ">COUNT={count}", "FIRST={subject}|", "OVER={clearedAt}"}, none = "Nothing needs a person.", example = "dozo alert list --all")
+    @Verb(
+            value = "alert list open=true [--all:open=false]",
+            arguments = "--all=also those that are over",
+            columns = {
+                "SINCE={raisedAt}",
+                "CONDITION={kind word}",
+                "SITE={site}|",
+                "PROJECT={project}|",
+                ">COUNT={count}",
+                "FIRST={subject}|",
+                "OVER={clearedAt}"
+            },
+            none = "Nothing needs a person.",
+            example = "dozo alert list --all")
     @GetMapping
     Page<Alert> list(
             @RequestParam(defaultValue = "false") boolean open,
@@ -147,7 +160,20 @@ public class AlertApi {
     }
 
     /** Lists the recipients of alerts, by name. */
-    @Verb(value = "alert recipients", columns = {"NAME={name}", "TO={mail}|{webhookFile}", "PROJECTS={projects}|all", "LANGUAGE={language}", "REMINDERS=every {remindHours} h|never", "QUIET={quietFrom}-{quietUntil}|never", "REPORT={morningReport?}daily|no", "STATE={waiting?}{waiting} not delivered: {error}|{active?}active|inactive"}, none = "Nobody is told yet; `dozo alert save` registers a recipient.", example = "dozo alert recipients")
+    @Verb(
+            value = "alert recipients",
+            columns = {
+                "NAME={name}",
+                "TO={mail}|{webhookFile}",
+                "PROJECTS={projects}|all",
+                "LANGUAGE={language}",
+                "REMINDERS=every {remindHours} h|never",
+                "QUIET={quietFrom}-{quietUntil}|never",
+                "REPORT={morningReport?}daily|no",
+                "STATE={waiting?}{waiting} not delivered: {error}|{active?}active|inactive"
+            },
+            none = "Nobody is told yet; `dozo alert save` registers a recipient.",
+            example = "dozo alert recipients")
     @GetMapping("/recipients")
     List<ShownRecipient> recipients() {
         Map<String, Waiting> waiting = new TreeMap<>();
@@ -158,7 +184,16 @@ public class AlertApi {
     }
 
     /** Replaces all settings of a recipient. */
-    @Verb(value = "alert save NAME [--mail=ADDRESS] [--webhook-file=FILE] [--project=P…:projects] [--language=LANGUAGE] [--remind-hours=N] [--quiet-hours=FROM-UNTIL:quietFrom-quietUntil] [--morning-report=YES|NO] [--inactive:active=false]", arguments = {"--quiet-hours=only the gravest conditions are told then, such as 22:00-07:00", "--inactive=it is told nothing"}, about = "Registers a recipient, or replaces all settings of an existing one.", says = "{name} will be told; try it: dozo alert test {name}", example = "dozo alert save --mail it@example.org --remind-hours 24 --quiet-hours 22:00-07:00 it")
+    @Verb(
+            value =
+                    "alert save NAME [--mail=ADDRESS] [--webhook-file=FILE] [--project=P…:projects] [--language=LANGUAGE] [--remind-hours=N] [--quiet-hours=FROM-UNTIL:quietFrom-quietUntil] [--morning-report=YES|NO] [--inactive:active=false]",
+            arguments = {
+                "--quiet-hours=only the gravest conditions are told then, such as 22:00-07:00",
+                "--inactive=it is told nothing"
+            },
+            about = "Registers a recipient, or replaces all settings of an existing one.",
+            says = "{name} will be told; try it: dozo alert test {name}",
+            example = "dozo alert save --mail it@example.org --remind-hours 24 --quiet-hours 22:00-07:00 it")
     @PutMapping("/recipients/{name}")
     ShownRecipient put(@PathVariable String name, @RequestBody NewRecipient said, Principal actor) {
         return ShownRecipient.of(recipients.put(said.named(name), actor.getName()), null);
@@ -175,7 +210,10 @@ public class AlertApi {
     }
 
     /** Sends a message that says only that messages arrive. */
-    @Verb(value = "alert test NAME", says = "message to {name} written; `dozo alert recipients` shows if it cannot be delivered", example = "dozo alert test it")
+    @Verb(
+            value = "alert test NAME",
+            says = "message to {name} written; `dozo alert recipients` shows if it cannot be delivered",
+            example = "dozo alert test it")
     @PostMapping("/recipients/{name}/test")
     @ResponseStatus(HttpStatus.ACCEPTED)
     Written test(@PathVariable String name, Principal actor) {

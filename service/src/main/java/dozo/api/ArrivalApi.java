@@ -157,9 +157,54 @@ public class ArrivalApi {
     }
 
     /** Lists the items found at origins, by number. */
-    @Verb(value = "origin arrivals proposed=true [--origin=NAME] [--project=P]", about = "Lists the proposals: what origins list that is not an experiment yet.", columns = {"ID={id}", "ORIGIN={origin}", "STATE={state}", "PROJECT={project}", "ACQUIRED={acquired}", "MODALITY={modality}", "FILES={filesTold}", "TITLE={title}", "DISMISSED={dismissedBy}: {dismissedReason}"}, none = "No proposals.", example = "dozo origin arrivals --project P001")
-    @Verb(value = "origin arrivals --all:- [--origin=NAME] [--project=P]", arguments = "--all=includes items that became experiments or were dismissed", columns = {"ID={id}", "ORIGIN={origin}", "STATE={state}", "PROJECT={project}", "ACQUIRED={acquired}", "MODALITY={modality}", "FILES={filesTold}", "TITLE={title}", "DISMISSED={dismissedBy}: {dismissedReason}"}, none = "No such arrival.", example = "dozo origin arrivals --all")
-    @Verb(value = "origin arrivals --dismissed [--origin=NAME] [--project=P]", arguments = "--dismissed=lists dismissed items instead, with the reasons", columns = {"ID={id}", "ORIGIN={origin}", "STATE={state}", "PROJECT={project}", "ACQUIRED={acquired}", "MODALITY={modality}", "FILES={filesTold}", "TITLE={title}", "DISMISSED={dismissedBy}: {dismissedReason}"}, none = "No such arrival.", example = "dozo origin arrivals --dismissed")
+    @Verb(
+            value = "origin arrivals proposed=true [--origin=NAME] [--project=P]",
+            about = "Lists the proposals: what origins list that is not an experiment yet.",
+            columns = {
+                "ID={id}",
+                "ORIGIN={origin}",
+                "STATE={state}",
+                "PROJECT={project}",
+                "ACQUIRED={acquired}",
+                "MODALITY={modality}",
+                "FILES={filesTold}",
+                "TITLE={title}",
+                "DISMISSED={dismissedBy}: {dismissedReason}"
+            },
+            none = "No proposals.",
+            example = "dozo origin arrivals --project P001")
+    @Verb(
+            value = "origin arrivals --all:- [--origin=NAME] [--project=P]",
+            arguments = "--all=includes items that became experiments or were dismissed",
+            columns = {
+                "ID={id}",
+                "ORIGIN={origin}",
+                "STATE={state}",
+                "PROJECT={project}",
+                "ACQUIRED={acquired}",
+                "MODALITY={modality}",
+                "FILES={filesTold}",
+                "TITLE={title}",
+                "DISMISSED={dismissedBy}: {dismissedReason}"
+            },
+            none = "No such arrival.",
+            example = "dozo origin arrivals --all")
+    @Verb(
+            value = "origin arrivals --dismissed [--origin=NAME] [--project=P]",
+            arguments = "--dismissed=lists dismissed items instead, with the reasons",
+            columns = {
+                "ID={id}",
+                "ORIGIN={origin}",
+                "STATE={state}",
+                "PROJECT={project}",
+                "ACQUIRED={acquired}",
+                "MODALITY={modality}",
+                "FILES={filesTold}",
+                "TITLE={title}",
+                "DISMISSED={dismissedBy}: {dismissedReason}"
+            },
+            none = "No such arrival.",
+            example = "dozo origin arrivals --dismissed")
     @GetMapping
     @Nullable
     Page<ShownArrival> list(

@@ -55,7 +55,10 @@ public class CertificateApi {
      * Returns the public key that certificates are checked with, and its fingerprint. Keep both outside of Dozo: a certificate is
      * worth as much as the key that it is checked with.
      */
-    @Verb(value = "certificate-key", lines = {"# SHA-256 {fingerprint}", "{publicKey lines}"}, example = "dozo certificate-key > dozo-key.pem")
+    @Verb(
+            value = "certificate-key",
+            lines = {"# SHA-256 {fingerprint}", "{publicKey lines}"},
+            example = "dozo certificate-key > dozo-key.pem")
     @GetMapping("/certificate-key")
     ShownCertificateKey key() {
         PublishedKey key = certificates.key();

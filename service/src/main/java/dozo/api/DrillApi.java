@@ -4,7 +4,6 @@ import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.drill.DrillPromises;
 import dozo.drill.DrillPromises.DrillPromise;
-import dozo.drill.Drills;
 import dozo.drill.Rehearsals;
 import dozo.drill.RestoreForecasts;
 import dozo.drill.RestoreForecasts.Compared;

@@ -63,7 +63,20 @@ public class ErasureApi {
      *
      * @param after only earlier ones than this
      */
-    @Verb(value = "erasure list", columns = {">ERASURE={id}", "OF={project}/{experiment}", "STATE={state word}", "REQUESTED={requestedAt}", "BY={requestedBy}", "APPROVED BY={approvedBy}|", "NOT BEFORE={notBefore}", "ERASED={completedAt}"}, none = "There was no erasure yet.", example = "dozo erasure list")
+    @Verb(
+            value = "erasure list",
+            columns = {
+                ">ERASURE={id}",
+                "OF={project}/{experiment}",
+                "STATE={state word}",
+                "REQUESTED={requestedAt}",
+                "BY={requestedBy}",
+                "APPROVED BY={approvedBy}|",
+                "NOT BEFORE={notBefore}",
+                "ERASED={completedAt}"
+            },
+            none = "There was no erasure yet.",
+            example = "dozo erasure list")
     @GetMapping
     Page<Erasure> list(
             @RequestParam(required = false) @Nullable Long after,
@@ -74,7 +87,25 @@ public class ErasureApi {
     }
 
     /** Returns an erasure, with how far it is at each site. */
-    @Verb(value = "erasure show ERASURE:id", columns = {"SITE={site}", ">FILES={files}", "REMOVED={removedAt}", "STATED BY={statedBy}|", "DONE={doneAt}", "MESSAGE={message}|"}, lines = {"erasure {erasure.id} of {erasure.project}/{erasure.experiment}: {erasure.state word}", "requested by {erasure.requestedBy} at {erasure.requestedAt}: {erasure.reason}", "approved by {erasure.approvedBy} at {erasure.approvedAt}; not before {erasure.notBefore}", "not begun: {erasure.message}", "erased in the catalogue at {erasure.begunAt}: {erasure.manifests} manifests, the last with {erasure.files} files and {erasure.bytes} bytes; {erasure.receipts} receipts"}, items = "sites", example = "dozo erasure show 3")
+    @Verb(
+            value = "erasure show ERASURE:id",
+            columns = {
+                "SITE={site}",
+                ">FILES={files}",
+                "REMOVED={removedAt}",
+                "STATED BY={statedBy}|",
+                "DONE={doneAt}",
+                "MESSAGE={message}|"
+            },
+            lines = {
+                "erasure {erasure.id} of {erasure.project}/{erasure.experiment}: {erasure.state word}",
+                "requested by {erasure.requestedBy} at {erasure.requestedAt}: {erasure.reason}",
+                "approved by {erasure.approvedBy} at {erasure.approvedAt}; not before {erasure.notBefore}",
+                "not begun: {erasure.message}",
+                "erased in the catalogue at {erasure.begunAt}: {erasure.manifests} manifests, the last with {erasure.files} files and {erasure.bytes} bytes; {erasure.receipts} receipts"
+            },
+            items = "sites",
+            example = "dozo erasure show 3")
     @GetMapping("/{id}")
     ErasureDetail show(@PathVariable long id, Sight sight) {
         return detail(erasures.find(sight, id).orElseThrow(Missing.thing("erasure", id)));
@@ -84,7 +115,11 @@ public class ErasureApi {
      * Requests that an experiment is removed from the catalogue and from every site. Another person has to approve it. The source
      * is not touched.
      */
-    @Verb(value = "erasure request PROJECT/EXPERIMENT:project/experiment --reason=TEXT", arguments = "PROJECT/EXPERIMENT=the experiment", says = "erasure {id} of {project}/{experiment} is requested; another person has to approve it", example = "dozo erasure request P001/S0001 --reason letter-of-2026-11-20")
+    @Verb(
+            value = "erasure request PROJECT/EXPERIMENT:project/experiment --reason=TEXT",
+            arguments = "PROJECT/EXPERIMENT=the experiment",
+            says = "erasure {id} of {project}/{experiment} is requested; another person has to approve it",
+            example = "dozo erasure request P001/S0001 --reason letter-of-2026-11-20")
     @PostMapping
     @ResponseStatus(HttpStatus.CREATED)
     Erasure request(@RequestBody NewErasure asked, Sight sight, Principal actor) {
@@ -93,21 +128,30 @@ public class ErasureApi {
     }
 
     /** Approves an erasure that another person requested. Its waiting time begins. */
-    @Verb(value = "erasure approve ERASURE:id", says = "erasure {id} of {project}/{experiment} is approved; the first night after {notBefore} begins it", example = "dozo erasure approve 3")
+    @Verb(
+            value = "erasure approve ERASURE:id",
+            says = "erasure {id} of {project}/{experiment} is approved; the first night after {notBefore} begins it",
+            example = "dozo erasure approve 3")
     @PostMapping("/{id}/approve")
     Erasure approve(@PathVariable long id, Principal actor) {
         return erasures.approve(id, actor.getName()).orElseThrow(Missing.thing("erasure", id));
     }
 
     /** Withdraws an erasure that has not begun. */
-    @Verb(value = "erasure withdraw ERASURE:id", says = "erasure {id} is withdrawn", example = "dozo erasure withdraw 3")
+    @Verb(
+            value = "erasure withdraw ERASURE:id",
+            says = "erasure {id} is withdrawn",
+            example = "dozo erasure withdraw 3")
     @PostMapping("/{id}/withdraw")
     Erasure withdraw(@PathVariable long id, Sight sight, Principal actor) {
         return erasures.withdraw(sight, id, actor.getName()).orElseThrow(Missing.thing("erasure", id));
     }
 
     /** Records a person's statement that nothing is left at a site: it was removed by hand, or the site is destroyed. */
-    @Verb(value = "erasure state ERASURE:id --site=SITE:name --reason=TEXT", says = "it is recorded that nothing of {erasure.project}/{erasure.experiment} is left at {name}", example = "dozo erasure state 3 --site dr --reason 'the site burnt down'")
+    @Verb(
+            value = "erasure state ERASURE:id --site=SITE:name --reason=TEXT",
+            says = "it is recorded that nothing of {erasure.project}/{erasure.experiment} is left at {name}",
+            example = "dozo erasure state 3 --site dr --reason 'the site burnt down'")
     @PostMapping("/{id}/sites/{name}/statement")
     ErasureDetail state(
             @PathVariable long id, @PathVariable String name, @RequestBody Statement asked, Principal actor) {

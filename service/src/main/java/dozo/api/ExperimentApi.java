@@ -480,7 +480,16 @@ public class ExperimentApi {
     }
 
     /** Sets a file list, which runs read instead of walking the source, from the next run on. */
-    @Verb(value = "source PROJECT/EXPERIMENT:project/code --list=FILE:listBytes --list-form=FORM", arguments = {"PROJECT/EXPERIMENT=the experiment", "--list=a file list to read instead of walking the folder, on the service's machine"}, about = "Sets how runs find an experiment's files, from the next run on: by a file list or by walking the folder.", says = "from the next run on, {project}/{code} is read from the list {list}", example = "dozo source P001/S0001 --list /data/lists/S0001 --list-form find")
+    @Verb(
+            value = "source PROJECT/EXPERIMENT:project/code --list=FILE:listBytes --list-form=FORM",
+            arguments = {
+                "PROJECT/EXPERIMENT=the experiment",
+                "--list=a file list to read instead of walking the folder, on the service's machine"
+            },
+            about =
+                    "Sets how runs find an experiment's files, from the next run on: by a file list or by walking the folder.",
+            says = "from the next run on, {project}/{code} is read from the list {list}",
+            example = "dozo source P001/S0001 --list /data/lists/S0001 --list-form find")
     @PutMapping("/{project}/{code}/list")
     ShownExperiment setList(
             @PathVariable String project,
@@ -493,7 +502,11 @@ public class ExperimentApi {
     }
 
     /** Removes the file list: runs walk the source again, from the next run on. */
-    @Verb(value = "source PROJECT/EXPERIMENT:project/code --walk:-", arguments = {"PROJECT/EXPERIMENT=the experiment", "--walk=walks the folder"}, says = "from the next run on, {project}/{code} is walked", example = "dozo source P001/S0001 --walk")
+    @Verb(
+            value = "source PROJECT/EXPERIMENT:project/code --walk:-",
+            arguments = {"PROJECT/EXPERIMENT=the experiment", "--walk=walks the folder"},
+            says = "from the next run on, {project}/{code} is walked",
+            example = "dozo source P001/S0001 --walk")
     @DeleteMapping("/{project}/{code}/list")
     ShownExperiment walk(
             @PathVariable String project, @PathVariable String code, IfMatch seen, Principal actor, Sight sight) {
@@ -523,7 +536,11 @@ public class ExperimentApi {
     }
 
     /** Releases a frozen experiment: the next run seals the source as it is. 409: it is not frozen. */
-    @Verb(value = "release PROJECT/EXPERIMENT:project/code", arguments = "PROJECT/EXPERIMENT=the experiment", says = "released {project}/{code}: the next run seals the present content of its source", example = "dozo release P001/S0001")
+    @Verb(
+            value = "release PROJECT/EXPERIMENT:project/code",
+            arguments = "PROJECT/EXPERIMENT=the experiment",
+            says = "released {project}/{code}: the next run seals the present content of its source",
+            example = "dozo release P001/S0001")
     @PostMapping("/{project}/{code}/release")
     ShownExperiment release(@PathVariable String project, @PathVariable String code, Principal actor) {
         Experiment experiment =

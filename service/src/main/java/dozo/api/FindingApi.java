@@ -97,7 +97,10 @@ class FindingApi {
      * Acknowledges a finding, with the reason why nothing needs to be done. It makes no file safe, and stays acknowledged while
      * runs find the same with the same message. 409: it is acknowledged already; the first reason stays.
      */
-    @Verb(value = "findings acknowledge ID REASON", says = "finding {id} acknowledged", example = "dozo findings acknowledge 17 'the scanner wrote a socket; nobody needs it'")
+    @Verb(
+            value = "findings acknowledge ID REASON",
+            says = "finding {id} acknowledged",
+            example = "dozo findings acknowledge 17 'the scanner wrote a socket; nobody needs it'")
     @PostMapping("/{id}/acknowledge")
     ShownFinding acknowledge(
             @PathVariable long id, @RequestBody NewAcknowledgement said, Principal actor, Sight sight) {

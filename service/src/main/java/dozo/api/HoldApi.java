@@ -63,7 +63,19 @@ public class HoldApi {
      * @param all also those that do not stand any more
      * @param after only earlier ones than this
      */
-    @Verb(value = "hold list [--all]", columns = {">HOLD={id}", "ON={project}/{experiment}|{project}", "SINCE={placedAt}", "BY={placedBy}", "UNTIL={until}", "REASON={reason}", "ENDED={endedAt}"}, none = "No hold stands.", example = "dozo hold list --all")
+    @Verb(
+            value = "hold list [--all]",
+            columns = {
+                ">HOLD={id}",
+                "ON={project}/{experiment}|{project}",
+                "SINCE={placedAt}",
+                "BY={placedBy}",
+                "UNTIL={until}",
+                "REASON={reason}",
+                "ENDED={endedAt}"
+            },
+            none = "No hold stands.",
+            example = "dozo hold list --all")
     @GetMapping
     Page<Hold> list(
             @RequestParam(defaultValue = "false") boolean all,
@@ -75,7 +87,11 @@ public class HoldApi {
     }
 
     /** Places a hold: until it is ended, nothing of the experiment or project is forgotten or erased. */
-    @Verb(value = "hold add P[/E]:project/experiment --reason=TEXT [--until=TIME]", arguments = "P[/E]=a project, or an experiment", says = "hold {id} stands on {project}/{experiment}|hold {id} stands on {project}", example = "dozo hold add P001/S0001 --reason ethics-board-17 --until 2036-10-01T00:00:00Z")
+    @Verb(
+            value = "hold add P[/E]:project/experiment --reason=TEXT [--until=TIME]",
+            arguments = "P[/E]=a project, or an experiment",
+            says = "hold {id} stands on {project}/{experiment}|hold {id} stands on {project}",
+            example = "dozo hold add P001/S0001 --reason ethics-board-17 --until 2036-10-01T00:00:00Z")
     @PostMapping
     @ResponseStatus(HttpStatus.CREATED)
     Hold place(@RequestBody NewHold asked, Principal actor) {
@@ -91,7 +107,10 @@ public class HoldApi {
     }
 
     /** Ends a hold. */
-    @Verb(value = "hold end HOLD:id --reason=TEXT", says = "hold {id} is ended", example = "dozo hold end 3 --reason closed")
+    @Verb(
+            value = "hold end HOLD:id --reason=TEXT",
+            says = "hold {id} is ended",
+            example = "dozo hold end 3 --reason closed")
     @PostMapping("/{id}/end")
     Hold end(@PathVariable long id, @RequestBody HoldEnd asked, Principal actor) {
         return holds.end(id, asked.reason == null ? "" : asked.reason, actor.getName())

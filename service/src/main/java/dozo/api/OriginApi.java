@@ -7,10 +7,10 @@ import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.api.http.Verb;
 import dozo.collect.OriginKind;
-import dozo.collect.Origins.Origin;
 import dozo.collect.Origins;
-import dozo.collect.Terms.Tree;
+import dozo.collect.Origins.Origin;
 import dozo.collect.Terms;
+import dozo.collect.Terms.Tree;
 import dozo.file.FilePath;
 import dozo.file.Message;
 import dozo.registry.Refusal;
@@ -195,7 +195,18 @@ public class OriginApi {
     }
 
     /** Lists the origins by name. */
-    @Verb(value = "origin list", columns = {"NAME={name}", "KIND={kind}", "ADDRESS={root}|{address}", "PROJECT={project}", "AUTOMATIC={automatic?}yes|no", "LOOKED AT={lookedAt}"}, none = "No origin yet; `dozo origin save` registers one.", example = "dozo origin list")
+    @Verb(
+            value = "origin list",
+            columns = {
+                "NAME={name}",
+                "KIND={kind}",
+                "ADDRESS={root}|{address}",
+                "PROJECT={project}",
+                "AUTOMATIC={automatic?}yes|no",
+                "LOOKED AT={lookedAt}"
+            },
+            none = "No origin yet; `dozo origin save` registers one.",
+            example = "dozo origin list")
     @GetMapping
     Page<ShownOrigin> list(
             @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
@@ -209,7 +220,14 @@ public class OriginApi {
     }
 
     /** Registers an origin, or replaces all settings of an existing one. Sends no network request. */
-    @Verb(value = "origin save NAME --kind=KIND [--address=URL] [--secret-file=FILE] [--spool=FOLDER] [--root=FOLDER] [--pattern=PATTERN…:patterns] [--ready=RULE…] [--project=P] [--map=THEIRS=P…:projects] [--storage-host=HOST…:storageHosts] [--automatic] [--inactive:active=false]", arguments = {"--map=assigns the origin's project with this id to P; repeatable", "--inactive=nights skip it"}, about = "Registers an origin, or replaces all settings of an existing one.", says = "the next night will collect from {name}", example = "dozo origin save --kind tree --root /data/meg --pattern '{project}/{date}_{label}' meg")
+    @Verb(
+            value =
+                    "origin save NAME --kind=KIND [--address=URL] [--secret-file=FILE] [--spool=FOLDER] [--root=FOLDER] [--pattern=PATTERN…:patterns] [--ready=RULE…] [--project=P] [--map=THEIRS=P…:projects] [--storage-host=HOST…:storageHosts] [--automatic] [--inactive:active=false]",
+            arguments = {"--map=assigns the origin's project with this id to P; repeatable", "--inactive=nights skip it"
+            },
+            about = "Registers an origin, or replaces all settings of an existing one.",
+            says = "the next night will collect from {name}",
+            example = "dozo origin save --kind tree --root /data/meg --pattern '{project}/{date}_{label}' meg")
     @PutMapping("/{name}")
     ShownOrigin save(@PathVariable String name, @Valid @RequestBody NewOrigin asked, IfMatch seen, Principal actor) {
         Terms terms = asked.terms();

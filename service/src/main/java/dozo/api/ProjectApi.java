@@ -191,7 +191,18 @@ public class ProjectApi {
     }
 
     /** Lists the projects by code. */
-    @Verb(value = "project list", columns = {"CODE={code}", "CREATED={createdAt}", "TRIPWIRE={tripwire.percent} %, {tripwire.entries} entries", "PRIORITY={priority}", "SITE NAMES={siteNames}", "TITLE={title}|"}, none = "No project yet; `dozo project add` creates one.", example = "dozo project list")
+    @Verb(
+            value = "project list",
+            columns = {
+                "CODE={code}",
+                "CREATED={createdAt}",
+                "TRIPWIRE={tripwire.percent} %, {tripwire.entries} entries",
+                "PRIORITY={priority}",
+                "SITE NAMES={siteNames}",
+                "TITLE={title}|"
+            },
+            none = "No project yet; `dozo project add` creates one.",
+            example = "dozo project list")
     @GetMapping
     Page<ShownProject> list(
             @RequestParam(defaultValue = "") String after,
@@ -202,8 +213,17 @@ public class ProjectApi {
     }
 
     /** Shows one project. */
-    @Verb(value = "project roots CODE:project", about = "Shows the folders below which lab managers may register, or replaces them.", says = {"{roots lines}", "{code} has no source roots: lab managers cannot register sources"}, example = "dozo project roots P001")
-    @Verb(value = "project restore-roots CODE:project", about = "Shows the folders below which the service restores experiments, or replaces them.", says = {"{restoreRoots lines}", "{code} has no restore folders: the service cannot restore its experiments"}, example = "dozo project restore-roots P001")
+    @Verb(
+            value = "project roots CODE:project",
+            about = "Shows the folders below which lab managers may register, or replaces them.",
+            says = {"{roots lines}", "{code} has no source roots: lab managers cannot register sources"},
+            example = "dozo project roots P001")
+    @Verb(
+            value = "project restore-roots CODE:project",
+            about = "Shows the folders below which the service restores experiments, or replaces them.",
+            says = {"{restoreRoots lines}", "{code} has no restore folders: the service cannot restore its experiments"
+            },
+            example = "dozo project restore-roots P001")
     @GetMapping("/{project}")
     ShownProject one(@PathVariable String project) {
         return shown(project).orElseThrow(Missing.thing("project", project));
@@ -221,7 +241,10 @@ public class ProjectApi {
     }
 
     /** Sets how much an experiment may lose in a night before it is frozen. */
-    @Verb(value = "project tripwire CODE:project --percent=N --entries=N", says = "the tripwire of {code} is at {tripwire.percent} %, {tripwire.entries} entries", example = "dozo project tripwire P001 --percent 50 --entries 1000")
+    @Verb(
+            value = "project tripwire CODE:project --percent=N --entries=N",
+            says = "the tripwire of {code} is at {tripwire.percent} %, {tripwire.entries} entries",
+            example = "dozo project tripwire P001 --percent 50 --entries 1000")
     @PutMapping("/{project}/tripwire")
     ShownProject setTripwire(
             @PathVariable String project, @RequestBody NewTripwire asked, IfMatch seen, Principal actor) {
@@ -230,7 +253,13 @@ public class ProjectApi {
     }
 
     /** Sets within how many days the project must be rehearsed. */
-    @Verb(value = "project drill-days CODE:project [DAYS]", says = {"{code} must be rehearsed within {drillDays} days", "{code} must be rehearsed within the days of the setting"}, example = "dozo project drill-days P001 30")
+    @Verb(
+            value = "project drill-days CODE:project [DAYS]",
+            says = {
+                "{code} must be rehearsed within {drillDays} days",
+                "{code} must be rehearsed within the days of the setting"
+            },
+            example = "dozo project drill-days P001 30")
     @PutMapping("/{project}/drill-days")
     ShownProject setDrillDays(
             @PathVariable String project, @RequestBody NewDrillDays asked, IfMatch seen, Principal actor) {
@@ -238,7 +267,10 @@ public class ProjectApi {
     }
 
     /** Sets the share of the time that the project gets: one with 20 gets twice the time of one with 10. */
-    @Verb(value = "project priority CODE:project PRIORITY", says = "{code} has priority {priority}", example = "dozo project priority P001 20")
+    @Verb(
+            value = "project priority CODE:project PRIORITY",
+            says = "{code} has priority {priority}",
+            example = "dozo project priority P001 20")
     @PutMapping("/{project}/priority")
     ShownProject setPriority(
             @PathVariable String project, @RequestBody NewPriority asked, IfMatch seen, Principal actor) {
@@ -247,7 +279,13 @@ public class ProjectApi {
     }
 
     /** Sets for how many hours the project's data may wait for its second copy until it is at risk. */
-    @Verb(value = "project late-after CODE:project [HOURS]", says = {"data of {code} may wait {lateHours} hours for its second copy", "data of {code} may wait as long as the setting says"}, example = "dozo project late-after P001 48")
+    @Verb(
+            value = "project late-after CODE:project [HOURS]",
+            says = {
+                "data of {code} may wait {lateHours} hours for its second copy",
+                "data of {code} may wait as long as the setting says"
+            },
+            example = "dozo project late-after P001 48")
     @PutMapping("/{project}/late-after")
     ShownProject setLateAfter(
             @PathVariable String project, @RequestBody NewLateAfter asked, IfMatch seen, Principal actor) {
@@ -255,7 +293,11 @@ public class ProjectApi {
     }
 
     /** Sets how the names of sources are written at the sites, for experiments that are registered from now on. */
-    @Verb(value = "project site-names CODE:project codes|kept:siteNames", says = "{siteNames=codes?}new experiments of {code} have codes instead of names at the sites|new experiments of {code} keep their names at the sites", example = "dozo project site-names P001 codes")
+    @Verb(
+            value = "project site-names CODE:project codes|kept:siteNames",
+            says =
+                    "{siteNames=codes?}new experiments of {code} have codes instead of names at the sites|new experiments of {code} keep their names at the sites",
+            example = "dozo project site-names P001 codes")
     @PutMapping("/{project}/site-names")
     ShownProject setSiteNames(
             @PathVariable String project, @Valid @RequestBody NewSiteNames asked, IfMatch seen, Principal actor) {
@@ -263,8 +305,18 @@ public class ProjectApi {
     }
 
     /** Replaces the source roots: the existing folders below which lab managers may register. */
-    @Verb(value = "project roots CODE:project FOLDER…:rootsBytes", arguments = "FOLDER=all folders, on the service's machine; without any, the folders are shown", says = "{roots lines}", result = true, example = "dozo project roots P001 /data/meg /data/mri")
-    @Verb(value = "project roots CODE:project --none:rootsBytes=[]", arguments = "--none=removes all folders from the list", says = "{code} has no source roots: lab managers cannot register sources", result = true, example = "dozo project roots P001 --none")
+    @Verb(
+            value = "project roots CODE:project FOLDER…:rootsBytes",
+            arguments = "FOLDER=all folders, on the service's machine; without any, the folders are shown",
+            says = "{roots lines}",
+            result = true,
+            example = "dozo project roots P001 /data/meg /data/mri")
+    @Verb(
+            value = "project roots CODE:project --none:rootsBytes=[]",
+            arguments = "--none=removes all folders from the list",
+            says = "{code} has no source roots: lab managers cannot register sources",
+            result = true,
+            example = "dozo project roots P001 --none")
     @PutMapping("/{project}/roots")
     ShownProject setRoots(@PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
         List<Path> roots = asked.paths();
@@ -272,8 +324,18 @@ public class ProjectApi {
     }
 
     /** Replaces the restore folders: those below which the service may restore the project's experiments. */
-    @Verb(value = "project restore-roots CODE:project FOLDER…:rootsBytes", arguments = "FOLDER=all folders, on the service's machine; without any, the folders are shown", says = "{restoreRoots lines}", result = true, example = "dozo project restore-roots P001 /data/restored")
-    @Verb(value = "project restore-roots CODE:project --none:rootsBytes=[]", arguments = "--none=removes all folders from the list", says = "{code} has no restore folders: the service cannot restore its experiments", result = true, example = "dozo project restore-roots P001 --none")
+    @Verb(
+            value = "project restore-roots CODE:project FOLDER…:rootsBytes",
+            arguments = "FOLDER=all folders, on the service's machine; without any, the folders are shown",
+            says = "{restoreRoots lines}",
+            result = true,
+            example = "dozo project restore-roots P001 /data/restored")
+    @Verb(
+            value = "project restore-roots CODE:project --none:rootsBytes=[]",
+            arguments = "--none=removes all folders from the list",
+            says = "{code} has no restore folders: the service cannot restore its experiments",
+            result = true,
+            example = "dozo project restore-roots P001 --none")
     @PutMapping("/{project}/restore-roots")
     ShownProject setRestoreRoots(
             @PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
@@ -282,7 +344,10 @@ public class ProjectApi {
     }
 
     /** Creates a project. */
-    @Verb(value = "project add CODE [--title=TITLE] [--site-names=codes|kept]", says = "created project {code}", example = "dozo project add --title 'Visual cortex' P001")
+    @Verb(
+            value = "project add CODE [--title=TITLE] [--site-names=codes|kept]",
+            says = "created project {code}",
+            example = "dozo project add --title 'Visual cortex' P001")
     @PostMapping
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownProject> create(@Valid @RequestBody NewProject asked, Principal actor) {

@@ -32,7 +32,10 @@ public class RecoveryApi {
      * Returns the public keys that the catalogue's records at the sites are encrypted to, and where the service's private key
      * is. Keep a copy of that one outside of the building.
      */
-    @Verb(value = "recovery-key", lines = {"# private key: {file}", "{publicKey}", "{others?}# dozo.recovery.recipients:", "{others lines}"}, example = "dozo recovery-key")
+    @Verb(
+            value = "recovery-key",
+            lines = {"# private key: {file}", "{publicKey}", "{others?}# dozo.recovery.recipients:", "{others lines}"},
+            example = "dozo recovery-key")
     @GetMapping("/recovery-key")
     ShownRecoveryKey key() {
         PublishedKeys keys = this.keys.published();

@@ -66,7 +66,12 @@ class RunApi {
      * Starts a nightly backup. Asks a running scrub to stop, and waits up to 60 s for it. 409: a backup is running or paused, or
      * the scrub has not ended; repeat the request.
      */
-    @Verb(value = "run [--site=S] [--wait:-]", arguments = {"--wait=waits for the end; the exit code is that of the run"}, says = "run {id} has started", follows = true, example = "dozo run --wait")
+    @Verb(
+            value = "run [--site=S] [--wait:-]",
+            arguments = {"--wait=waits for the end; the exit code is that of the run"},
+            says = "run {id} has started",
+            follows = true,
+            example = "dozo run --wait")
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(
@@ -99,7 +104,15 @@ class RunApi {
     /**
      * Resumes a paused run, when the units under way have ended. 409: they have not ended after 60 s, or the run is not paused.
      */
-    @Verb(value = "resume [RUN:id] [--wait:-]", arguments = {"--wait=waits for the end; the exit code is that of the run", "RUN=the run's number; by default the run in progress"}, says = "run {id} continues", follows = true, example = "dozo resume")
+    @Verb(
+            value = "resume [RUN:id] [--wait:-]",
+            arguments = {
+                "--wait=waits for the end; the exit code is that of the run",
+                "RUN=the run's number; by default the run in progress"
+            },
+            says = "run {id} continues",
+            follows = true,
+            example = "dozo resume")
     @PostMapping("/{id}/resume")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> resume(@PathVariable long id, Principal actor, Sight sight) {
@@ -110,7 +123,15 @@ class RunApi {
      * Starts a backup of only those experiments that have open findings in this run, and returns the new run. 409: there are none,
      * or a run is in progress.
      */
-    @Verb(value = "retry RUN:id [--wait:-]", arguments = {"--wait=waits for the end; the exit code is that of the run", "RUN=the number of the run that has the findings"}, says = "run {id} has started: {retry.experiments} experiments are retried", follows = true, example = "dozo retry 42")
+    @Verb(
+            value = "retry RUN:id [--wait:-]",
+            arguments = {
+                "--wait=waits for the end; the exit code is that of the run",
+                "RUN=the number of the run that has the findings"
+            },
+            says = "run {id} has started: {retry.experiments} experiments are retried",
+            follows = true,
+            example = "dozo retry 42")
     @PostMapping("/{id}/retry")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> retry(@PathVariable long id, Principal actor, Sight sight) {

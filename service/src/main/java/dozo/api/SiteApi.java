@@ -353,7 +353,11 @@ public class SiteApi {
      *
      * @param copies whether it may have copies
      */
-    @Verb(value = "site remove NAME [--with-copies:copies=true]", arguments = "--with-copies=also if the site has copies", says = "site {name} removed", example = "dozo site remove dr")
+    @Verb(
+            value = "site remove NAME [--with-copies:copies=true]",
+            arguments = "--with-copies=also if the site has copies",
+            says = "site {name} removed",
+            example = "dozo site remove dr")
     @DeleteMapping("/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void remove(@PathVariable String name, @RequestParam(defaultValue = "false") boolean copies, Principal actor) {

@@ -97,14 +97,32 @@ public class TokenApi {
     }
 
     /** Lists your tokens. */
-    @Verb(value = "token list", about = "Lists your tokens, or another user's.", columns = {">ID={id}", "NAME={name}", "ROLES={roles}", "MAY={scope=studies?}check studies|{readOnly?}read|change", "EXPIRES={expiresAt}", "LAST USED={lastUsedAt}"}, none = "No token.", example = "dozo token list")
+    @Verb(
+            value = "token list",
+            about = "Lists your tokens, or another user's.",
+            columns = {
+                ">ID={id}",
+                "NAME={name}",
+                "ROLES={roles}",
+                "MAY={scope=studies?}check studies|{readOnly?}read|change",
+                "EXPIRES={expiresAt}",
+                "LAST USED={lastUsedAt}"
+            },
+            none = "No token.",
+            example = "dozo token list")
     @GetMapping("/me/tokens")
     Page<ShownToken> own(Principal actor) {
         return shown(actor.getName());
     }
 
     /** Creates a token for yourself. The response contains its secret, once. */
-    @Verb(value = "token add NAME [--roles=ROLE,…] [--read-only] [--studies:scope=\"studies\"] [--days=N]", arguments = "--studies=it may only ask whether a study may be deleted: for a scanner's console", about = "Creates a token for you and prints its secret once. Requires a password login.", says = "{secret}", result = true, example = "dozo token add --read-only --days 30 nightly-report")
+    @Verb(
+            value = "token add NAME [--roles=ROLE,…] [--read-only] [--studies:scope=\"studies\"] [--days=N]",
+            arguments = "--studies=it may only ask whether a study may be deleted: for a scanner's console",
+            about = "Creates a token for you and prints its secret once. Requires a password login.",
+            says = "{secret}",
+            result = true,
+            example = "dozo token add --read-only --days 30 nightly-report")
     @PostMapping("/me/tokens")
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownToken> create(@Valid @RequestBody WantedToken asked, Principal actor) {
@@ -121,7 +139,11 @@ public class TokenApi {
     }
 
     /** Revokes one of your tokens. */
-    @Verb(value = "token revoke ID", about = "Revokes a token at once: yours, or another user's.", says = "revoked token {id}", example = "dozo token revoke 3")
+    @Verb(
+            value = "token revoke ID",
+            about = "Revokes a token at once: yours, or another user's.",
+            says = "revoked token {id}",
+            example = "dozo token revoke 3")
     @DeleteMapping("/me/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revokeOwn(@PathVariable int id, Principal actor) {
@@ -129,7 +151,18 @@ public class TokenApi {
     }
 
     /** Lists another user's tokens. */
-    @Verb(value = "token list --user=NAME:name", columns = {">ID={id}", "NAME={name}", "ROLES={roles}", "MAY={scope=studies?}check studies|{readOnly?}read|change", "EXPIRES={expiresAt}", "LAST USED={lastUsedAt}"}, none = "No token.", example = "dozo token list --user tanaka")
+    @Verb(
+            value = "token list --user=NAME:name",
+            columns = {
+                ">ID={id}",
+                "NAME={name}",
+                "ROLES={roles}",
+                "MAY={scope=studies?}check studies|{readOnly?}read|change",
+                "EXPIRES={expiresAt}",
+                "LAST USED={lastUsedAt}"
+            },
+            none = "No token.",
+            example = "dozo token list --user tanaka")
     @GetMapping("/users/{name}/tokens")
     Page<ShownToken> of(@PathVariable String name) {
         if (users.find(name).isEmpty()) {
@@ -139,7 +172,10 @@ public class TokenApi {
     }
 
     /** Revokes one of another user's tokens. */
-    @Verb(value = "token revoke ID --user=NAME:name", says = "revoked token {id}", example = "dozo token revoke --user tanaka 3")
+    @Verb(
+            value = "token revoke ID --user=NAME:name",
+            says = "revoked token {id}",
+            example = "dozo token revoke --user tanaka 3")
     @DeleteMapping("/users/{name}/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revoke(@PathVariable String name, @PathVariable int id, Principal actor) {

@@ -158,7 +158,17 @@ public class UserApi {
     }
 
     /** Lists the users by name. */
-    @Verb(value = "user list", columns = {"NAME={name}", "ROLES={roles}|", "PROJECTS={projects}|", "FROM={origin}", "STATE={disabled?}disabled|{gone?}not in the directory|enabled"}, none = "No user.", example = "dozo user list")
+    @Verb(
+            value = "user list",
+            columns = {
+                "NAME={name}",
+                "ROLES={roles}|",
+                "PROJECTS={projects}|",
+                "FROM={origin}",
+                "STATE={disabled?}disabled|{gone?}not in the directory|enabled"
+            },
+            none = "No user.",
+            example = "dozo user list")
     @GetMapping("/users")
     Page<ShownUser> list(
             @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
@@ -166,7 +176,11 @@ public class UserApi {
     }
 
     /** Creates a local user. */
-    @Verb(value = "user add NAME [--roles=ROLE,…] --password-file=FILE<password", arguments = "--password-file=a file that contains the password in one line", says = "created user {name}", example = "dozo user add --roles LAB_MANAGER --password-file tanaka.password tanaka")
+    @Verb(
+            value = "user add NAME [--roles=ROLE,…] --password-file=FILE<password",
+            arguments = "--password-file=a file that contains the password in one line",
+            says = "created user {name}",
+            example = "dozo user add --roles LAB_MANAGER --password-file tanaka.password tanaka")
     @PostMapping("/users")
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownUser> create(@Valid @RequestBody NewUser asked, Principal actor) {
@@ -183,10 +197,27 @@ public class UserApi {
     }
 
     /** Replaces the given fields of a user. */
-    @Verb(value = "user roles NAME [ROLE,…:roles]", about = "Sets a user's roles; without any, the user may do nothing.", says = {"{name} has the roles {roles}", "{name} has no role"}, example = "dozo user roles tanaka LAB_MANAGER,AUDITOR")
-    @Verb(value = "user password NAME FILE<password", arguments = "FILE=a file that contains the password in one line", about = "Sets a user's password.", says = "the password of {name} was changed", example = "dozo user password tanaka tanaka.password")
-    @Verb(value = "user disable NAME disabled=true", about = "Disables a user and the user's tokens.", says = "{name} is disabled", example = "dozo user disable tanaka")
-    @Verb(value = "user enable NAME disabled=false", about = "Enables a user again.", says = "{name} is enabled", example = "dozo user enable tanaka")
+    @Verb(
+            value = "user roles NAME [ROLE,…:roles]",
+            about = "Sets a user's roles; without any, the user may do nothing.",
+            says = {"{name} has the roles {roles}", "{name} has no role"},
+            example = "dozo user roles tanaka LAB_MANAGER,AUDITOR")
+    @Verb(
+            value = "user password NAME FILE<password",
+            arguments = "FILE=a file that contains the password in one line",
+            about = "Sets a user's password.",
+            says = "the password of {name} was changed",
+            example = "dozo user password tanaka tanaka.password")
+    @Verb(
+            value = "user disable NAME disabled=true",
+            about = "Disables a user and the user's tokens.",
+            says = "{name} is disabled",
+            example = "dozo user disable tanaka")
+    @Verb(
+            value = "user enable NAME disabled=false",
+            about = "Enables a user again.",
+            says = "{name} is enabled",
+            example = "dozo user enable tanaka")
     @PatchMapping("/users/{name}")
     ShownUser change(@PathVariable String name, @RequestBody UserChange asked, IfMatch seen, Principal actor) {
         Set<Role> roles = asked.roles() == null ? null : Role.of(asked.roles());
@@ -211,7 +242,10 @@ public class UserApi {
     }
 
     /** Adds a member to a project. */
-    @Verb(value = "user join NAME PROJECT", says = "{name} is a member of {project}", example = "dozo user join tanaka P001")
+    @Verb(
+            value = "user join NAME PROJECT",
+            says = "{name} is a member of {project}",
+            example = "dozo user join tanaka P001")
     @PutMapping("/projects/{project}/members/{name}")
     Member join(@PathVariable String project, @PathVariable String name, Principal actor) {
         demandProject(project);
@@ -222,7 +256,10 @@ public class UserApi {
     }
 
     /** Removes a member from a project. Memberships from a directory group remain. */
-    @Verb(value = "user leave NAME PROJECT", says = "{name} is no longer a member of {project}", example = "dozo user leave tanaka P001")
+    @Verb(
+            value = "user leave NAME PROJECT",
+            says = "{name} is no longer a member of {project}",
+            example = "dozo user leave tanaka P001")
     @DeleteMapping("/projects/{project}/members/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void leave(@PathVariable String project, @PathVariable String name, Principal actor) {

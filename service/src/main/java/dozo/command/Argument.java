@@ -140,7 +140,7 @@ record Argument(
     /** Whether the command line has it. */
     boolean isTyped(CommandSpec command) {
         return arg(command)
-                .map(each -> (Object) each.getValue())
+                .<Object>map(ArgSpec::getValue)
                 .filter(value -> !Boolean.FALSE.equals(value))
                 .isPresent();
     }

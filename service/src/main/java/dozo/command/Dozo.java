@@ -104,7 +104,8 @@ public final class Dozo {
                 .flatMap(Collection::stream)
                 .forEach(command -> add(dozo, command, isNeeded));
         if (EXTENDED.stream().anyMatch(isNeeded)
-                || dozo.getSubcommands().keySet().stream().noneMatch(name -> !name.equals("help") && isNeeded.test(name))) {
+                || dozo.getSubcommands().keySet().stream()
+                        .noneMatch(name -> !name.equals("help") && isNeeded.test(name))) {
             Verbs.addTo(dozo, isNeeded);
         }
         dozo.setExecutionExceptionHandler(Dozo::failed);

@@ -7,7 +7,6 @@ import dozo.collect.Reconciliations.ReportLine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -23,7 +22,6 @@ import tools.jackson.databind.JsonNode;
                 "Systems that experiments are collected from: accept, arrivals, dismiss, list, report, save, takeback.")
 final class OriginCommand {
 
-    private static final String ORIGINS = "/api/v1/origins";
     private static final String ARRIVALS = "/api/v1/arrivals";
 
     @Command(
@@ -160,18 +158,6 @@ final class OriginCommand {
                         origin.filesTold(),
                         origin.filesHere(),
                         origin.missing());
-    }
-
-    private <T> int listed(Connection service, Answer<List<T>> all, Table table, String none, Consumer<T> row) {
-        all.value().forEach(row);
-        service.print(all, all.value().isEmpty() ? out -> out.println(none) : table::print);
-        return Exit.WELL;
-    }
-
-    private static void put(Map<String, Object> body, String field, @Nullable Object value) {
-        if (value != null) {
-            body.put(field, value);
-        }
     }
 
     private static String text(@Nullable Object said) {

@@ -17,7 +17,8 @@ import tools.jackson.databind.JsonNode;
  */
 record Phrase(String text) {
 
-    private static final Pattern FIELD = Pattern.compile("\\{(?<name>[A-Za-z.]+)(=(?<value>[a-z]+))?(?<mark>\\?| word| lines)?}");
+    private static final Pattern FIELD =
+            Pattern.compile("\\{(?<name>[A-Za-z.]+)(=(?<value>[a-z]+))?(?<mark>\\?| word| lines)?}");
 
     /** Returns what it says of a response; empty if no alternative has all its fields. Control characters are shown. */
     Optional<String> of(JsonNode response) {
@@ -51,7 +52,10 @@ record Phrase(String text) {
     }
 
     private static boolean isMissing(JsonNode value) {
-        return value.isMissingNode() || value.isNull() || (value.isString() && value.stringValue().isEmpty()) || (value.isArray() && value.isEmpty());
+        return value.isMissingNode()
+                || value.isNull()
+                || (value.isString() && value.stringValue().isEmpty())
+                || (value.isArray() && value.isEmpty());
     }
 
     private static String said(JsonNode value, String between) {

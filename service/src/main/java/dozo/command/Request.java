@@ -34,10 +34,10 @@ record Request(
 
     /** @param api the description of REST, which the operation refers to */
     static Request of(JsonNode api, String method, String path, JsonNode operation, JsonNode verb) {
-        List<String> synopsis =
-                List.of(verb.path("synopsis").stringValue().split(" ", -1));
-        List<String> words =
-                synopsis.stream().takeWhile(word -> word.matches("[a-z][a-z-]*")).toList();
+        List<String> synopsis = List.of(verb.path("synopsis").stringValue().split(" ", -1));
+        List<String> words = synopsis.stream()
+                .takeWhile(word -> word.matches("[a-z][a-z-]*"))
+                .toList();
         String body = operation
                 .at("/requestBody/content/application~1json/schema/$ref")
                 .asString("#");
@@ -129,7 +129,8 @@ record Request(
         if (address.startsWith("/api/v1/runs/{id}")) {
             address = address.replace("{id}", "" + ChosenRun.goingOn(service));
         }
-        return verb.path("columns").isEmpty() || !verb.path("items").asString("").isEmpty()
+        return verb.path("columns").isEmpty()
+                        || !verb.path("items").asString("").isEmpty()
                 ? one(service, address + query, body, given)
                 : list(service, address + query);
     }
@@ -146,13 +147,15 @@ record Request(
                 phrases("says").flatMap(phrase -> phrase.of(known).stream()).findFirst();
         if (verb.path("follows").asBoolean(false)) {
             Answer<ShownRun> run = Answer.of(answer.sent(), Connection.JSON.constructType(ShownRun.class));
-            boolean wait = service.commandLine().getCommandSpec().findOption("--wait").getValue();
+            boolean wait =
+                    service.commandLine().getCommandSpec().findOption("--wait").getValue();
             return Dozo.startedOrFollowed(service, run, wait, says.orElse(""));
         }
         Consumer<PrintWriter> said = out -> {
             says.ifPresent(out::println);
             phrases("lines").flatMap(phrase -> phrase.of(known).stream()).forEach(out::println);
-            List<JsonNode> items = known.path(verb.path("items").asString("")).valueStream().toList();
+            List<JsonNode> items =
+                    known.path(verb.path("items").asString("")).valueStream().toList();
             if (!items.isEmpty()) {
                 table(items).print(out);
             }

@@ -308,7 +308,8 @@ final class RestoreCommand implements Callable<Integer> {
             wanted.put("asOf", version.asOf);
         }
         Answer<KeptRestore> restore = service.post(restores, wanted, KeptRestore.class);
-        return RestoreReport.follow(service, restore, restores + "/" + restore.value().id());
+        return RestoreReport.follow(
+                service, restore, restores + "/" + restore.value().id());
     }
 
     private int run(Copy restore, ShownManifest manifest, ShownSite from) throws IOException, InterruptedException {

@@ -29,12 +29,14 @@ final class Verbs {
 
     private Verbs(JsonNode api) {
         api.path("x-commands").forEachEntry((name, about) -> groups.put(name, about.stringValue()));
-        api.path("paths").forEachEntry((path, methods) -> methods.forEachEntry((method, operation) -> operation
-                .path("x-commands")
-                .forEach(verb -> {
-                    Request request = Request.of(api, method, path, operation, verb);
-                    commands.computeIfAbsent(request.words(), _ -> new ArrayList<>()).add(request);
-                })));
+        api.path("paths")
+                .forEachEntry((path, methods) -> methods.forEachEntry((method, operation) -> operation
+                        .path("x-commands")
+                        .forEach(verb -> {
+                            Request request = Request.of(api, method, path, operation, verb);
+                            commands.computeIfAbsent(request.words(), _ -> new ArrayList<>())
+                                    .add(request);
+                        })));
     }
 
     /**

@@ -327,7 +327,8 @@ class NightlyScheduleTest {
         assertThat(count()).isEqualTo(3);
         lookAt("2036-01-06T20:00:30Z");
         assertThat(count()).isEqualTo(3);
-        assertThat(service.bean(RunTimes.class).ahead(Instant.parse("2036-01-06T20:00:30Z"))).isEmpty();
+        assertThat(service.bean(RunTimes.class).ahead(Instant.parse("2036-01-06T20:00:30Z")))
+                .isEmpty();
     }
 
     @Test

@@ -3,13 +3,13 @@ package dozo.ui;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
-import dozo.people.Permissions.Endpoint;
 import dozo.people.Permissions;
+import dozo.people.Permissions.Endpoint;
 import dozo.people.Role;
 import dozo.people.Users;
 import dozo.registry.Experiments;
-import dozo.registry.Holds.Hold;
 import dozo.registry.Holds;
+import dozo.registry.Holds.Hold;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
@@ -20,10 +20,10 @@ import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -129,21 +129,27 @@ class OperationPageTest {
         HttpResponse<String> taken = send(admin, "/do/post/projects", YES + "code=P1");
         assertThat(taken.statusCode()).isEqualTo(409);
         assertThat(taken.body()).contains("project P1 exists already");
-        assertThat(send(admin, "/do/put/projects/NIX/priority", YES + "priority=5").statusCode())
+        assertThat(send(admin, "/do/put/projects/NIX/priority", YES + "priority=5")
+                        .statusCode())
                 .isEqualTo(404);
-        assertThat(send(admin, "/do/put/projects/P1/priority", YES + "priority=").statusCode())
+        assertThat(send(admin, "/do/put/projects/P1/priority", YES + "priority=")
+                        .statusCode())
                 .isEqualTo(422);
     }
 
     @Test
     void everyKindOfOperationIsSent() {
-        assertThat(send(admin, "/do/post/projects", YES + "code=NEW&title=A+title&siteNames=codes&roots=" + folder
-                                + "&back=/administration/projects/*")
+        assertThat(send(
+                                admin,
+                                "/do/post/projects",
+                                YES + "code=NEW&title=A+title&siteNames=codes&roots=" + folder
+                                        + "&back=/administration/projects/*")
                         .uri())
                 .hasPath("/administration/projects/NEW");
         assertThat(service.get("/api/v1/projects/NEW").at("/siteNames").asString())
                 .isEqualTo("codes");
-        assertThat(service.get("/api/v1/projects/NEW").at("/roots/0").asString()).isEqualTo(folder.toString());
+        assertThat(service.get("/api/v1/projects/NEW").at("/roots/0").asString())
+                .isEqualTo(folder.toString());
 
         send(admin, "/do/put/projects/NEW/drill-days", YES + "days=30");
         send(admin, "/do/put/projects/NEW/roots", YES + "roots=");
@@ -154,19 +160,22 @@ class OperationPageTest {
                 .contains("id=\"name\"", "<option value=\"lab\"></option>");
         assertThat(send(admin, "/do/put/projects/NEW/members/*", YES + "name=").body())
                 .contains("id=\"name-error\"");
-        assertThat(send(admin, "/do/put/projects/NEW/members/*", YES + "name=nobody").body())
+        assertThat(send(admin, "/do/put/projects/NEW/members/*", YES + "name=nobody")
+                        .body())
                 .contains("does not exist", "value=\"nobody\"");
         send(admin, "/do/put/projects/NEW/members/*", YES + "name=lab");
         assertThat(service.get("/api/v1/projects/NEW/members").text()).contains("lab");
         send(
                 admin,
                 "/do/put/alerts/recipients/*",
-                YES + "name=it&mail=it@example.org&projects=P1%0AP9&language=ja&quietFrom=22:00&quietUntil=07:00&active=true");
+                YES
+                        + "name=it&mail=it@example.org&projects=P1%0AP9&language=ja&quietFrom=22:00&quietUntil=07:00&active=true");
         String recipients = service.get("/api/v1/alerts/recipients").text();
         assertThat(recipients).contains("it@example.org", "P9", "22:00");
         assertThat(look(admin, "/alerts", 200))
                 .contains("/do/put/alerts/recipients/it?mail=it@example.org", "quietFrom=22:00");
-        assertThat(send(admin, "/do/put/alerts/recipients/it", YES + "language=ja").body())
+        assertThat(send(admin, "/do/put/alerts/recipients/it", YES + "language=ja")
+                        .body())
                 .contains("id=\"mail-error\"");
         assertThat(look(admin, "/do/delete/projects/NEW/members/lab", 200)).contains("Remove lab from project NEW?");
         send(admin, "/do/delete/projects/NEW/members/lab", YES);
@@ -176,7 +185,9 @@ class OperationPageTest {
     @Test
     void pagesLinkToTheFormsOfWhatTheyShow() throws Exception {
         JdbcClient jdbc = service.bean(JdbcClient.class);
-        long hold = service.bean(Holds.class).place("P9", null, "asked", null, "test").id();
+        long hold = service.bean(Holds.class)
+                .place("P9", null, "asked", null, "test")
+                .id();
         assertThat(look(admin, "/holds", 200)).contains("/do/post/holds/%d/end?back=/holds".formatted(hold));
         assertThat(look(lab, "/holds", 200)).doesNotContain("/do/");
 
@@ -189,11 +200,14 @@ class OperationPageTest {
                         .uri())
                 .hasPath("/erasures");
 
-        long token = service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}").at("/id").asLong();
+        long token = service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}")
+                .at("/id")
+                .asLong();
         assertThat(look(admin, "/administration/tokens", 200))
                 .contains("/do/delete/me/tokens/%d?back=/administration/tokens".formatted(token));
         String user = "/do/delete/users/admin/tokens/%d".formatted(token);
-        assertThat(look(admin, "/administration/users/admin", 200)).contains(user + "?back=/administration/users/admin");
+        assertThat(look(admin, "/administration/users/admin", 200))
+                .contains(user + "?back=/administration/users/admin");
         send(admin, user, YES);
         assertThat(look(admin, "/administration/tokens", 200)).doesNotContain("nightly");
 
@@ -222,9 +236,13 @@ class OperationPageTest {
                 .contains("/do/put/sites/dr/timetable?rules=mon%2008:00-09:00%201%20Gbit/s%0Asun")
                 .contains("/do/put/sites/dr/schedules?", "/do/delete/sites/dr?back=/sites");
         long run = service.bean(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, service.bean(Sites.class).find("dr").orElseThrow(), "test")
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test")
                 .id();
-        assertThat(look(admin, "/runs/" + run, 200)).contains("/do/post/runs/%1$d/pause?back=/runs/%1$d".formatted(run));
+        assertThat(look(admin, "/runs/" + run, 200))
+                .contains("/do/post/runs/%1$d/pause?back=/runs/%1$d".formatted(run));
         assertThat(send(admin, "/do/post/runs", YES + "site=dr").statusCode()).isEqualTo(409);
         service.bean(Runs.class).close(run, RunState.COMPLETE, "");
 
@@ -287,10 +305,16 @@ class OperationPageTest {
     @Test
     void nobodyIsLedToAnotherSite() {
         for (String back : List.of(
-                "https://evil.example", "//evil.example", "/%5Cevil.example", "/%09/evil.example", "javascript:x", "")) {
-            HttpResponse<String> done =
-                    send(admin, "/do/put/projects/P1/priority", YES + "priority=5&back=" + back);
-            assertThat(done.uri()).as(back).hasHost("localhost".equals(done.uri().getHost()) ? "localhost" : "127.0.0.1");
+                "https://evil.example",
+                "//evil.example",
+                "/%5Cevil.example",
+                "/%09/evil.example",
+                "javascript:x",
+                "")) {
+            HttpResponse<String> done = send(admin, "/do/put/projects/P1/priority", YES + "priority=5&back=" + back);
+            assertThat(done.uri())
+                    .as(back)
+                    .hasHost("localhost".equals(done.uri().getHost()) ? "localhost" : "127.0.0.1");
             assertThat(done.uri()).as(back).hasPath("/");
             assertThat(look(admin, "/do/post/holds?back=" + back, 200))
                     .as(back)
@@ -300,7 +324,8 @@ class OperationPageTest {
 
     @Test
     void aPasswordIsNeverShownAgain() {
-        assertThat(Field.kind("password", ResolvableType.forClass(String.class))).isEqualTo(Kind.PASSWORD);
+        assertThat(Field.kind("password", ResolvableType.forClass(String.class)))
+                .isEqualTo(Kind.PASSWORD);
         assertThat(look(admin, "/do/post/holds?password=hidden", 200).split("<main", 2)[1])
                 .doesNotContain("value=\"hidden");
     }
@@ -328,8 +353,8 @@ class OperationPageTest {
             }
         }
         Set<String> keys = new TreeSet<>(WordsTest.words("en").stringPropertyNames());
-        keys.removeIf(key -> !key.startsWith("do.")
-                || linked.stream().map(Operation::key).anyMatch(key::startsWith));
+        keys.removeIf(key ->
+                !key.startsWith("do.") || linked.stream().map(Operation::key).anyMatch(key::startsWith));
         assertThat(keys).isEmpty();
         assertThat(WordsTest.words("en").entrySet())
                 .as("an apostrophe quotes what follows")

@@ -186,7 +186,8 @@ class PagesBrowserIT {
                 .id();
         Awaitility.await()
                 .atMost(Duration.ofMinutes(5))
-                .until(() -> !restores.find(experiment, id).orElseThrow().state().goesOn());
+                .until(() ->
+                        !restores.find(experiment, id).orElseThrow().state().goesOn());
     }
 
     /** Adds drills: one that ran, one that failed, and earlier ones for a forecast. */
@@ -197,8 +198,10 @@ class PagesBrowserIT {
         Restores restores = service.bean(Restores.class);
         Awaitility.await()
                 .atMost(Duration.ofMinutes(5))
-                .until(() ->
-                        !restores.drill(Sight.EVERYTHING, id).orElseThrow().state().goesOn());
+                .until(() -> !restores.drill(Sight.EVERYTHING, id)
+                        .orElseThrow()
+                        .state()
+                        .goesOn());
         service.bean(JdbcClient.class).sql("""
                         insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, started_at,
                                              ended_at, entries, bytes, entries_verified, bytes_verified, findings)

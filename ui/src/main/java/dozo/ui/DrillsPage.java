@@ -1,7 +1,6 @@
 package dozo.ui;
 
 import dozo.drill.DrillPromises;
-import dozo.drill.Drills;
 import dozo.drill.Rehearsals;
 import dozo.drill.RestoreForecasts;
 import dozo.drill.RestoreForecasts.Compared;
@@ -89,7 +88,8 @@ class DrillsPage {
         model.addAttribute("form", form);
         model.addAttribute("promises", promises.all(sight));
         model.addAttribute(
-                "drills", Cut.of(SHOWN, most -> restores.drills(sight, project, before, most), drill -> "" + drill.id()));
+                "drills",
+                Cut.of(SHOWN, most -> restores.drills(sight, project, before, most), drill -> "" + drill.id()));
         model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         model.addAttribute(
                 "projects",

@@ -5,13 +5,13 @@ import static java.util.Objects.requireNonNull;
 import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.people.Permissions.Endpoint;
-import dozo.people.Users.User;
 import dozo.people.Users;
-import dozo.registry.Projects.Project;
+import dozo.people.Users.User;
 import dozo.registry.Projects;
+import dozo.registry.Projects.Project;
 import dozo.registry.Refusal;
-import dozo.registry.Sites.Site;
 import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
 import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
 import dozo.ui.PageProblems.NotThere;
@@ -171,7 +171,9 @@ class OperationPage {
                 errors.putIfAbsent(field, text(error.getDefaultMessage()));
             }
         } catch (DatabindException unreadable) {
-            String field = unreadable.getPath().isEmpty() ? null : unreadable.getPath().getFirst().getPropertyName();
+            String field = unreadable.getPath().isEmpty()
+                    ? null
+                    : unreadable.getPath().getFirst().getPropertyName();
             errors.put(Objects.requireNonNullElse(field, ""), Message.of("has the wrong format"));
         } catch (Exception failure) {
             if (!(failure instanceof ErrorResponse problem)) {
@@ -197,7 +199,8 @@ class OperationPage {
         Operation operation = operation(request);
         Map<String, String> path = variables(request);
         Map<String, String> variables = new HashMap<>(path);
-        variables.replaceAll((name, value) -> isAsked(name, value) ? form.value(name).strip() : value);
+        variables.replaceAll(
+                (name, value) -> isAsked(name, value) ? form.value(name).strip() : value);
         variables.forEach((name, value) -> {
             if (value.isEmpty()) {
                 errors.put(name, Message.of("a value is required"));
@@ -264,7 +267,8 @@ class OperationPage {
     /** Returns the page to return to. It is on this site; browsers ignore control characters and accept backslashes. */
     private static String back(Map<String, String> typed, @Nullable Object done) {
         String back = typed.getOrDefault("back", "");
-        URI location = done instanceof ResponseEntity<?> answer ? answer.getHeaders().getLocation() : null;
+        URI location =
+                done instanceof ResponseEntity<?> answer ? answer.getHeaders().getLocation() : null;
         String created = location == null ? "" : location.getRawPath().replaceFirst(".*/", "");
         if (!back.matches("/(?![/\\\\])[^\\\\\\p{Cntrl}]*")) {
             return "/";
@@ -334,7 +338,9 @@ class OperationPage {
             return users.page("", KNOWN_MAX).stream().map(User::name).toList();
         }
         return key.endsWith(".project")
-                ? projects.page(sight, "", KNOWN_MAX).stream().map(Project::code).toList()
+                ? projects.page(sight, "", KNOWN_MAX).stream()
+                        .map(Project::code)
+                        .toList()
                 : null;
     }
 

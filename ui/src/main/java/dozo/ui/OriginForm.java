@@ -2,8 +2,8 @@ package dozo.ui;
 
 import dozo.collect.OriginKind;
 import dozo.collect.Origins;
-import dozo.collect.Terms.Tree;
 import dozo.collect.Terms;
+import dozo.collect.Terms.Tree;
 import dozo.file.FilePath;
 import dozo.registry.Refusal;
 import java.nio.charset.StandardCharsets;

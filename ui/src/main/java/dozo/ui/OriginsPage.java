@@ -1,10 +1,10 @@
 package dozo.ui;
 
 import dozo.collect.OriginKind;
-import dozo.collect.Origins.Origin;
 import dozo.collect.Origins;
-import dozo.collect.Standings.Standing;
+import dozo.collect.Origins.Origin;
 import dozo.collect.Standings;
+import dozo.collect.Standings.Standing;
 import dozo.collect.Terms;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;

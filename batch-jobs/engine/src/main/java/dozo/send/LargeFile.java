@@ -177,8 +177,8 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
         MessageDigest range = Digest.algorithm();
         source.read(offset, length, bytes -> {
             try (Stay _ = engine.gauges().digesting.enter()) {
-                whole.update(bytes.array(), 0, bytes.limit());
-                range.update(bytes.array(), 0, bytes.limit());
+                whole.update(bytes.duplicate());
+                range.update(bytes);
             }
         });
         return Digest.of(range.digest());

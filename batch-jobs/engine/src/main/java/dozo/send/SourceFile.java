@@ -184,12 +184,12 @@ final class SourceFile implements AutoCloseable {
     /** Reads the file up to {@code sizeBytes}, only for its digest. */
     Digest digest(long sizeBytes) throws SourceProblem, InterruptedException {
         MessageDigest digest = Digest.algorithm();
-        read(0, sizeBytes, bytes -> digest.update(bytes.array(), 0, bytes.limit()));
+        read(0, sizeBytes, digest::update);
         checkUnchanged();
         return Digest.of(digest.digest());
     }
 
-    /** Passes on a range of the file, as far as it reaches, in parts from the beginning of an array. */
+    /** Passes on a range of the file, as far as it reaches, in parts. */
     void read(long offset, long length, Consumer<ByteBuffer> content) throws SourceProblem, InterruptedException {
         long end = offset + length;
         ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(length, DIGEST_BYTES));

@@ -148,9 +148,7 @@ public class Conditions {
                                min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
                         from loss join experiment e using (experiment_id) join project p using (project_id)
                         group by p.code
-                        """)
-                .query(CONDITION)
-                .list();
+                        """).query(CONDITION).list();
     }
 
     private List<Condition> erasures() {
@@ -166,9 +164,7 @@ public class Conditions {
                               left join site s using (site_id)
                               where x.message <> '' or a.message <> '') open
                         group by kind, site, project
-                        """)
-                .query(CONDITION)
-                .list();
+                        """).query(CONDITION).list();
     }
 
     private List<Condition> lateSoon(Site site) {

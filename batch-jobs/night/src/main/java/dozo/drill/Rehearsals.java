@@ -114,8 +114,8 @@ public class Rehearsals {
     public void requestDue() {
         Instant now = clock.instant();
         promises.all(Sight.EVERYTHING).stream()
-                .filter(promise ->
-                        isDue(promise, now) && restores.openDrill(promise.project()).isEmpty())
+                .filter(promise -> isDue(promise, now)
+                        && restores.openDrill(promise.project()).isEmpty())
                 .sorted(urgentFirst(now))
                 .limit(PROJECTS_MAX)
                 .forEach(promise -> {

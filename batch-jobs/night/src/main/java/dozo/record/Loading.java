@@ -1,6 +1,5 @@
 package dozo.record;
 
-
 import dozo.file.Digest;
 import dozo.record.CatalogueTables.Reference;
 import dozo.record.CatalogueTables.Table;

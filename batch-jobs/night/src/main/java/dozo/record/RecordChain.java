@@ -140,8 +140,7 @@ final class RecordChain {
         while (link != null) {
             first = link.number();
             isKnown |= first == known;
-            link = read(there, Header.file(experiment, first), link, use)
-                    .continues();
+            link = read(there, Header.file(experiment, first), link, use).continues();
         }
         if (!isKnown && first < known) {
             throw new DamagedRecord(

@@ -370,7 +370,8 @@ public class RestoreQueue implements SmartLifecycle {
         }
         try (OpenFolder folder = TargetFolder.opened(target)) {
             try {
-                Optional<Refusal> unfit = TargetFolder.unfit(now.restore, target, folder.path(), kept.startedAt() != null);
+                Optional<Refusal> unfit =
+                        TargetFolder.unfit(now.restore, target, folder.path(), kept.startedAt() != null);
                 if (unfit.isPresent()) {
                     throw unfit.get();
                 }

@@ -101,8 +101,7 @@ final class TargetFolder {
                     shown(place));
         }
         return Files.createDirectory(
-                place.resolve(requireNonNull(folder.getFileName())),
-                PosixFilePermissions.asFileAttribute(OURS));
+                place.resolve(requireNonNull(folder.getFileName())), PosixFilePermissions.asFileAttribute(OURS));
     }
 
     /** Removes the folder with all that is in it, whatever the modes of the restored folders; no link is followed. */

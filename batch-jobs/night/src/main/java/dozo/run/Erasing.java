@@ -123,10 +123,7 @@ class Erasing {
                         from erasure x join project p using (project_id)
                         where x.not_before <= least(:now, now()) and x.withdrawn_at is null and x.begun_at is null
                         order by x.erasure_id
-                        """)
-                .param("now", now())
-                .query(Rows.of(Due.class))
-                .list();
+                        """).param("now", now()).query(Rows.of(Due.class)).list();
     }
 
     /** Erases an experiment at home. Returns false if something stands against it, or if it was withdrawn before its turn. */

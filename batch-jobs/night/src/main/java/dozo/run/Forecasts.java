@@ -195,11 +195,15 @@ public class Forecasts {
             return;
         }
         List<Expected> all = first(forecast);
-        template.batchUpdate("""
+        template.batchUpdate(
+                """
                 insert into run_forecast_experiment (run_id, experiment_id, position, bytes, estimated, probability, safe_at,
                                                      deleted_at, deleted_probability)
                 values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, IntStream.range(0, all.size()).boxed().toList(), LINES_MAX, (row, i) -> set(row, runId, i, all.get(i)));
+                """,
+                IntStream.range(0, all.size()).boxed().toList(),
+                LINES_MAX,
+                (row, i) -> set(row, runId, i, all.get(i)));
     }
 
     private static List<Expected> first(NightForecast forecast) {

@@ -183,7 +183,10 @@ class Looking {
                 next.ifPresent(found -> looks.begin(found, order.turn));
                 more = next.isPresent();
             }
-            while (more && offered.size() < OFFERS * settings.looks() * flow.others().alive() && !flow.ends()) {
+            while (more
+                    && offered.size()
+                            < OFFERS * settings.looks() * flow.others().alive()
+                    && !flow.ends()) {
                 Optional<Next> next = order.next();
                 next.ifPresent(this::offer);
                 more = next.isPresent();
@@ -207,7 +210,8 @@ class Looking {
 
         private void end(Look look) {
             if (takenBack.remove(look.experiment().id())) {
-                offers.remove(flow.run(), flow.worker(), Set.of(look.experiment().id()));
+                offers.remove(
+                        flow.run(), flow.worker(), Set.of(look.experiment().id()));
             }
             count++;
         }
@@ -234,8 +238,8 @@ class Looking {
             if (System.nanoTime() - keptNanos < CURSOR_KEPT_EVERY.toNanos()) {
                 return;
             }
-            int done = order.readUpTo(IntStream.concat(
-                    looks.experiments(), offered.stream().mapToInt(Integer::intValue)));
+            int done = order.readUpTo(
+                    IntStream.concat(looks.experiments(), offered.stream().mapToInt(Integer::intValue)));
             if (done > kept) {
                 offers.lookedAfter(flow.run(), done);
                 kept = done;

@@ -105,7 +105,8 @@ class NightlyBackupJob {
                 .listener(pace)
                 .start(new FlowBuilder<Flow>("prepare")
                         .start(checkSite())
-                        // First, when nothing reads or sends yet: no experiment is erased while it is copied. Not repeated
+                        // First, when nothing reads or sends yet: no experiment is erased while it is copied. Not
+                        // repeated
                         // by a restart, because then the run may have begun to copy what is due by now.
                         .next(alone("erase", erasing::erase).build())
                         .next(new StepBuilder("collect", repository)
@@ -129,7 +130,8 @@ class NightlyBackupJob {
                             return written;
                         })
                         .build())
-                .next(alone("prune", flow -> retention.prune(() -> !flow.ends())).build())
+                .next(alone("prune", flow -> retention.prune(() -> !flow.ends()))
+                        .build())
                 .end()
                 .build();
     }
@@ -163,11 +165,13 @@ class NightlyBackupJob {
 
     /** Fails the run before anything else if a site cannot be used. A restart repeats it. */
     private Step checkSite() {
-        return alone("checkSite", flow -> site.first(flow, sender -> {
-                    replications.connect(flow.run());
-                    ahead.look(flow.run(), sender.reader());
-                    return null;
-                }))
+        return alone(
+                        "checkSite",
+                        flow -> site.first(flow, sender -> {
+                            replications.connect(flow.run());
+                            ahead.look(flow.run(), sender.reader());
+                            return null;
+                        }))
                 .allowStartIfComplete(true)
                 .build();
     }

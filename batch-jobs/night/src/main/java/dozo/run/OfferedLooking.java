@@ -68,7 +68,9 @@ class OfferedLooking {
     }
 
     private void leaveToService(NightFlow flow, Look stuck) {
-        LOG.warn("{}: the source does not answer here; it is left to the service", stuck.experiment().name());
+        LOG.warn(
+                "{}: the source does not answer here; it is left to the service",
+                stuck.experiment().name());
         offers.leaveToService(flow.run(), flow.worker(), stuck.experiment().id());
     }
 }

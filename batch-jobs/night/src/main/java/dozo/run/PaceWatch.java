@@ -150,7 +150,11 @@ class PaceWatch implements JobExecutionListener {
         }
 
         private synchronized void tick() {
-            Glance glance = new Glance(System.nanoTime(), senders.load(run), processors(), phases.stream().findFirst().orElse(null));
+            Glance glance = new Glance(
+                    System.nanoTime(),
+                    senders.load(run),
+                    processors(),
+                    phases.stream().findFirst().orElse(null));
             limits.look(run, glance);
             second.add(glance);
             if (second.size() == GLANCES_PER_SECOND) {

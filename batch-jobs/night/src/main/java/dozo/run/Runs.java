@@ -401,7 +401,10 @@ public class Runs {
 
     /** Returns a run with the number of its visible findings. */
     public Optional<Run> find(Sight sight, long id) {
-        return selected(sight, "where run_id = :run").param("run", id).query(RUN).optional();
+        return selected(sight, "where run_id = :run")
+                .param("run", id)
+                .query(RUN)
+                .optional();
     }
 
     /** Returns the active run if it is not paused. */

@@ -54,8 +54,7 @@ class ScrubJob {
 
     /** Partitions differ only in what they claim: they keep the site and this machine busy at the same time. */
     private Step read() {
-        Step worker =
-                step("readCopies", steps::read).allowStartIfComplete(true).build();
+        Step worker = step("readCopies", steps::read).allowStartIfComplete(true).build();
         SimpleAsyncTaskExecutor threads = NightlyBackupJob.virtualThreads("read-partition-");
         threads.setConcurrencyLimit(settings.partitions());
         return new StepBuilder("read", repository)

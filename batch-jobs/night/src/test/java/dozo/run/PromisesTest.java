@@ -89,7 +89,10 @@ class PromisesTest {
         assertThat(promises.experiments(Sight.EVERYTHING, 1, 1, 1))
                 .singleElement()
                 .satisfies(each -> assertThat(each.code()).isEqualTo("E2"));
-        assertThat(promises.experiments(Sight.EVERYTHING, 1, 2, 1).getFirst().promise().oldestReadAt())
+        assertThat(promises.experiments(Sight.EVERYTHING, 1, 2, 1)
+                        .getFirst()
+                        .promise()
+                        .oldestReadAt())
                 .isNull();
     }
 
@@ -115,7 +118,11 @@ class PromisesTest {
                 values (1, 1, 2, 2, 1, now(), 'MISSING')
                 """).update();
         assertThat(promises.at(1).damaged()).isEqualTo(1);
-        assertThat(promises.experiments(Sight.EVERYTHING, 1, 0, 1).getFirst().promise().damaged()).isEqualTo(1);
+        assertThat(promises.experiments(Sight.EVERYTHING, 1, 0, 1)
+                        .getFirst()
+                        .promise()
+                        .damaged())
+                .isEqualTo(1);
 
         jdbc.sql("""
                 insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
@@ -124,7 +131,11 @@ class PromisesTest {
                 """).update();
 
         assertThat(promises.at(1).damaged()).isZero();
-        assertThat(promises.experiments(Sight.EVERYTHING, 1, 0, 1).getFirst().promise().damaged()).isZero();
+        assertThat(promises.experiments(Sight.EVERYTHING, 1, 0, 1)
+                        .getFirst()
+                        .promise()
+                        .damaged())
+                .isZero();
     }
 
     @Test

@@ -6,8 +6,8 @@ import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
-import dozo.registry.Experiments.Experiment;
 import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -24,8 +24,8 @@ import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
-import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -236,7 +236,8 @@ public class Arrivals {
                 Objects.requireNonNullElse(wanted.title(), arrival.title()),
                 kind.source(),
                 origins.collector(kind).tree(origin, item),
-                Objects.requireNonNullElse(wanted.acquisition(), Acquisition.UNKNOWN).or(arrival.acquisition()),
+                Objects.requireNonNullElse(wanted.acquisition(), Acquisition.UNKNOWN)
+                        .or(arrival.acquisition()),
                 actor);
         jdbc.sql("""
                         update arrival
@@ -382,7 +383,11 @@ public class Arrivals {
                 .param("titles", texts(offers, Offer::title))
                 .param("modalities", texts(offers, offer -> offer.acquisition().modality()))
                 .param("scanners", texts(offers, offer -> offer.acquisition().scanner()))
-                .param("days", texts(offers, offer -> Objects.toString(offer.acquisition().day(), null)))
+                .param(
+                        "days",
+                        texts(
+                                offers,
+                                offer -> Objects.toString(offer.acquisition().day(), null)))
                 .param("files", offers.stream().map(Offer::files).toArray(Long[]::new))
                 .param("bytes", offers.stream().map(Offer::bytes).toArray(Long[]::new));
     }

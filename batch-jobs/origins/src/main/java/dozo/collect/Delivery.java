@@ -37,7 +37,8 @@ public record Delivery(
                 came.filesDelivered(),
                 came.bytesFetched(),
                 false,
-                Stream.concat(missing.stream(), Remark.of(came.missing()).stream()).toList(),
+                Stream.concat(missing.stream(), Remark.of(came.missing()).stream())
+                        .toList(),
                 Remark.of(came.remarks()));
     }
 

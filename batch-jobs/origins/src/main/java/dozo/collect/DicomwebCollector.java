@@ -4,8 +4,8 @@ import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.file.Malformed;
 import dozo.file.Problem;
-import dozo.ledger.Findings.Finding;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
 import dozo.registry.Refusal;
@@ -17,15 +17,15 @@ import dozo.source.delivery.Reconciliation;
 import dozo.source.delivery.Trouble;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicomweb.Changes;
-import dozo.source.dicomweb.Described.SeriesFacts;
 import dozo.source.dicomweb.Described;
-import dozo.source.dicomweb.Orthanc.Found;
+import dozo.source.dicomweb.Described.SeriesFacts;
 import dozo.source.dicomweb.Orthanc;
+import dozo.source.dicomweb.Orthanc.Found;
 import dozo.source.dicomweb.Server;
 import dozo.source.dicomweb.Spool;
 import dozo.source.dicomweb.Uid;
-import dozo.worklist.Studies.ReceivedSeries;
 import dozo.worklist.Studies;
+import dozo.worklist.Studies.ReceivedSeries;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.DateTimeException;
@@ -175,7 +175,9 @@ class DicomwebCollector implements Collector {
         }
         String message = String.valueOf(e.getMessage());
         return Delivery.none(
-                offer, 0, new Remark("study " + offer.item(), offer.item(), e.trouble().name(), message));
+                offer,
+                0,
+                new Remark("study " + offer.item(), offer.item(), e.trouble().name(), message));
     }
 
     @Override

@@ -11,17 +11,17 @@ import dozo.registry.Acquisition;
 import dozo.registry.Code;
 import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
-import dozo.source.tree.Completeness.Verdict;
 import dozo.source.tree.Completeness;
+import dozo.source.tree.Completeness.Verdict;
 import dozo.source.tree.ExperimentFolder;
 import dozo.source.tree.FolderPattern.Captured;
 import dozo.source.tree.FolderPattern.Field;
+import dozo.source.tree.FolderSearch;
 import dozo.source.tree.FolderSearch.Found;
 import dozo.source.tree.FolderSearch.Trouble;
-import dozo.source.tree.FolderSearch;
 import dozo.source.tree.FoundFolder;
-import dozo.source.tree.Observed.Reason;
 import dozo.source.tree.Observed;
+import dozo.source.tree.Observed.Reason;
 import dozo.source.tree.Rules;
 import dozo.suggest.Suggestions;
 import java.io.IOException;
@@ -121,14 +121,12 @@ class TreeCollector implements Collector {
         Path root = origin.terms().spool();
         try {
             if (!REAL.about("folder", root, Room.NIGHT).equals(root)) {
-                throw new OriginException(
-                        "the path to %s now contains a symbolic link".formatted(Terms.shown(root)));
+                throw new OriginException("the path to %s now contains a symbolic link".formatted(Terms.shown(root)));
             }
             return FolderSearch.look(root, tree(origin).patterns());
         } catch (FileSystemException e) {
-            throw new OriginException(
-                    "the folder %s cannot be listed: %s"
-                            .formatted(Terms.shown(root), e.getClass().getSimpleName()));
+            throw new OriginException("the folder %s cannot be listed: %s"
+                    .formatted(Terms.shown(root), e.getClass().getSimpleName()));
         }
     }
 

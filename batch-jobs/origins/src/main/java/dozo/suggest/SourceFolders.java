@@ -8,10 +8,10 @@ import dozo.ledger.Sight;
 import dozo.registry.Experiments;
 import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
-import dozo.registry.SourcePlaces.SourceFolder;
 import dozo.registry.SourcePlaces;
-import dozo.source.Subfolders.Name;
+import dozo.registry.SourcePlaces.SourceFolder;
 import dozo.source.Subfolders;
+import dozo.source.Subfolders.Name;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -196,7 +196,8 @@ public class SourceFolders {
     public Level open(Sight sight, FilePath folder, FilePath after) {
         SourceFolder place = places.find(sight, folder.under(TOP));
         if (place.root() == null) {
-            throw new Refusal("source", "%s is not below a source root of one of your projects", Looks.shown(place.path()));
+            throw new Refusal(
+                    "source", "%s is not below a source root of one of your projects", Looks.shown(place.path()));
         }
         Registered inside = inside(sight, place);
         if (inside.elsewhere()) {

@@ -2,8 +2,8 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Arrivals;
+import dozo.collect.Arrivals.Arrival;
 import dozo.collect.OriginKind;
 import dozo.collect.Origins;
 import dozo.collect.Reconciliations;

@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dozo.collect.Arrivals;
 import dozo.collect.Arrivals.Acceptance;
 import dozo.collect.Arrivals.Arrival;
-import dozo.collect.Arrivals;
 import dozo.collect.Origins;
-import dozo.collect.Reconciliations.ReportLine;
 import dozo.collect.Reconciliations;
-import dozo.collect.Terms.Tree;
+import dozo.collect.Reconciliations.ReportLine;
 import dozo.collect.Terms;
+import dozo.collect.Terms.Tree;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings.KeptFinding;

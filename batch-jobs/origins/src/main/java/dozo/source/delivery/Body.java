@@ -35,13 +35,7 @@ final class Body extends InputStream {
      * @param what names the request in messages
      * @param abort cancels a read in which another thread is blocked
      */
-    Body(
-            String what,
-            InputStream in,
-            long bytesMax,
-            Duration stall,
-            ScheduledExecutorService watch,
-            Runnable abort) {
+    Body(String what, InputStream in, long bytesMax, Duration stall, ScheduledExecutorService watch, Runnable abort) {
         this.what = what;
         this.in = in;
         this.bytesMax = bytesMax;

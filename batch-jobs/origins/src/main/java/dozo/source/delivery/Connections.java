@@ -61,7 +61,10 @@ public final class Connections implements AutoCloseable {
      * @param posted the body of a POST; null for a GET
      */
     public record Request(
-            String what, URI uri, Map<String, String> headers, @Nullable String posted) {}
+            String what,
+            URI uri,
+            Map<String, String> headers,
+            @Nullable String posted) {}
 
     /** Reads an answer. */
     @FunctionalInterface
@@ -174,8 +177,7 @@ public final class Connections implements AutoCloseable {
 
     // Everything thrown, including an Error, must reach the waiting caller.
     @SuppressWarnings("CatchingUnchecked")
-    private <T> void read(
-            String what, HttpUriRequestBase request, Reading<T> reading, CompletableFuture<T> read) {
+    private <T> void read(String what, HttpUriRequestBase request, Reading<T> reading, CompletableFuture<T> read) {
         try (ClassicHttpResponse response = open(what, request)) {
             Answer answer = new Answer(what, request, response, limits.stall(), watch);
             T value = reading.of(answer);

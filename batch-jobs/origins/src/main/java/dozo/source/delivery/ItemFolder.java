@@ -119,8 +119,7 @@ public final class ItemFolder implements Closeable {
      * @param endsAll troubles that prevent every other download too
      * @throws DeliveryException if no other download is possible either; files that have arrived by then are kept
      */
-    public <W extends ListedFile> Came bring(
-            Collection<W> told, int atOnce, Set<Trouble> endsAll, Fetching<W> origin)
+    public <W extends ListedFile> Came bring(Collection<W> told, int atOnce, Set<Trouble> endsAll, Fetching<W> origin)
             throws DeliveryException, InterruptedException {
         try {
             sweep(told);

@@ -429,8 +429,7 @@ public final class Orthanc implements AutoCloseable {
         if (authorization != null) {
             headers.put("Authorization", authorization);
         }
-        Connections.Request request =
-                new Connections.Request(what, URI.create(server.base() + path), headers, posted);
+        Connections.Request request = new Connections.Request(what, URI.create(server.base() + path), headers, posted);
         return http.persist(() -> http.exchange(request, answer -> {
             checkStatus(what, answer);
             try (InputStream body = answer.body(bytesMax)) {

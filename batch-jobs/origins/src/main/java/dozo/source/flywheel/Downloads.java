@@ -63,13 +63,10 @@ final class Downloads implements Fetching<HeldFile> {
                 ? FilePath.of("files")
                 : folders.computeIfAbsent(
                         container.id(),
-                        id -> FilePath.of(container.level().plural())
-                                .resolve(SpoolName.folder(container.label(), id)));
+                        id -> FilePath.of(container.level().plural()).resolve(SpoolName.folder(container.label(), id)));
         FilePath path = folder.resolve(SpoolName.file(file.name(), file.id()));
         String owner = taken.get(path);
-        return owner == null || owner.equals(file.id())
-                ? path
-                : folder.resolve(SpoolName.twin(file.name(), file.id()));
+        return owner == null || owner.equals(file.id()) ? path : folder.resolve(SpoolName.twin(file.name(), file.id()));
     }
 
     @Override

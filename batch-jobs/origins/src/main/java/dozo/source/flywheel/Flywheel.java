@@ -59,8 +59,7 @@ public final class Flywheel implements AutoCloseable {
      * @param value null if it is not a successful answer
      * @param error the beginning of an error answer's body
      */
-    private record Reply<T>(
-            Answer answer, @Nullable T value, String error) {}
+    private record Reply<T>(Answer answer, @Nullable T value, String error) {}
 
     /** @param storageHosts hosts to which downloads may be redirected, over TLS and without the key; usually none */
     public Flywheel(ApiKey key, Limits limits, Set<String> storageHosts, Pause pause, InstantSource clock) {

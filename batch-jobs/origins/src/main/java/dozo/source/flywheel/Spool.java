@@ -66,8 +66,8 @@ public final class Spool {
         Path path = home(folder, session);
         try (ItemFolder home = ItemFolder.open(path, Downloads.NOTE)) {
             takeOver(path.resolve("delivered.json"), home.delivered());
-            ItemFolder.Came came = home.bring(
-                    told.files(), atOnce, Flywheel.ENDS_ALL, new Downloads(flywheel, home, told.files()));
+            ItemFolder.Came came =
+                    home.bring(told.files(), atOnce, Flywheel.ENDS_ALL, new Downloads(flywheel, home, told.files()));
             List<Item> remarks = new ArrayList<>(told.remarks());
             if (told.missing().isEmpty()) {
                 home.delivered().besides(told.files()).forEach(place -> remarks.add(notTold(place)));

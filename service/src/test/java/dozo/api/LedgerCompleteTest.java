@@ -330,6 +330,14 @@ class LedgerCompleteTest {
                         () -> put("/scanners/T7", "{\"aeTitles\": [\"MR7T01\"], \"purgeDays\": 14}"),
                         row("scanner.changed", "T7", "before", "", "after", "titles MR7T01, purged after 14 days")),
                 change(
+                        "POST /api/v1/experiments/{project}/{code}/labels",
+                        () -> post("/experiments/P1/E1/labels", "{\"label\": \"%s\"}".formatted(PATIENT)),
+                        row("label.added", "P1/E1", "label_sha256", ANY)),
+                change(
+                        "DELETE /api/v1/experiments/{project}/{code}/labels/{label}",
+                        () -> ask("DELETE", "/experiments/P1/E1/labels/" + PATIENT, null),
+                        row("label.removed", "P1/E1", "label_sha256", ANY)),
+                change(
                         "POST /api/v1/holds",
                         () -> post("/holds", "{\"project\": \"P1\", \"reason\": \"for %s\"}".formatted(PATIENT)),
                         row("hold.placed", "P1", "hold", ANY, "reason_sha256", ANY, "until", "")),

@@ -602,7 +602,8 @@ class AccessTest {
                 .replace("{number}", "1")
                 .replace("{scanner}", "T7")
                 .replace("{studyInstanceUid}", "2.25.1")
-                .replace("{id}", endpoint.path().contains("/tokens/") ? "999999" : String.valueOf(run));
+                .replace("{id}", endpoint.path().contains("/tokens/") ? "999999" : String.valueOf(run))
+                .replaceAll("\\{[a-z]+}", "any");
     }
 
     /**

@@ -14,6 +14,7 @@ import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Holds;
+import dozo.registry.Labels;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.restore.Restores;
@@ -50,6 +51,7 @@ class ExperimentPage {
     private final Manifests manifests;
     private final Restores restores;
     private final Holds holds;
+    private final Labels labels;
     private final Erasures erasures;
 
     /** The state of the experiment at a site. */
@@ -69,6 +71,7 @@ class ExperimentPage {
             Manifests manifests,
             Restores restores,
             Holds holds,
+            Labels labels,
             Erasures erasures) {
         this.experiments = experiments;
         this.search = search;
@@ -80,6 +83,7 @@ class ExperimentPage {
         this.manifests = manifests;
         this.restores = restores;
         this.holds = holds;
+        this.labels = labels;
         this.erasures = erasures;
     }
 
@@ -89,6 +93,7 @@ class ExperimentPage {
         List<Manifest> sealed = manifests.all(experiment.id());
         model.addAttribute("experiment", experiment);
         model.addAttribute("source", FilePath.render(FilePath.rawBytes(experiment.source())));
+        model.addAttribute("labels", labels.of(experiment.project(), experiment.code()));
         model.addAttribute("hold", holds.on(experiment.id()).orElse(null));
         model.addAttribute(
                 "erasure", erasures.of(experiment.project(), experiment.code()).orElse(null));

@@ -157,6 +157,8 @@ public final class Permissions {
             GET    /api/v1/experiments/suggestions                                 own         all      -       all   read
             GET    /api/v1/experiments/{project}/{code}                            own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/certificate                own         all      all     all   read
+            POST   /api/v1/experiments/{project}/{code}/labels                     own         all      -       all   write
+            DELETE /api/v1/experiments/{project}/{code}/labels/{label}             own         all      -       all   write
             PUT    /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
             DELETE /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
             GET    /api/v1/experiments/{project}/{code}/manifests                  own         all      all     all   read
@@ -180,6 +182,7 @@ public final class Permissions {
             GET    /api/v1/holds                                                   own         all      all     all   read
             POST   /api/v1/holds                                                   -           all      -       all   write
             POST   /api/v1/holds/{id}/end                                          -           -        -       all   write
+            GET    /api/v1/labels                                                  own         all      all     all   read
             GET    /api/v1/ledger                                                  -           -        all     all   read
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
             GET    /api/v1/me                                                      self        self     self    self  read

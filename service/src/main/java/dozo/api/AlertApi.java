@@ -30,7 +30,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Alerts, and who is told about them. */
-@Verb.Group(name = "alert", about = "Conditions that need a person, and who is told")
+@Verb.Group(name = "alert", about = "Conditions that need a person, and who is told", section = "Daily work")
 @RestController
 @RequestMapping("/api/v1/alerts")
 public class AlertApi {

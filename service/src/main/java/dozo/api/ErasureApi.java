@@ -21,7 +21,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Erasures: one person requests that an experiment is removed everywhere, another approves it, and after a waiting time nights do it. */
-@Verb.Group(name = "erasure", about = "Erasures of experiments")
+@Verb.Group(name = "erasure", about = "Erasures of experiments", section = "Audit")
 @RestController
 @RequestMapping("/api/v1/erasures")
 public class ErasureApi {

@@ -23,7 +23,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Retention holds: while one stands, nothing about its experiments is forgotten or erased. */
-@Verb.Group(name = "hold", about = "Retention holds")
+@Verb.Group(name = "hold", about = "Retention holds", section = "Audit")
 @RestController
 @RequestMapping("/api/v1/holds")
 public class HoldApi {

@@ -21,7 +21,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Labels of experiments. */
-@Verb.Group(name = "label", about = "Labels of experiments")
+@Verb.Group(name = "label", about = "Labels of experiments", section = "Daily work")
 @RestController
 @RequestMapping("/api/v1")
 public class LabelApi {

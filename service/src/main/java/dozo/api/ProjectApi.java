@@ -39,7 +39,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Projects. */
-@Verb.Group(name = "project", about = "Projects")
+@Verb.Group(name = "project", about = "Projects", section = "Set-up")
 @RestController
 @RequestMapping("/api/v1/projects")
 public class ProjectApi {

@@ -29,7 +29,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Tokens: a user's own, and those of other users to revoke. */
-@Verb.Group(name = "token", about = "Tokens for programs")
+@Verb.Group(name = "token", about = "Tokens for programs", section = "Set-up")
 @RestController
 @RequestMapping("/api/v1")
 public class TokenApi {

@@ -35,7 +35,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Users, their roles, and the projects that are their own. */
-@Verb.Group(name = "user", about = "Users")
+@Verb.Group(name = "user", about = "Users", section = "Set-up")
 @RestController
 @RequestMapping("/api/v1")
 public class UserApi {

@@ -95,7 +95,8 @@ record Argument(
         Class<?> one = type.equals("integer") ? Long.class : String.class;
         boolean pairs = type.equals("object");
         Class<?> whole = label.isEmpty() ? boolean.class : pairs ? Map.class : many ? List.class : one;
-        Class<?>[] parts = pairs ? new Class<?>[] {String.class, String.class} : new Class<?>[] {one};
+        Class<?>[] parts =
+                pairs ? new Class<?>[] {String.class, String.class} : new Class<?>[] {label.isEmpty() ? whole : one};
         String split = list ? "," : "";
         String about = sentence(request.meaning(option == null ? label : option, field));
         int position = command.positionalParameters().size();

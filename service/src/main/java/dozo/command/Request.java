@@ -147,8 +147,8 @@ record Request(
                 phrases("says").flatMap(phrase -> phrase.of(known).stream()).findFirst();
         if (verb.path("follows").asBoolean(false)) {
             Answer<ShownRun> run = Answer.of(answer.sent(), Connection.JSON.constructType(ShownRun.class));
-            boolean wait =
-                    service.commandLine().getCommandSpec().findOption("--wait").getValue();
+            boolean wait = Boolean.TRUE.equals(
+                    service.commandLine().getCommandSpec().findOption("--wait").<Boolean>getValue());
             return Dozo.startedOrFollowed(service, run, wait, says.orElse(""));
         }
         Consumer<PrintWriter> said = out -> {

@@ -141,12 +141,12 @@ public final class Usage {
         StringBuilder text = new StringBuilder();
         GROUPS.forEach((title, names) -> {
             Map<String, Help> group = new LinkedHashMap<>();
-            for (String name : names) {
+            Stream.concat(names.stream(), Verbs.listedIn(title).stream()).forEach(name -> {
                 Help one = left.remove(name);
                 if (one != null) {
                     group.put(name, one);
                 }
-            }
+            });
             text.append("%n%s:%n".formatted(title)).append(help.commandList(group));
         });
         return text.append(left.isEmpty() ? "" : help.commandList(left)).toString();

@@ -22,13 +22,13 @@ import tools.jackson.databind.JsonNode;
 final class Verbs {
 
     /** What the groups of commands are about, by name. */
-    private final Map<String, String> groups = new LinkedHashMap<>();
+    private final Map<String, JsonNode> groups = new LinkedHashMap<>();
 
     /** The requests that a command sends, by its words: one, or that which has the given arguments. */
     private final Map<List<String>, List<Request>> commands = new LinkedHashMap<>();
 
     private Verbs(JsonNode api) {
-        api.path("x-commands").forEachEntry((name, about) -> groups.put(name, about.stringValue()));
+        api.path("x-commands").forEachEntry((name, about) -> groups.put(name, about));
         api.path("paths")
                 .forEachEntry((path, methods) -> methods.forEachEntry((method, operation) -> operation
                         .path("x-commands")
@@ -48,7 +48,9 @@ final class Verbs {
         Verbs verbs = read();
         verbs.groups.forEach((name, about) -> {
             CommandSpec group = CommandSpec.create();
-            group.usageMessage().description("%s: %s.".formatted(about, String.join(", ", verbs.names(name))));
+            group.usageMessage()
+                    .description("%s: %s."
+                            .formatted(about.path("about").stringValue(), String.join(", ", verbs.names(name))));
             group.mixinStandardHelpOptions(isNeeded.test(name));
             dozo.getCommandSpec().addSubcommand(name, group);
         });
@@ -125,6 +127,14 @@ final class Verbs {
     /** Returns the examples of all of them. */
     static Stream<String> examples() {
         return read().commands.values().stream().flatMap(List::stream).flatMap(Request::examples);
+    }
+
+    /** Returns the groups that a section of the help lists. */
+    static List<String> listedIn(String section) {
+        return read().groups.entrySet().stream()
+                .filter(group -> group.getValue().path("section").stringValue().equals(section))
+                .map(Map.Entry::getKey)
+                .toList();
     }
 
     private static Verbs read() {

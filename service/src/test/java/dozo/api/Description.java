@@ -260,12 +260,12 @@ class Description {
     }
 
     /** The groups of commands, with what each is about. */
-    private static Map<String, String> groups(Map<Endpoint, HandlerMethod> handlers) {
-        Map<String, String> groups = new TreeMap<>();
+    private static Map<String, Map<String, String>> groups(Map<Endpoint, HandlerMethod> handlers) {
+        Map<String, Map<String, String>> groups = new TreeMap<>();
         handlers.values().forEach(handler -> {
             Verb.Group group = handler.getBeanType().getAnnotation(Verb.Group.class);
             if (group != null) {
-                groups.put(group.name(), group.about());
+                groups.put(group.name(), new TreeMap<>(Map.of("about", group.about(), "section", group.section())));
             }
         });
         return groups;

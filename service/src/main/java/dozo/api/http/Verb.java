@@ -69,5 +69,8 @@ public @interface Verb {
         String name();
 
         String about();
+
+        /** The part of the help of {@code dozo} that lists it. */
+        String section();
     }
 }

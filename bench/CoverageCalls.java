@@ -299,7 +299,7 @@ final class CoverageCalls {
         all.put("changes of a month, by modality", () -> changes(changes, Dimension.MODALITY, 30));
         all.put("changes of a year, by month", () -> changes(changes, Dimension.MONTH, 365));
         all.put("time to protection in a year, by project", () -> waits(changes, Dimension.PROJECT, 365));
-        all.put("time to protection ever, by modality", () -> changes.waits(Dimension.MODALITY, 1, BEGIN, BEGIN.plus(DAYS, ChronoUnit.DAYS)));
+        all.put("time to protection ever, by modality", () -> changes.waits(Sight.EVERYTHING, Dimension.MODALITY, 1, BEGIN, BEGIN.plus(DAYS, ChronoUnit.DAYS)));
         all.put("proof of a file", () -> proofs.of(2 + random.nextInt(catalogue.experiments() - 1), 1, file(catalogue.usual()), 100));
         all.put("proof of a file of the largest", () -> proofs.of(GIANT, 1, file(catalogue.giant()), 100));
         return all;

@@ -71,6 +71,9 @@ class UserCommandsTest {
         System.setProperty("dozo.password.file", service.passwordFile().toString());
         assertThat(dozo("user", "leave", "tanaka", "P1").code()).isZero();
         assertThat(dozo("token", "list", "--user", "tanaka").out()).contains("nightly");
+        assertThat(dozo("user", "roles", "tanaka").out()).isEqualTo("tanaka has no role\n");
+        assertThat(dozo("user", "roles", "tanaka", "LAB_MANAGER").out())
+                .isEqualTo("tanaka has the roles LAB_MANAGER\n");
         assertThat(dozo("user", "disable", "tanaka").out()).isEqualTo("tanaka is disabled\n");
 
         System.setProperty("dozo.token.file", folder.resolve("token").toString());

@@ -153,6 +153,10 @@ record Argument(
 
     /** Adds what was given for it, by field. */
     void addTo(Map<String, Object> given, CommandSpec command, Request request) {
+        if (option == null && many && optional && !isGiven(command)) {
+            given.put(field, List.of());
+            return;
+        }
         if (!isGiven(command) || field.equals("-")) {
             return;
         }

@@ -20,12 +20,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -33,10 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLParameters;
-import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -58,7 +50,6 @@ final class Connection {
             .enable(SerializationFeature.INDENT_OUTPUT)
             .build();
 
-    private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
     private static final Duration ANSWER_LIMIT = Duration.ofMinutes(2);
 
     /** Time limit for the first byte: the service may have to count the content first. */
@@ -84,7 +75,7 @@ final class Connection {
     private @Nullable CommandSpec command;
 
     private @Nullable String authorization;
-    private @Nullable HttpClient https;
+    private @Nullable HttpClient client;
 
     /** Says which command uses it, if that is not made from annotations. */
     void isUsedBy(CommandSpec using) {
@@ -322,68 +313,14 @@ final class Connection {
                 : said;
     }
 
-    private HttpClient client() {
-        return base().startsWith("https:") ? https() : Http.CLIENT;
-    }
-
     /** Created when needed: not every command sends requests, and creating it takes longer than some commands. */
-    private HttpClient https() {
-        HttpClient known = https;
+    private HttpClient client() {
+        HttpClient known = client;
         if (known == null) {
-            known = endedAtExit(setting("DOZO_CA_FILE")
-                    .map(file -> builder().sslContext(trusting(file)))
-                    .orElseGet(Connection::builder));
-            https = known;
+            known = base().startsWith("https:") ? HttpClients.https(setting("DOZO_CA_FILE")) : HttpClients.plain();
+            client = known;
         }
         return known;
-    }
-
-    private static HttpClient.Builder builder() {
-        return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT_LIMIT);
-    }
-
-    /** Trusts the certificates in this file, instead of Java's. */
-    private static SSLContext trusting(String file) {
-        try (InputStream in = Files.newInputStream(Path.of(file))) {
-            KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-            store.load(null, null);
-            for (Certificate certificate :
-                    CertificateFactory.getInstance("X.509").generateCertificates(in)) {
-                store.setCertificateEntry("ca" + store.size(), certificate);
-            }
-            if (store.size() > 0) {
-                TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-                trust.init(store);
-                SSLContext context = SSLContext.getInstance("TLS");
-                context.init(null, trust.getTrustManagers(), null);
-                return context;
-            }
-        } catch (IOException | GeneralSecurityException | InvalidPathException e) {
-            // Reported below.
-        }
-        throw new Failure(
-                Exit.CONFIGURATION,
-                "DOZO_CA_FILE is \"%s\": expected a readable file with certificates in PEM format".formatted(file));
-    }
-
-    /** Leaves out the preparation for TLS, which reads all of Java's certificates: longer than most commands take. */
-    private static final class Http {
-        static final HttpClient CLIENT = endedAtExit(
-                builder().sslContext(new SSLContext(null, null, null) {}).sslParameters(new SSLParameters()));
-    }
-
-    /** Java's exit waits up to 0.3 s for a thread that is in a system call, as the client's is when it has no work. */
-    private static HttpClient endedAtExit(HttpClient.Builder builder) {
-        HttpClient client = builder.build();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-            client.shutdownNow();
-            try {
-                client.awaitTermination(CONNECT_LIMIT);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }));
-        return client;
     }
 
     private JsonNode answer(HttpResponse<String> response) {

@@ -1,6 +1,6 @@
 package dozo.command;
 
-import dozo.api.ExperimentApi.ShownExperiment;
+import dozo.api.ShownExperiment;
 import dozo.file.Size;
 import dozo.registry.ExperimentSearch.State;
 import java.util.List;

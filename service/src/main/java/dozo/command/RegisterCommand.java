@@ -3,8 +3,8 @@ package dozo.command;
 import static java.util.Objects.requireNonNull;
 
 import dozo.api.ExperimentApi.ShownBulk;
-import dozo.api.ExperimentApi.ShownExperiment;
 import dozo.api.ExperimentApi.ShownSuggestion;
+import dozo.api.ShownExperiment;
 import dozo.export.Columns;
 import dozo.file.FilePath;
 import dozo.registry.Verdict;

@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.CoverageApi.ShownRisk;
-import dozo.api.ExperimentApi.ShownExperiment;
-import dozo.api.ExperimentApi.ShownFreeze;
+import dozo.api.ShownExperiment;
+import dozo.api.ShownExperiment.ShownFreeze;
 import dozo.file.Size;
 import dozo.registry.ExperimentSearch.State;
 import dozo.run.Headlines.Kind;

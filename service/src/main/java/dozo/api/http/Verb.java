@@ -20,7 +20,7 @@ public @interface Verb {
      * field, parameter or variable of its own name in camel case, unless {@code :name} follows. A pair has two:
      * {@code P[/E]:project/experiment}. {@code [ … ]} is optional, {@code …} after a label allows several, {@code ,…} also in one word,
      * {@code FILE<name} means the file's content, {@code --flag:name=value} and {@code name=value} give a fixed value in
-     * JSON, and {@code :-} gives none. A name that ends in {@code Bytes} is the bytes of a path. Several requests with
+     * JSON, and {@code :-} gives none. Of an optional list without a name, none is an empty list. A name that ends in {@code Bytes} is the bytes of a path. Several requests with
      * the same command are told apart by the arguments that each has.
      */
     String value();

@@ -1,0 +1,89 @@
+package dozo.api;
+
+import dozo.api.http.Edited;
+import dozo.file.FilePath;
+import dozo.manifest.Freezes.Freeze;
+import dozo.registry.ExperimentSearch.Held;
+import dozo.registry.ExperimentSearch.State;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.SourceList;
+import java.time.Instant;
+import java.time.LocalDate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An experiment.
+ *
+ * @param source a rendering for people; {@code sourceBytes} is the exact path
+ * @param frozen missing: it is not frozen, or is released
+ * @param state in a list, the state at the site: lost, damaged, frozen, source-missing, late, blocked, copying, complete,
+ *     arriving, planned or verified; missing if there are several sites and none is named
+ * @param files in a list, the number of files in its current manifest, with their {@code bytes} and how many of these are safe
+ *     at the site; missing as {@code state}, and if nothing was ever sealed
+ */
+@SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
+public record ShownExperiment(
+        int id,
+        String project,
+        String code,
+        String title,
+        String kind,
+        String source,
+        byte[] sourceBytes,
+        @Nullable String list,
+        byte @Nullable [] listBytes,
+        @Nullable String listForm,
+        @Nullable String modality,
+        @Nullable String scanner,
+        @Nullable LocalDate acquired,
+        Instant registeredAt,
+        String registeredBy,
+        @Nullable ShownFreeze frozen,
+        @Nullable String state,
+        @Nullable Long files,
+        @Nullable Long bytes,
+        @Nullable Long bytesSafe)
+        implements Edited {
+
+    static ShownExperiment of(Experiment experiment, @Nullable Freeze freeze) {
+        return of(experiment, freeze, null, null);
+    }
+
+    static ShownExperiment of(
+            Experiment experiment, @Nullable Freeze freeze, @Nullable State state, @Nullable Held held) {
+        byte[] source = FilePath.rawBytes(experiment.source());
+        SourceList list = experiment.list();
+        byte[] listFile = list == null ? null : FilePath.rawBytes(list.file());
+        return new ShownExperiment(
+                experiment.id(),
+                experiment.project(),
+                experiment.code(),
+                experiment.title(),
+                experiment.kind().word(),
+                FilePath.render(source),
+                source,
+                listFile == null ? null : FilePath.render(listFile),
+                listFile,
+                list == null ? null : list.form().word(),
+                experiment.acquisition().modality(),
+                experiment.acquisition().scanner(),
+                experiment.acquisition().day(),
+                experiment.registeredAt(),
+                experiment.registeredBy(),
+                ShownFreeze.of(freeze),
+                state == null ? null : state.word(),
+                held == null ? null : held.files(),
+                held == null ? null : held.bytes(),
+                held == null ? null : held.bytesSafe());
+    }
+
+    /** Why and since when an experiment is frozen. */
+    public record ShownFreeze(Instant frozenAt, long entriesLost, long bytesLost, String message) {
+
+        static @Nullable ShownFreeze of(@Nullable Freeze freeze) {
+            return freeze == null
+                    ? null
+                    : new ShownFreeze(freeze.frozenAt(), freeze.entriesLost(), freeze.bytesLost(), freeze.message());
+        }
+    }
+}

@@ -88,6 +88,23 @@ class UsageTest {
     }
 
     @Test
+    void argumentsOfDifferentRequestsExcludeEachOther() {
+        assertThat(Ended.of("origin", "arrivals", "--all", "--dismissed"))
+                .extracting(Ended::code, ended -> first(ended))
+                .containsExactly(2, "expected at most one of these: --all, or --dismissed");
+        assertThat(Ended.of("project", "roots", "P1", "/data", "--none"))
+                .extracting(Ended::code, ended -> first(ended))
+                .containsExactly(2, "expected at most one of these: FOLDER, or --none");
+        assertThat(Ended.of("source", "P1/E1", "--list", "/list"))
+                .extracting(Ended::code, ended -> first(ended))
+                .containsExactly(2, "expected one of these: --list and --list-form, or --walk");
+    }
+
+    private static String first(Ended ended) {
+        return ended.err().lines().findFirst().orElseThrow();
+    }
+
+    @Test
     void aWrongArgumentPrintsTheHelpOfItsOwnCommand() {
         Ended wrong = Ended.of("site", "add", "dr");
 

@@ -176,33 +176,11 @@ public class ArrivalApi {
     @Verb(
             value = "origin arrivals --all:- [--origin=NAME] [--project=P]",
             arguments = "--all=includes items that became experiments or were dismissed",
-            columns = {
-                "ID={id}",
-                "ORIGIN={origin}",
-                "STATE={state}",
-                "PROJECT={project}",
-                "ACQUIRED={acquired}",
-                "MODALITY={modality}",
-                "FILES={filesTold}",
-                "TITLE={title}",
-                "DISMISSED={dismissedBy}: {dismissedReason}"
-            },
             none = "No such arrival.",
             example = "dozo origin arrivals --all")
     @Verb(
             value = "origin arrivals --dismissed [--origin=NAME] [--project=P]",
             arguments = "--dismissed=lists dismissed items instead, with the reasons",
-            columns = {
-                "ID={id}",
-                "ORIGIN={origin}",
-                "STATE={state}",
-                "PROJECT={project}",
-                "ACQUIRED={acquired}",
-                "MODALITY={modality}",
-                "FILES={filesTold}",
-                "TITLE={title}",
-                "DISMISSED={dismissedBy}: {dismissedReason}"
-            },
             none = "No such arrival.",
             example = "dozo origin arrivals --dismissed")
     @GetMapping

@@ -151,18 +151,7 @@ public class TokenApi {
     }
 
     /** Lists another user's tokens. */
-    @Verb(
-            value = "token list --user=NAME:name",
-            columns = {
-                ">ID={id}",
-                "NAME={name}",
-                "ROLES={roles}",
-                "MAY={scope=studies?}check studies|{readOnly?}read|change",
-                "EXPIRES={expiresAt}",
-                "LAST USED={lastUsedAt}"
-            },
-            none = "No token.",
-            example = "dozo token list --user tanaka")
+    @Verb(value = "token list --user=NAME:name", none = "No token.", example = "dozo token list --user tanaka")
     @GetMapping("/users/{name}/tokens")
     Page<ShownToken> of(@PathVariable String name) {
         if (users.find(name).isEmpty()) {

@@ -76,6 +76,11 @@ record Argument(
         return camel.toString();
     }
 
+    /** Returns its name, for a message; empty: it has none, and is not typed. */
+    String name() {
+        return option == null ? label : option;
+    }
+
     /** Whether both are the same argument of a command. */
     boolean hasNameOf(Argument other) {
         return option == null ? other.option == null && label.equals(other.label) : option.equals(other.option);
@@ -98,7 +103,7 @@ record Argument(
         Class<?>[] parts =
                 pairs ? new Class<?>[] {String.class, String.class} : new Class<?>[] {label.isEmpty() ? whole : one};
         String split = list ? "," : "";
-        String about = sentence(request.meaning(option == null ? label : option, field));
+        String about = sentence(request.meaning(name(), field));
         int position = command.positionalParameters().size();
         command.add(
                 option != null

@@ -221,18 +221,10 @@ final class Connection {
         return Answer.of(ask("PUT", path, body, ANSWER_LIMIT), JSON.constructType(type));
     }
 
-    <T> Answer<T> patch(String path, Map<String, ?> body, Class<T> type) {
-        return Answer.of(ask("PATCH", path, body, ANSWER_LIMIT), JSON.constructType(type));
-    }
-
     /** Sends any request, its method in lower case. */
     Answer<JsonNode> send(String method, String path, @Nullable Map<String, ?> body) {
         JsonNode sent = ask(method.toUpperCase(java.util.Locale.ROOT), path, body, ANSWER_LIMIT);
         return new Answer<>(sent, sent);
-    }
-
-    <T> Answer<T> delete(String path, Class<T> type) {
-        return Answer.of(ask("DELETE", path, null, ANSWER_LIMIT), JSON.constructType(type));
     }
 
     /** Returns the items of one page of a list. */

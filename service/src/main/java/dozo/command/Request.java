@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import tools.jackson.databind.JsonNode;
@@ -61,12 +60,14 @@ record Request(
         return operation.path("description").asString("").replaceAll(" ?\\b\\d{3}: [^.]*[.]?", "");
     }
 
-    /** Returns the arguments that tell it apart from others of the same command, for a message. */
-    String needs() {
-        return arguments.stream()
-                .filter(each -> !each.optional() && each.option() != null)
-                .map(Argument::option)
-                .collect(Collectors.joining(" and "));
+    /** Returns it with the columns of another list of the same command, if it names none: a command says them once. */
+    Request withColumnsOf(Request first) {
+        if (!method.equals("get") || !verb.path("columns").isEmpty()) {
+            return this;
+        }
+        ObjectNode whole = ((ObjectNode) verb).deepCopy();
+        whole.set("columns", first.verb.path("columns"));
+        return new Request(words, arguments, method, path, operation, whole, fields);
     }
 
     Stream<String> examples() {

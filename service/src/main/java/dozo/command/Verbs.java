@@ -18,7 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import tools.jackson.databind.JsonNode;
 
-/** The commands that the requests of REST declare. They are read from REST's description. */
+/** The commands that the requests of REST declare. They are read from REST's description, once in a process. */
 final class Verbs {
 
     /** What the groups of commands are about, by name. */
@@ -34,8 +34,8 @@ final class Verbs {
                         .path("x-commands")
                         .forEach(verb -> {
                             Request request = Request.of(api, method, path, operation, verb);
-                            commands.computeIfAbsent(request.words(), _ -> new ArrayList<>())
-                                    .add(request);
+                            List<Request> same = commands.computeIfAbsent(request.words(), _ -> new ArrayList<>());
+                            same.add(same.isEmpty() ? request : request.withColumnsOf(same.getFirst()));
                         })));
     }
 
@@ -45,7 +45,7 @@ final class Verbs {
      * @param isNeeded accepts the first words of commands that get their arguments; others get only a description
      */
     static void addTo(CommandLine dozo, Predicate<String> isNeeded) {
-        Verbs verbs = read();
+        Verbs verbs = Read.VERBS;
         verbs.groups.forEach((name, about) -> {
             CommandSpec group = CommandSpec.create();
             group.usageMessage()
@@ -116,30 +116,47 @@ final class Verbs {
             return requests.stream()
                     .filter(request -> request.fits(line.getCommandSpec(), requests))
                     .findFirst()
-                    .orElseThrow(() -> new ParameterException(
-                            line,
-                            "expected either "
-                                    + requests.stream().map(Request::needs).collect(Collectors.joining(", or "))))
+                    .orElseThrow(() -> new ParameterException(line, expected()))
                     .send(service);
+        }
+
+        private String expected() {
+            List<String> needs = requests.stream().map(this::needs).toList();
+            String all = needs.stream().filter(each -> !each.isEmpty()).collect(Collectors.joining(", or "));
+            return (needs.contains("") ? "expected at most one of these: " : "expected one of these: ") + all;
+        }
+
+        /** Returns the arguments that tell a request apart from the others. */
+        private String needs(Request request) {
+            return request.arguments().stream()
+                    .filter(each -> !each.optional() && !isShared(each, requests))
+                    .map(Argument::name)
+                    .filter(name -> !name.isEmpty())
+                    .collect(Collectors.joining(" and "));
         }
     }
 
     /** Returns the examples of all of them. */
     static Stream<String> examples() {
-        return read().commands.values().stream().flatMap(List::stream).flatMap(Request::examples);
+        return Read.VERBS.commands.values().stream().flatMap(List::stream).flatMap(Request::examples);
     }
 
     /** Returns the groups that a section of the help lists. */
     static List<String> listedIn(String section) {
-        return read().groups.entrySet().stream()
+        return Read.VERBS.groups.entrySet().stream()
                 .filter(group -> group.getValue().path("section").stringValue().equals(section))
                 .map(Map.Entry::getKey)
                 .toList();
     }
 
-    private static Verbs read() {
+    /** Read when first needed: a command that is none of them does without. */
+    private static final class Read {
+        static final Verbs VERBS = new Verbs(description());
+    }
+
+    private static JsonNode description() {
         try (InputStream in = requireNonNull(Verbs.class.getResourceAsStream("/openapi.json"))) {
-            return new Verbs(Connection.JSON.readTree(in));
+            return Connection.JSON.readTree(in);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

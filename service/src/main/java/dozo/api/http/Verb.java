@@ -16,12 +16,18 @@ import java.lang.annotation.Target;
 public @interface Verb {
 
     /**
-     * The name and the arguments, as a synopsis: {@code hold add P[/E] --reason=TEXT [--until=TIME]}. An argument is the
-     * field, parameter or variable of its own name in camel case, unless {@code :name} follows. A pair has two:
-     * {@code P[/E]:project/experiment}. {@code [ … ]} is optional, {@code …} after a label allows several, {@code ,…} also in one word,
-     * {@code FILE<name} means the file's content, {@code --flag:name=value} and {@code name=value} give a fixed value in
-     * JSON, and {@code :-} gives none. Of an optional list without a name, none is an empty list. A name that ends in {@code Bytes} is the bytes of a path. Several requests with
-     * the same command are told apart by the arguments that each has.
+     * The name and the arguments, as a synopsis: {@code hold add P[/E]:project/experiment --reason=TEXT [--until=TIME]}.
+     *
+     * <ul>
+     *   <li>An argument is for the field, parameter or variable with its own name in camel case, or with the name after
+     *       {@code :}; {@code :-} is for none. {@code P[/E]:project/experiment} is for two.
+     *   <li>{@code [ … ]} is optional. {@code …} after a label allows several, {@code ,…} also several in one word. An
+     *       optional list without an option is sent empty if nothing is typed.
+     *   <li>{@code FILE<name} means the file's content. A name that ends in {@code Bytes} means the bytes of a path.
+     *   <li>{@code --flag:name=value} and {@code name=value} give a fixed value in JSON.
+     * </ul>
+     *
+     * Several requests may have the same command. The typed arguments then decide which one is sent.
      */
     String value();
 
@@ -40,7 +46,10 @@ public @interface Verb {
     /** The field with the list that {@link #columns} show below those lines; none: the response is a list. */
     String items() default "";
 
-    /** The columns of a list, each a heading and a phrase: {@code >HOLD={id}}. The mark {@code >} is for numbers. */
+    /**
+     * The columns of a list, each a heading and a phrase: {@code >HOLD={id}}. The mark {@code >} is for numbers. Lists of
+     * the same command have the columns of the first one.
+     */
     String[] columns() default {};
 
     /** What is said of an empty list. */

@@ -237,7 +237,7 @@ class Windows:
         think_ms = round(1_000 * (think_seconds or self.size.think_seconds))
         try:
             for kind, script in self.scripts.items():
-                command = [find_tool('wrk'), '-t1', f'-c{PEOPLE[kind]}', f'-d{seconds}s', '--timeout', '10s', '-s', script]
+                command = [find_tool('wrk'), '-t1', f'-c{PEOPLE[kind]}', f'-d{seconds}s', '--timeout', '60s', '-s', script]
                 command.append(f'http://127.0.0.1:{self.service.port}')
                 running[kind] = subprocess.Popen(
                     [str(word) for word in command],

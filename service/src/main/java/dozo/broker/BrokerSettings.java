@@ -31,12 +31,13 @@ public record BrokerSettings(
         String passwordFile) {
 
     public BrokerSettings {
-        if (!url.isEmpty() && !url.matches("amqps?://[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?(/[A-Za-z0-9._%-]{0,200})?")) {
-            throw new WrongSetting("url");
-        }
-        if (url.isEmpty() && !(user + passwordFile).isEmpty()) {
-            throw new WrongSetting("url", "is missing, but a user or password is set");
-        }
+        WrongSetting.unless(
+                url.isEmpty()
+                        || url.matches(
+                                "amqps?://[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?(/[A-Za-z0-9._%-]{0,200})?"),
+                "url");
+        WrongSetting.unless(
+                !url.isEmpty() || (user + passwordFile).isEmpty(), "url", "is missing, but a user or password is set");
     }
 
     boolean isSet() {

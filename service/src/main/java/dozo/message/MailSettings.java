@@ -47,14 +47,8 @@ public record MailSettings(
         String from) {
 
     public MailSettings {
-        if (!host.isEmpty() && !host.matches("[A-Za-z0-9.:_-]{1,253}")) {
-            throw new WrongSetting("host");
-        }
-        if (!tls.matches("starttls|tls|none")) {
-            throw new WrongSetting("tls");
-        }
-        if (!from.isEmpty() && !from.matches("[^@\\s]{1,64}@[A-Za-z0-9.-]{1,253}")) {
-            throw new WrongSetting("from");
-        }
+        WrongSetting.unless(host.isEmpty() || host.matches("[A-Za-z0-9.:_-]{1,253}"), "host");
+        WrongSetting.unless(tls.matches("starttls|tls|none"), "tls");
+        WrongSetting.unless(from.isEmpty() || from.matches("[^@\\s]{1,64}@[A-Za-z0-9.-]{1,253}"), "from");
     }
 }

@@ -21,9 +21,7 @@ public record WebhookSettings(
         String internalHosts) {
 
     public WebhookSettings {
-        if (!internalHosts.matches("[A-Za-z0-9.:,_ \\[\\]-]*")) {
-            throw new WrongSetting("internal-hosts");
-        }
+        WrongSetting.unless(internalHosts.matches("[A-Za-z0-9.:,_ \\[\\]-]*"), "internal-hosts");
     }
 
     Set<String> internal() {

@@ -76,15 +76,14 @@ public record DirectorySettings(
 
     public DirectorySettings {
         if (!url.isEmpty()) {
-            checkAddress(url);
-            demand(caFile.isEmpty() || Files.isReadable(Path.of(caFile)), "caFile");
-            demand(!base.isEmpty(), "base");
-            demand(userFilter.contains("{0}"), "userFilter");
-            if (managerDn.isEmpty() != managerPasswordFile.isEmpty()) {
-                throw new WrongSetting(
-                        managerDn.isEmpty() ? "managerDn" : "managerPasswordFile",
-                        "is missing: set the DN and its password file together, or neither");
-            }
+            WrongSetting.unless(isAddress(url), "url");
+            WrongSetting.unless(caFile.isEmpty() || Files.isReadable(Path.of(caFile)), "caFile");
+            WrongSetting.unless(!base.isEmpty(), "base");
+            WrongSetting.unless(userFilter.contains("{0}"), "userFilter");
+            WrongSetting.unless(
+                    managerDn.isEmpty() == managerPasswordFile.isEmpty(),
+                    managerDn.isEmpty() ? "managerDn" : "managerPasswordFile",
+                    "is missing: set the DN and its password file together, or neither");
             var _ = Groups.in(roles, projects);
         }
     }
@@ -121,21 +120,13 @@ public record DirectorySettings(
         return Groups.in(roles, projects);
     }
 
-    private static void checkAddress(String url) {
+    private static boolean isAddress(String url) {
         try {
             URI address = URI.create(url);
-            demand(
-                    ("ldap".equals(address.getScheme()) || "ldaps".equals(address.getScheme()))
-                            && address.getHost() != null,
-                    "url");
+            return address.getHost() != null
+                    && String.valueOf(address.getScheme()).matches("ldaps?");
         } catch (IllegalArgumentException e) {
-            demand(false, "url");
-        }
-    }
-
-    private static void demand(boolean met, String component) {
-        if (!met) {
-            throw new WrongSetting(component);
+            return false;
         }
     }
 }

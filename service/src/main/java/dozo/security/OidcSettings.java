@@ -87,16 +87,17 @@ public record OidcSettings(
 
     public OidcSettings {
         if (!issuer.isEmpty()) {
-            demand(isSafe(issuer), "issuer");
-            demand(caFile.isEmpty() || Files.isReadable(Path.of(caFile)), "caFile");
-            demand(!clientId.isBlank(), "clientId");
-            if (clientSecretFile.isEmpty()) {
-                throw new WrongSetting("clientSecretFile", "is missing: the provider gives each client a secret");
-            }
-            demand(label.length() <= LABEL_MAX, "label");
-            demand(List.of(scopes.split(" ", -1)).contains("openid"), "scopes");
-            demand(!nameClaim.isBlank(), "nameClaim");
-            demand(!groupsClaim.isBlank(), "groupsClaim");
+            WrongSetting.unless(isSafe(issuer), "issuer");
+            WrongSetting.unless(caFile.isEmpty() || Files.isReadable(Path.of(caFile)), "caFile");
+            WrongSetting.unless(!clientId.isBlank(), "clientId");
+            WrongSetting.unless(
+                    !clientSecretFile.isEmpty(),
+                    "clientSecretFile",
+                    "is missing: the provider gives each client a secret");
+            WrongSetting.unless(label.length() <= LABEL_MAX, "label");
+            WrongSetting.unless(List.of(scopes.split(" ", -1)).contains("openid"), "scopes");
+            WrongSetting.unless(!nameClaim.isBlank(), "nameClaim");
+            WrongSetting.unless(!groupsClaim.isBlank(), "groupsClaim");
             var _ = Groups.in(roles, projects);
         }
     }
@@ -133,12 +134,6 @@ public record OidcSettings(
                                             .contains(host)));
         } catch (IllegalArgumentException e) {
             return false;
-        }
-    }
-
-    private static void demand(boolean met, String component) {
-        if (!met) {
-            throw new WrongSetting(component);
         }
     }
 }

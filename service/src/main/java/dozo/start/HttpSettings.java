@@ -63,18 +63,13 @@ public record HttpSettings(
     private static final Pattern HOST = Pattern.compile("[0-9a-zA-Z._-]{1,253}|\\[?[0-9a-fA-F:.]*:[0-9a-fA-F:.]*]?");
 
     public HttpSettings {
-        if (!NAME_OR_ADDRESS.matcher(address).matches()) {
-            throw new WrongSetting("address");
-        }
-        if (!listed(tlsProxy).stream().allMatch(proxy -> ADDRESS.matcher(proxy).matches())) {
-            throw new WrongSetting("tlsProxy");
-        }
+        WrongSetting.unless(NAME_OR_ADDRESS.matcher(address).matches(), "address");
+        WrongSetting.unless(
+                listed(tlsProxy).stream().allMatch(proxy -> ADDRESS.matcher(proxy).matches()), "tlsProxy");
         if (!(tlsCertificateFile + tlsKeyFile).isEmpty()) {
             TlsPair.read(tlsCertificateFile, tlsKeyFile, Instant.now());
         }
-        if (!listed(hosts).stream().allMatch(host -> HOST.matcher(host).matches())) {
-            throw new WrongSetting("hosts");
-        }
+        WrongSetting.unless(listed(hosts).stream().allMatch(host -> HOST.matcher(host).matches()), "hosts");
     }
 
     /** Returns whether the service itself offers TLS, and only TLS. */

@@ -17,8 +17,6 @@ public record LogSettings(
         String format) {
 
     public LogSettings {
-        if (!format.equals("text") && !format.equals("json")) {
-            throw new WrongSetting("format");
-        }
+        WrongSetting.unless(format.equals("text") || format.equals("json"), "format");
     }
 }

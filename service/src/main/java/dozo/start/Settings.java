@@ -38,9 +38,7 @@ public record Settings(
         @DefaultValue Db db) {
 
     public Settings {
-        if (work.isBlank() || !canBeMade(work)) {
-            throw new WrongSetting("work");
-        }
+        WrongSetting.unless(!work.isBlank() && canBeMade(work), "work");
     }
 
     private static boolean canBeMade(String folder) {
@@ -73,12 +71,9 @@ public record Settings(
             String url) {
 
         public Service {
-            if (!name.isEmpty() && !name.matches("[A-Za-z0-9._-]{1,100}")) {
-                throw new WrongSetting("name");
-            }
-            if (!url.isEmpty() && !url.matches("https?://[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?/?")) {
-                throw new WrongSetting("url");
-            }
+            WrongSetting.unless(name.isEmpty() || name.matches("[A-Za-z0-9._-]{1,100}"), "name");
+            WrongSetting.unless(
+                    url.isEmpty() || url.matches("https?://[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?/?"), "url");
         }
 
         /** Returns the name of this service, also if none is set. */
@@ -151,33 +146,32 @@ public record Settings(
             Duration requestLimit) {
 
         public Db {
-            if (!url.isEmpty() && (!url.startsWith("jdbc:postgresql:") || !isUnderstood(url))) {
-                throw new WrongSetting("url");
-            }
+            WrongSetting.unless(url.isEmpty() || (url.startsWith("jdbc:postgresql:") && isUnderstood(url)), "url");
             String ofOwner = ownerUser + ownerPassword + ownerPasswordFile;
-            if (url.isEmpty() && !(user + password + passwordFile + ofOwner).isEmpty()) {
-                throw new WrongSetting(
-                        "url",
-                        "is missing, but a user or password is set: set all of them, or none to use the embedded"
-                                + " database");
-            }
-            if (!password.isEmpty() && !passwordFile.isEmpty()) {
-                throw new WrongSetting("password", "and the password file are both set: set only one");
-            }
-            if (!ownerPassword.isEmpty() && !ownerPasswordFile.isEmpty()) {
-                throw new WrongSetting("ownerPassword", "and the password file are both set: set only one");
-            }
-            if (ownerUser.isEmpty() && !ofOwner.isEmpty()) {
-                throw new WrongSetting("ownerUser", "is missing, but its password is set: set both, or none");
-            }
-            if (!ownerUser.isEmpty() && user.isEmpty()) {
-                throw new WrongSetting("user", "is missing, but an owner is set: set both, or only the user");
-            }
-            if (!ownerUser.isEmpty() && ownerUser.equals(user)) {
-                throw new WrongSetting(
-                        "ownerUser",
-                        "is the user as well: expected another role, or no owner if the user owns the tables");
-            }
+            WrongSetting.unless(
+                    !url.isEmpty() || (user + password + passwordFile + ofOwner).isEmpty(),
+                    "url",
+                    "is missing, but a user or password is set: set all of them, or none to use the embedded database");
+            WrongSetting.unless(
+                    password.isEmpty() || passwordFile.isEmpty(),
+                    "password",
+                    "and the password file are both set: set only one");
+            WrongSetting.unless(
+                    ownerPassword.isEmpty() || ownerPasswordFile.isEmpty(),
+                    "ownerPassword",
+                    "and the password file are both set: set only one");
+            WrongSetting.unless(
+                    !ownerUser.isEmpty() || ofOwner.isEmpty(),
+                    "ownerUser",
+                    "is missing, but its password is set: set both, or none");
+            WrongSetting.unless(
+                    ownerUser.isEmpty() || !user.isEmpty(),
+                    "user",
+                    "is missing, but an owner is set: set both, or only the user");
+            WrongSetting.unless(
+                    ownerUser.isEmpty() || !ownerUser.equals(user),
+                    "ownerUser",
+                    "is the user as well: expected another role, or no owner if the user owns the tables");
         }
 
         private static boolean isUnderstood(String url) {

@@ -72,15 +72,9 @@ public record WorklistSettings(
         Duration lateAfter) {
 
     public WorklistSettings {
-        if (!url.isEmpty() && !isAddress(url)) {
-            throw new WrongSetting("url");
-        }
-        if (!cron.strip().equals("-") && !CronExpression.isValidExpression(cron)) {
-            throw new WrongSetting("cron");
-        }
-        if (!server.matches("[A-Za-z0-9_-]{1,64}")) {
-            throw new WrongSetting("server");
-        }
+        WrongSetting.unless(url.isEmpty() || isAddress(url), "url");
+        WrongSetting.unless(cron.strip().equals("-") || CronExpression.isValidExpression(cron), "cron");
+        WrongSetting.unless(server.matches("[A-Za-z0-9_-]{1,64}"), "server");
     }
 
     private static boolean isAddress(String url) {

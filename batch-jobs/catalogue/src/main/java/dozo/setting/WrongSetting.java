@@ -20,6 +20,26 @@ public final class WrongSetting extends IllegalArgumentException {
         this.why = why;
     }
 
+    /**
+     * Requires something of a value.
+     *
+     * @throws WrongSetting if it does not hold: the value has none of the allowed forms
+     */
+    public static void unless(boolean holds, String component) {
+        unless(holds, component, "");
+    }
+
+    /**
+     * Requires something of a value.
+     *
+     * @throws WrongSetting with this reason if it does not hold
+     */
+    public static void unless(boolean holds, String component, String why) {
+        if (!holds) {
+            throw new WrongSetting(component, why);
+        }
+    }
+
     /** Returns the record's component. */
     public String component() {
         return component;

@@ -2,12 +2,9 @@ package dozo.doctor;
 
 import dozo.doctor.Installation.Database;
 import dozo.start.DatabaseLogin;
-import dozo.start.Sessions;
 import dozo.start.Settings;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -18,9 +15,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /** The database server: version, settings, clock and connections; the rights of Dozo's user; the schema. */
 final class DatabaseCheck {
@@ -160,7 +158,7 @@ final class DatabaseCheck {
             }
             results.addAll(durability(facts));
             needed.flatMap(need -> connections(facts, need)).ifPresent(results::add);
-            results.add(clock(connection, installation.clock()));
+            results.add(clock(on(connection), installation.clock()));
         }
         results.addAll(pooler(open.login()));
         results.add(schema(open));
@@ -327,29 +325,25 @@ final class DatabaseCheck {
                                 "Raise max_connections, or the limit of the user or the database; or lower DOZO_TRANSFER_PARTITIONS."));
     }
 
-    private static Result clock(Connection connection, InstantSource clock) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            Instant before = clock.instant();
-            Instant there;
-            try (ResultSet row = statement.executeQuery("select clock_timestamp()")) {
-                row.next();
-                there = row.getObject(1, OffsetDateTime.class).toInstant();
-            }
-            // Half of the round trip either way does not matter.
-            Duration ahead = Duration.between(clock.instant(), there);
-            Duration behind = Duration.between(there, before);
-            Duration off = ahead.compareTo(behind) > 0 ? ahead : behind;
-            return off.compareTo(CLOCK_OFF_MAX) > 0
-                    ? Result.warning(
-                            "clock",
-                            "the clocks of this machine and of the database differ by %,d s".formatted(off.toSeconds()),
-                            "Set both by NTP (chrony, systemd-timesyncd).")
-                    : Result.ok("clock", "the same as that of the database");
-        }
+    private static Result clock(JdbcClient database, InstantSource clock) {
+        Instant before = clock.instant();
+        Instant there = database.sql("select clock_timestamp()")
+                .query((row, n) -> row.getObject(1, OffsetDateTime.class).toInstant())
+                .single();
+        // Half of the round trip either way does not matter.
+        Duration ahead = Duration.between(clock.instant(), there);
+        Duration behind = Duration.between(there, before);
+        Duration off = ahead.compareTo(behind) > 0 ? ahead : behind;
+        return off.compareTo(CLOCK_OFF_MAX) > 0
+                ? Result.warning(
+                        "clock",
+                        "the clocks of this machine and of the database differ by %,d s".formatted(off.toSeconds()),
+                        "Set both by NTP (chrony, systemd-timesyncd).")
+                : Result.ok("clock", "the same as that of the database");
     }
 
-    private static List<Result> pooler(DataSource login) throws SQLException {
-        return Sessions.areShared(login)
+    private static List<Result> pooler(DatabaseLogin login) throws SQLException {
+        return login.sharesSessions()
                 ? List.of(
                         Result.broken(
                                 ABOUT,
@@ -380,16 +374,16 @@ final class DatabaseCheck {
         };
     }
 
-    private static Facts facts(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("""
+    private static Facts facts(Connection connection) {
+        return on(connection)
+                .sql("""
                         select current_setting('server_version_num')::int / 10000 as version,
                                split_part(current_setting('server_version'), ' ', 1) as full_version,
                                pg_encoding_to_char(d.encoding) as encoding,
                                pg_is_in_recovery() as recovering,
                                current_setting('default_transaction_read_only')::boolean as read_only,
                                current_schema() as schema,
-                               has_schema_privilege(current_schema(), 'create') as may_create,
+                               coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
                                has_database_privilege(d.oid, 'temporary') as may_create_temporary,
                                r.rolsuper as superuser,
                                coalesce((select pg_has_role(c.relowner, 'usage') from pg_class c
@@ -412,28 +406,12 @@ final class DatabaseCheck {
                                current_setting('random_page_cost')::double precision as page_cost
                         from pg_database d, pg_roles r
                         where d.datname = current_database() and r.rolname = current_user
-                        """)) {
-            row.next();
-            return new Facts(
-                    row.getInt("version"),
-                    row.getString("full_version"),
-                    row.getString("encoding"),
-                    row.getBoolean("recovering"),
-                    row.getBoolean("read_only"),
-                    row.getString("schema"),
-                    row.getBoolean("may_create"),
-                    row.getBoolean("may_create_temporary"),
-                    row.getBoolean("superuser"),
-                    row.getBoolean("owns_ledger"),
-                    row.getBoolean("admitted"),
-                    row.getLong("foreign_tables"),
-                    row.getBoolean("finds_words"),
-                    row.getInt("connections_max"),
-                    row.getInt("our_limit"),
-                    row.getBoolean("fsync"),
-                    row.getBoolean("full_page_writes"),
-                    row.getString("synchronous_commit"),
-                    row.getDouble("page_cost"));
-        }
+                        """)
+                .query(Facts.class)
+                .single();
+    }
+
+    private static JdbcClient on(Connection connection) {
+        return JdbcClient.create(new SingleConnectionDataSource(connection, true));
     }
 }

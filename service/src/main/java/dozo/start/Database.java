@@ -118,7 +118,7 @@ class Database implements AutoCloseable {
     }
 
     private void refuseSharedSessions() throws SQLException {
-        if (embedded == null && Sessions.areShared(login)) {
+        if (embedded == null && login.sharesSessions()) {
             throw new StartFailure(
                     StartFailure.CONFIGURATION,
                     "a pooler before the database gives one session to several connections; expected pool_mode = session"

@@ -2,6 +2,10 @@ package dozo.start;
 
 import dozo.db.EmbeddedDatabase;
 import java.io.IOException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Optional;
 import java.util.Properties;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -53,6 +57,27 @@ public final class DatabaseLogin extends DriverManagerDataSource {
                 ? EmbeddedDatabase.access(settings.workFolderOrNone().resolve(EMBEDDED))
                         .map(DatabaseLogin::new)
                 : Optional.of(of(settings.db()));
+    }
+
+    /**
+     * Returns whether a pooler gives one session to several connections. Locks, terms and settings belong to sessions, so
+     * a connection needs one of its own for as long as it is open (ADR 0081): then two connections that are open at the
+     * same time never have the same server process.
+     */
+    public boolean sharesSessions() throws SQLException {
+        try (Connection one = getConnection();
+                Connection other = getConnection()) {
+            int first = process(one);
+            return process(other) == first || process(one) != first;
+        }
+    }
+
+    private static int process(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("select pg_backend_pid()")) {
+            row.next();
+            return row.getInt(1);
+        }
     }
 
     private static Properties properties(String user, String password) {

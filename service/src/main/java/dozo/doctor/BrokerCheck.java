@@ -9,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
@@ -29,14 +28,11 @@ final class BrokerCheck {
 
     private BrokerCheck() {}
 
-    static List<Result> look(Installation installation) {
-        Optional<BrokerSettings> known = installation
-                .settings(BrokerSettings.class)
-                .filter(settings -> !settings.url().isEmpty());
-        if (known.isEmpty()) {
+    static List<Result> look(BrokerSettings settings, Installation installation) {
+        String url = settings.url();
+        if (url.isEmpty()) {
             return List.of();
         }
-        String url = known.get().url();
         List<Result> results = new ArrayList<>(List.of(answer(url)));
         if (url.startsWith("amqp:") && !HttpCheck.isHere(URI.create(url).getHost())) {
             results.add(Result.warning(

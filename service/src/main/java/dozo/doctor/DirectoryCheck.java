@@ -12,12 +12,8 @@ final class DirectoryCheck {
 
     private DirectoryCheck() {}
 
-    static List<Result> look(Installation installation) {
-        return installation
-                .settings(DirectorySettings.class)
-                .filter(DirectorySettings::given)
-                .map(settings -> List.of(look(settings)))
-                .orElse(List.of());
+    static List<Result> look(DirectorySettings settings, Installation installation) {
+        return settings.given() ? List.of(look(settings)) : List.of();
     }
 
     private static Result look(DirectorySettings settings) {

@@ -1,6 +1,13 @@
 package dozo.doctor;
 
+import dozo.broker.BrokerSettings;
 import dozo.db.LostDatabase;
+import dozo.message.MailSettings;
+import dozo.schedule.ScheduleSettings;
+import dozo.security.DirectorySettings;
+import dozo.start.HttpSettings;
+import dozo.start.Settings;
+import dozo.start.WorklistSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,19 +27,19 @@ public final class Doctor {
             new Check("open files", JavaCheck::openFiles),
             new Check("settings", SettingsCheck::look),
             new Check("secrets", SettingsCheck::secrets),
-            new Check("work folder", WorkFolderCheck::look),
-            new Check("HTTP", HttpCheck::look),
+            Check.ofSettings("work folder", Settings.class, WorkFolderCheck::look),
+            Check.ofSettings("HTTP", HttpSettings.class, HttpCheck::look),
             new Check("database", DatabaseCheck::look),
             new Check("service", ServiceCheck::look),
-            new Check("schedule", ScheduleCheck::look),
-            new Check("broker", BrokerCheck::look),
-            new Check("directory", DirectoryCheck::look),
+            Check.ofSettings("schedule", ScheduleSettings.class, ScheduleCheck::look),
+            Check.ofSettings("broker", BrokerSettings.class, BrokerCheck::look),
+            Check.ofSettings("directory", DirectorySettings.class, DirectoryCheck::look),
             new Check("oidc", OidcCheck::look),
-            new Check("worklist", WorklistCheck::look),
-            new Check("mail", MailCheck::look),
-            new Check("sites", SitesCheck::look),
-            new Check("origins", OriginsCheck::look),
-            new Check("sources", SourcesCheck::look));
+            Check.ofSettings("worklist", WorklistSettings.class, WorklistCheck::look),
+            Check.ofSettings("mail", MailSettings.class, MailCheck::look),
+            Check.ofCatalogue("sites", SitesCheck::look),
+            Check.ofCatalogue("origins", OriginsCheck::look),
+            Check.ofCatalogue("sources", SourcesCheck::look));
 
     /** A check that waits for parts of its own gets this much longer than they. */
     private static final Duration GRACE = Duration.ofSeconds(2);

@@ -1,5 +1,6 @@
 package dozo.doctor;
 
+import dozo.security.Trust;
 import dozo.start.HttpSettings;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,15 +19,12 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManagerFactory;
 
 /** The address and port of the service, and the proxies in front of it. */
 final class HttpCheck {
@@ -36,12 +34,8 @@ final class HttpCheck {
 
     private HttpCheck() {}
 
-    static List<Result> look(Installation installation) throws IOException, InterruptedException {
-        Optional<HttpSettings> known = installation.settings(HttpSettings.class);
-        if (known.isEmpty()) {
-            return List.of();
-        }
-        HttpSettings settings = known.get();
+    static List<Result> look(HttpSettings settings, Installation installation)
+            throws IOException, InterruptedException {
         InetAddress address;
         try {
             address = InetAddress.getByName(settings.address());
@@ -120,14 +114,8 @@ final class HttpCheck {
     private static boolean hasCertificate(InetAddress address, int port, Path file) {
         try (InputStream pem = Files.newInputStream(file);
                 Socket plain = new Socket()) {
-            KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
-            trusted.load(null, null);
-            trusted.setCertificateEntry(
-                    "own", CertificateFactory.getInstance("X.509").generateCertificate(pem));
-            TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-            trust.init(trusted);
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(null, trust.getTrustManagers(), null);
+            SSLContext context = Trust.in(
+                    List.of(CertificateFactory.getInstance("X.509").generateCertificate(pem)));
             plain.connect(new InetSocketAddress(address, port), (int) ANSWER_LIMIT.toMillis());
             plain.setSoTimeout((int) ANSWER_LIMIT.toMillis());
             ((SSLSocket) context.getSocketFactory().createSocket(plain, address.getHostAddress(), port, true))

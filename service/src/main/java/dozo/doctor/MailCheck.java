@@ -13,10 +13,9 @@ final class MailCheck {
 
     private MailCheck() {}
 
-    static List<Result> look(Installation installation) throws InterruptedException {
-        MailSettings mail = installation.settings(MailSettings.class).orElse(null);
+    static List<Result> look(MailSettings mail, Installation installation) throws InterruptedException {
         Settings settings = installation.settings(Settings.class).orElse(null);
-        if (mail == null || settings == null) {
+        if (settings == null) {
             return List.of();
         }
         if (mail.host().isEmpty()) {

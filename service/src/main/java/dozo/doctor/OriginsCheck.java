@@ -24,13 +24,9 @@ final class OriginsCheck {
 
     private OriginsCheck() {}
 
-    static List<Result> look(Installation installation) throws InterruptedException {
-        Optional<JdbcClient> catalogue = installation.catalogue();
-        if (catalogue.isEmpty()) {
-            return List.of();
-        }
+    static List<Result> look(JdbcClient catalogue, Installation installation) {
         return Doctor.together(
-                OriginProbe.active(catalogue.get()).stream()
+                OriginProbe.active(catalogue).stream()
                         .filter(origin -> origin.terms().kind() != OriginKind.TREE)
                         .map(origin -> new Check(about(origin), with -> look(origin, with.clock())))
                         .toList(),

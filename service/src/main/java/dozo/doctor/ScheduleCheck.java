@@ -37,14 +37,10 @@ final class ScheduleCheck {
 
     private ScheduleCheck() {}
 
-    static List<Result> look(Installation installation) throws InterruptedException {
-        Optional<ScheduleSettings> known = installation.settings(ScheduleSettings.class);
-        if (known.isEmpty()) {
-            return List.of();
-        }
-        Timetable usual = Timetable.of(known.get().cron(), known.get().zone());
+    static List<Result> look(ScheduleSettings settings, Installation installation) throws InterruptedException {
+        Timetable usual = Timetable.of(settings.cron(), settings.zone());
         List<Result> results = new ArrayList<>();
-        results.add(zone(known.get().zone(), usual.zone()));
+        results.add(zone(settings.zone(), usual.zone()));
         if (installation
                 .settings(ScrubSettings.class)
                 .filter(scrub -> scrub.reading().isEmpty())

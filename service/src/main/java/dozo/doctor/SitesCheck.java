@@ -41,12 +41,7 @@ final class SitesCheck {
 
     private SitesCheck() {}
 
-    static List<Result> look(Installation installation) throws InterruptedException {
-        Optional<JdbcClient> catalogue = installation.catalogue();
-        if (catalogue.isEmpty()) {
-            return List.of();
-        }
-        JdbcClient jdbc = catalogue.get();
+    static List<Result> look(JdbcClient jdbc, Installation installation) {
         Ledger ledger = new Ledger(jdbc, installation.clock());
         List<Site> sites = new Sites(jdbc, ledger, installation.clock()).all();
         if (sites.isEmpty()) {

@@ -54,12 +54,8 @@ final class SourcesCheck {
 
     private SourcesCheck() {}
 
-    static List<Result> look(Installation installation) throws InterruptedException {
-        Optional<JdbcClient> catalogue = installation.catalogue();
-        if (catalogue.isEmpty()) {
-            return List.of();
-        }
-        Set<Path> sources = sources(catalogue.get());
+    static List<Result> look(JdbcClient catalogue, Installation installation) {
+        Set<Path> sources = sources(catalogue);
         if (sources.isEmpty()) {
             return List.of(Result.ok(ABOUT, "none is registered"));
         }

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /** {@code DOZO_WORK}: keys, the administrator's password, the embedded database. */
@@ -27,13 +26,8 @@ final class WorkFolderCheck {
 
     private WorkFolderCheck() {}
 
-    static List<Result> look(Installation installation) throws IOException {
-        Optional<Settings> settings = installation.settings(Settings.class);
-        if (settings.isEmpty()) {
-            // The check of the settings has the reason.
-            return List.of();
-        }
-        Path folder = settings.get().workFolderOrNone();
+    static List<Result> look(Settings settings, Installation installation) throws IOException {
+        Path folder = settings.workFolderOrNone();
         if (Files.notExists(folder)) {
             return List.of(Result.ok(ABOUT, "%s does not exist yet; the first start creates it".formatted(folder)));
         }
@@ -51,7 +45,7 @@ final class WorkFolderCheck {
             results.add(Result.warning(
                     ABOUT, "other users can read or write %s".formatted(folder), "Run chmod 700 on it, as its owner."));
         }
-        results.add(space(folder, settings.get().db().url().isEmpty()));
+        results.add(space(folder, settings.db().url().isEmpty()));
         return results;
     }
 

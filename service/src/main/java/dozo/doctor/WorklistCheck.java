@@ -26,12 +26,8 @@ final class WorklistCheck {
 
     private WorklistCheck() {}
 
-    static List<Result> look(Installation installation) throws InterruptedException {
-        WorklistSettings settings = installation
-                .settings(WorklistSettings.class)
-                .filter(given -> !given.url().isEmpty())
-                .orElse(null);
-        return settings == null ? List.of() : List.of(look(settings));
+    static List<Result> look(WorklistSettings settings, Installation installation) throws InterruptedException {
+        return settings.url().isEmpty() ? List.of() : List.of(look(settings));
     }
 
     private static Result look(WorklistSettings settings) throws InterruptedException {

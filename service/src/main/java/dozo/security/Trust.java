@@ -8,11 +8,12 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
+import java.util.Collection;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Whose certificates are trusted. */
-final class Trust {
+public final class Trust {
 
     private Trust() {}
 
@@ -21,14 +22,18 @@ final class Trust {
         if (caFile.isEmpty()) {
             return SSLContext.getDefault();
         }
+        try (InputStream in = Files.newInputStream(Path.of(caFile))) {
+            return in(CertificateFactory.getInstance("X.509").generateCertificates(in));
+        }
+    }
+
+    /** Returns what trusts these certificates, and no others. */
+    public static SSLContext in(Collection<? extends Certificate> certificates)
+            throws IOException, GeneralSecurityException {
         KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
         store.load(null, null);
-        try (InputStream in = Files.newInputStream(Path.of(caFile))) {
-            int n = 0;
-            for (Certificate certificate :
-                    CertificateFactory.getInstance("X.509").generateCertificates(in)) {
-                store.setCertificateEntry("ca" + n++, certificate);
-            }
+        for (Certificate certificate : certificates) {
+            store.setCertificateEntry("ca" + store.size(), certificate);
         }
         TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         trust.init(store);

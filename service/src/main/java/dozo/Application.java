@@ -6,6 +6,7 @@ import dozo.broker.BrokerSettings;
 import dozo.collect.CollectSettings;
 import dozo.command.CopyCommand;
 import dozo.command.Dozo;
+import dozo.command.Failure;
 import dozo.command.Usage;
 import dozo.demo.Demo;
 import dozo.drill.DrillSettings;
@@ -58,6 +59,8 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.ParseResult;
 
 /** The program. Its first argument is the command: see {@link Dozo}. */
 @SpringBootApplication
@@ -144,7 +147,22 @@ public class Application {
     }
 
     private static CommandLine commandLine(Predicate<String> isNeeded) {
-        return Usage.complete(Dozo.commandLine(WITH_SPRING.values(), new Instances(), isNeeded));
+        CommandLine all = Usage.complete(Dozo.commandLine(WITH_SPRING.values(), new Instances(), isNeeded));
+        IExecutionExceptionHandler others = all.getExecutionExceptionHandler();
+        return all.setExecutionExceptionHandler((failure, command, parsed) ->
+                others.handleExecutionException(known(failure, parsed), command, parsed));
+    }
+
+    /** Returns the reason in one line if a command with Spring cannot start; otherwise the failure itself. */
+    private static Exception known(Exception failure, ParseResult parsed) {
+        return failure instanceof RuntimeException
+                        && parsed.hasSubcommand()
+                        && WITH_SPRING.containsKey(
+                                parsed.subcommand().commandSpec().name())
+                ? StartFailure.of(failure)
+                        .<Exception>map(start -> new Failure(start.exitCode(), start.message()))
+                        .orElse(failure)
+                : failure;
     }
 
     /** Creates commands. */
@@ -152,21 +170,8 @@ public class Application {
         @Override
         public <T> T create(Class<T> type) throws Exception {
             return type == Demo.class
-                    ? type.cast(new Demo(new InProcess()))
+                    ? type.cast(new Demo(Application::start, Application::address))
                     : CommandLine.defaultFactory().create(type);
-        }
-    }
-
-    /** Starts the service for the demonstration. */
-    private static final class InProcess implements Demo.Service {
-        @Override
-        public ConfigurableApplicationContext start(Map<String, ?> settings) {
-            return Application.start(settings);
-        }
-
-        @Override
-        public URI address(ConfigurableApplicationContext started) {
-            return Application.address(started);
         }
     }
 

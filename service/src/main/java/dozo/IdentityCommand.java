@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.command.Colour;
 import dozo.command.Exit;
+import dozo.command.Failure;
 import dozo.file.Malformed;
 import dozo.identity.CatalogueScan;
 import dozo.identity.FileScan;
@@ -100,15 +101,13 @@ final class IdentityCommand {
                 new FileScan(wanted, places).run(path);
             }
         } catch (Malformed e) {
-            return say(Exit.USAGE, "--names: " + e.getMessage());
-        } catch (StartFailure e) {
-            return say(e.exitCode(), e.message());
+            throw new Failure(Exit.USAGE, "--names: " + e.getMessage());
         } catch (NoSuchFileException e) {
-            return say(Exit.UNAVAILABLE, "not everything could be read: %s does not exist".formatted(e.getMessage()));
+            throw unread("%s does not exist".formatted(e.getMessage()));
         } catch (AccessDeniedException e) {
-            return say(Exit.UNAVAILABLE, "not everything could be read: no permission for " + e.getMessage());
+            throw unread("no permission for " + e.getMessage());
         } catch (IOException | SQLException e) {
-            return say(Exit.UNAVAILABLE, "not everything could be read: " + e.getMessage());
+            throw unread(String.valueOf(e.getMessage()));
         }
         print(places, json);
         return places.found().isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
@@ -170,10 +169,7 @@ final class IdentityCommand {
         return found.lines().size() > LINES_SHOWN ? lines + " …" : lines;
     }
 
-    private int say(int exit, String message) {
-        PrintWriter err = requireNonNull(spec).commandLine().getErr();
-        err.println("dozo: " + message);
-        err.flush();
-        return exit;
+    private static Failure unread(String why) {
+        return new Failure(Exit.UNAVAILABLE, "not everything could be read: " + why);
     }
 }

@@ -3,6 +3,7 @@ package dozo;
 import static java.util.Objects.requireNonNull;
 
 import dozo.command.Exit;
+import dozo.command.Failure;
 import dozo.command.RunReport;
 import dozo.command.SiteCommand;
 import dozo.file.Digest;
@@ -19,7 +20,6 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.run.Notices;
 import dozo.run.Runs.Run;
-import dozo.start.StartFailure;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -106,15 +106,12 @@ final class RebuildCommand implements Callable<Integer> {
             try {
                 return rebuild(rooms.getBean(Rebuild.class), terms, own, key);
             } catch (RemoteException e) {
-                return failed(e, terms, own);
+                throw failed(e, terms, own);
             } catch (IOException e) {
-                return say(Exit.UNAVAILABLE, "%s; the same command continues".formatted(e.getMessage()));
+                throw new Failure(Exit.UNAVAILABLE, "%s; the same command continues".formatted(e.getMessage()));
             } catch (Refusal e) {
-                return say(Exit.REFUSED, "%s: %s".formatted(e.field(), e.getMessage()));
+                throw new Failure(Exit.REFUSED, "%s: %s".formatted(e.field(), e.getMessage()));
             }
-        } catch (RuntimeException e) {
-            StartFailure known = StartFailure.of(e).orElseThrow(() -> e);
-            return say(known.exitCode(), known.message());
         }
     }
 
@@ -217,19 +214,12 @@ final class RebuildCommand implements Callable<Integer> {
                         .formatted(progress.done(), progress.found(), progress.entries()));
     }
 
-    private int failed(RemoteException e, SiteTerms terms, SiteKey own) {
+    private static Failure failed(RemoteException e, SiteTerms terms, SiteKey own) {
         String identity = terms.site().identity();
         String key = e.reason() == Reason.LOGIN_REFUSED && (identity == null || identity.isEmpty())
                 ? "%nThis machine logs in with a key of its own. Let the site's administrators add this line to the authorized_keys of %s:%n%s"
                         .formatted(terms.site().user(), own.publicKey())
                 : "";
-        return say(Exit.UNAVAILABLE, "%s; the same command continues%s".formatted(e.getMessage(), key));
-    }
-
-    private int say(int exit, String message) {
-        PrintWriter err = requireNonNull(spec).commandLine().getErr();
-        err.println("dozo: " + message);
-        err.flush();
-        return exit;
+        return new Failure(Exit.UNAVAILABLE, "%s; the same command continues%s".formatted(e.getMessage(), key));
     }
 }

@@ -1,6 +1,7 @@
 package dozo;
 
 import dozo.command.Exit;
+import dozo.command.Failure;
 import dozo.db.ActiveService;
 import dozo.security.Administrator;
 import dozo.start.Readiness;
@@ -10,7 +11,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
@@ -20,9 +20,7 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /** Runs the service until it is stopped. */
@@ -43,9 +41,6 @@ final class Serve implements Callable<Integer> {
 
     private static final Logger LOG = LoggerFactory.getLogger(Serve.class);
 
-    @Spec
-    private @org.jspecify.annotations.Nullable CommandSpec spec;
-
     /** Used by the launcher's build. */
     @Option(names = ServiceRehearsal.OPTION, hidden = true)
     private @org.jspecify.annotations.Nullable Path rehearsal;
@@ -61,12 +56,10 @@ final class Serve implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (!others.isEmpty()) {
-            java.util.Objects.requireNonNull(spec)
-                    .commandLine()
-                    .getErr()
-                    .println("dozo: serve accepts no settings as arguments, because other users can read them: use"
-                            + " environment variables, and files for secrets; dozo settings lists them");
-            return Exit.USAGE;
+            throw new Failure(
+                    Exit.USAGE,
+                    "serve accepts no settings as arguments, because other users can read them: use environment"
+                            + " variables, and files for secrets; dozo settings lists them");
         }
         try {
             if (rehearsal != null) {
@@ -79,12 +72,11 @@ final class Serve implements Callable<Integer> {
             // A signal ends the process with its own exit code. Here the service has closed itself, see Watch.
             return Exit.UNAVAILABLE;
         } catch (RuntimeException e) {
-            Optional<StartFailure> failure = StartFailure.of(e);
-            failure.ifPresent(known -> java.util.Objects.requireNonNull(spec)
-                    .commandLine()
-                    .getErr()
-                    .println("dozo: " + known.message()));
-            return failure.map(StartFailure::exitCode).orElse(Exit.DEFECT);
+            if (StartFailure.of(e).isPresent()) {
+                throw e;
+            }
+            // Spring has logged it.
+            return Exit.DEFECT;
         }
     }
 

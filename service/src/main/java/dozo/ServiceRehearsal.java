@@ -8,11 +8,10 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.util.FileSystemUtils;
 
 /**
  * Starts a service with its own database, sends it a few requests and commands, and stops it. The launcher has Java
@@ -52,7 +51,7 @@ final class ServiceRehearsal {
                 run(client, address, work);
             }
         } finally {
-            remove(work);
+            FileSystemUtils.deleteRecursively(work);
         }
     }
 
@@ -80,14 +79,6 @@ final class ServiceRehearsal {
             Runtime.getRuntime().halt(1);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        }
-    }
-
-    private static void remove(Path folder) throws IOException {
-        try (Stream<Path> found = Files.walk(folder)) {
-            for (Path path : found.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(path);
-            }
         }
     }
 }

@@ -4,7 +4,6 @@ import dozo.command.Exit;
 import dozo.start.Declared;
 import dozo.start.Given;
 import dozo.start.Given.InForce;
-import dozo.start.StartFailure;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -46,13 +45,8 @@ final class SettingsCommand implements Callable<Integer> {
         Given given = Application.settings();
         given.inForce().forEach(each -> print(out, each));
         out.flush();
-        try {
-            given.check();
-            return Exit.WELL;
-        } catch (StartFailure wrong) {
-            spec.commandLine().getErr().println("dozo: " + wrong.message());
-            return wrong.exitCode();
-        }
+        given.check();
+        return Exit.WELL;
     }
 
     private static void print(PrintWriter out, InForce each) {

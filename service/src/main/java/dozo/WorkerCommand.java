@@ -1,17 +1,13 @@
 package dozo;
 
-import static java.util.Objects.requireNonNull;
-
 import dozo.broker.BrokerSettings;
 import dozo.command.Exit;
+import dozo.command.Failure;
 import dozo.run.Worker;
 import dozo.start.Role;
-import dozo.start.StartFailure;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;
@@ -21,8 +17,6 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.event.ContextClosedEvent;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /** Runs a worker process until it is stopped (ADR 0080). */
@@ -49,9 +43,6 @@ final class WorkerCommand implements Callable<Integer> {
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerCommand.class);
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
     /** NB: never print these arguments, they may be secrets. */
     @Unmatched
     private List<String> others = List.of();
@@ -69,7 +60,7 @@ final class WorkerCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         if (!others.isEmpty()) {
-            return say(
+            throw new Failure(
                     Exit.USAGE,
                     "worker accepts no settings as arguments, because other users can read them: use environment"
                             + " variables, and files for secrets; dozo settings lists them");
@@ -84,17 +75,6 @@ final class WorkerCommand implements Callable<Integer> {
             worker.work();
             // A signal ends the process with its own exit code. Here the worker has ended itself, see Watch.
             return Exit.UNAVAILABLE;
-        } catch (RuntimeException e) {
-            Optional<StartFailure> known = StartFailure.of(e);
-            if (known.isEmpty()) {
-                throw e;
-            }
-            return say(known.get().exitCode(), known.get().message());
         }
-    }
-
-    private int say(int code, String message) {
-        requireNonNull(spec).commandLine().getErr().println("dozo: " + message);
-        return code;
     }
 }

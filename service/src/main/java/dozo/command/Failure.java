@@ -1,13 +1,13 @@
 package dozo.command;
 
 /** Why a command ends early, in a line for people, and the exit code. */
-final class Failure extends RuntimeException {
+public final class Failure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     private final int exitCode;
 
-    Failure(int exitCode, String message) {
+    public Failure(int exitCode, String message) {
         super(message);
         this.exitCode = exitCode;
     }

@@ -46,6 +46,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -78,7 +79,8 @@ public final class Demo implements Callable<Integer> {
     /** The longest time without a line of output. */
     private static final Duration QUIET_MAX = Duration.ofSeconds(2);
 
-    private final Service service;
+    private final Function<Map<String, ?>, ConfigurableApplicationContext> service;
+    private final Function<ConfigurableApplicationContext, URI> address;
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -106,15 +108,17 @@ public final class Demo implements Callable<Integer> {
             description = "The port of the pages (8080, or another one if 8080 is in use).")
     private @Nullable Integer port;
 
-    /** Starts the service in this process with these settings. */
-    public interface Service {
-        ConfigurableApplicationContext start(Map<String, ?> settings);
-
-        URI address(ConfigurableApplicationContext started);
-    }
-
-    public Demo(Service service) {
+    /**
+     * A demonstration that has begun nothing yet.
+     *
+     * @param service starts the service in this process with these settings
+     * @param address says where a started service is
+     */
+    public Demo(
+            Function<Map<String, ?>, ConfigurableApplicationContext> service,
+            Function<ConfigurableApplicationContext, URI> address) {
         this.service = service;
+        this.address = address;
     }
 
     @Override
@@ -126,10 +130,6 @@ public final class Demo implements Callable<Integer> {
             say("DR site: %s at %s, its folder is %s".formatted(site.kind(), site.address(), root));
             try (ConfigurableApplicationContext started = during("starting the service", () -> start(home))) {
                 return show(started, site, sources);
-            } catch (RuntimeException e) {
-                StartFailure known = StartFailure.of(e).orElseThrow(() -> e);
-                Objects.requireNonNull(spec).commandLine().getErr().println("dozo: " + known.message());
-                return known.exitCode();
             }
         }
     }
@@ -162,7 +162,7 @@ public final class Demo implements Callable<Integer> {
             started.getBean(Sites.class).save("dr", site.address(), ACTOR);
             register(started, sources);
             boolean safe = night(started);
-            sayWhatNext(service.address(started), safe);
+            sayWhatNext(address.apply(started), safe);
             if (!once) {
                 awaitEnd(started);
             }
@@ -226,15 +226,15 @@ public final class Demo implements Callable<Integer> {
     /** Starts the service at the given port; without one, at the usual port, or at any free port if that is in use. */
     private ConfigurableApplicationContext start(Path home) {
         if (port != null) {
-            return service.start(settings(home, port));
+            return service.apply(settings(home, port));
         }
         try {
-            return service.start(settings(home, PORT_USUAL));
+            return service.apply(settings(home, PORT_USUAL));
         } catch (RuntimeException e) {
             if (StartFailure.of(e).filter(StartFailure::portInUse).isEmpty()) {
                 throw e;
             }
-            return service.start(settings(home, 0));
+            return service.apply(settings(home, 0));
         }
     }
 

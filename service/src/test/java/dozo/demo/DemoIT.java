@@ -15,7 +15,6 @@ import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,13 +22,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.context.ConfigurableApplicationContext;
 import picocli.CommandLine;
 
 /**
@@ -227,17 +224,13 @@ class DemoIT {
     /** Returns the error message for invalid arguments. */
     private static String refused(Path data, Path work) {
         StringWriter said = new StringWriter();
-        CommandLine demo = new CommandLine(new Demo(new Demo.Service() {
-                    @Override
-                    public ConfigurableApplicationContext start(Map<String, ?> settings) {
-                        throw new AssertionError("started");
-                    }
-
-                    @Override
-                    public URI address(ConfigurableApplicationContext started) {
-                        throw new AssertionError("started");
-                    }
-                }))
+        CommandLine demo = new CommandLine(new Demo(
+                        _ -> {
+                            throw new AssertionError("started");
+                        },
+                        _ -> {
+                            throw new AssertionError("started");
+                        }))
                 .setErr(new PrintWriter(said));
 
         assertThat(demo.execute("--once", "--data", data.toString(), "--work", work.toString()))

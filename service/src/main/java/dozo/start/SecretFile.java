@@ -22,6 +22,7 @@ public final class SecretFile {
     public static final String ALLOWED = "a file whose only line is the secret, writable only by its owner";
 
     private static final int BYTES_MAX = 4096;
+    private static final int MIB = 1 << 20;
 
     private SecretFile() {}
 
@@ -31,22 +32,34 @@ public final class SecretFile {
      * @throws IllegalArgumentException if the file is wrong; the message does not contain its content
      */
     public static String read(String name) {
+        String secret = content(name, BYTES_MAX, true).strip();
+        if (secret.isEmpty() || secret.lines().count() != 1) {
+            throw new IllegalArgumentException(
+                    "names %s, which %s".formatted(name, secret.isEmpty() ? "is empty" : "has more than one line"));
+        }
+        return secret;
+    }
+
+    /**
+     * Returns the text of a file that a setting names.
+     *
+     * @param secret whether others must not be able to write it
+     * @throws IllegalArgumentException if the file is wrong; the message does not contain its content
+     */
+    static String content(String name, int bytesMax, boolean secret) {
         try {
             Path file = Path.of(name);
             if (!Files.isRegularFile(file)) {
                 throw new IllegalArgumentException("is \"%s\", which does not exist".formatted(name));
             }
-            refuseOpen(file, name);
-            if (Files.size(file) > BYTES_MAX) {
-                throw new IllegalArgumentException(
-                        "names %s, which is longer than %d bytes".formatted(name, BYTES_MAX));
+            if (secret) {
+                refuseOpen(file, name);
             }
-            String secret = Files.readString(file).strip();
-            if (secret.isEmpty() || secret.lines().count() != 1) {
-                throw new IllegalArgumentException(
-                        "names %s, which %s".formatted(name, secret.isEmpty() ? "is empty" : "has more than one line"));
+            if (Files.size(file) > bytesMax) {
+                throw new IllegalArgumentException("names %s, which is longer than %s"
+                        .formatted(name, bytesMax < MIB ? bytesMax + " bytes" : bytesMax / MIB + " MiB"));
             }
-            return secret;
+            return Files.readString(file);
         } catch (InvalidPathException e) {
             throw new IllegalArgumentException("is not a valid file name", e);
         } catch (IOException e) {
@@ -94,7 +107,7 @@ public final class SecretFile {
         return true;
     }
 
-    static void refuseOpen(Path file, String name) throws IOException {
+    private static void refuseOpen(Path file, String name) throws IOException {
         PosixFileAttributeView owned = Files.getFileAttributeView(file, PosixFileAttributeView.class);
         if (owned == null) {
             return;

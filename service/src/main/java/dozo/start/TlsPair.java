@@ -1,10 +1,6 @@
 package dozo.start;
 
 import dozo.setting.WrongSetting;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
 import java.security.Signature;
@@ -97,27 +93,11 @@ public record TlsPair(List<X509Certificate> chain, PrivateKey key) {
         }
     }
 
-    private static PemContent content(String component, String name) {
+    private static PemContent content(String component, String file) {
         try {
-            Path file = Path.of(name);
-            if (!Files.isRegularFile(file)) {
-                throw new WrongSetting(component, "is \"%s\", which does not exist".formatted(name));
-            }
-            if (component.equals(KEY_FILE)) {
-                SecretFile.refuseOpen(file, name);
-            }
-            if (Files.size(file) > BYTES_MAX) {
-                throw new WrongSetting(component, "names %s, which is longer than 1 MiB".formatted(name));
-            }
-            return PemContent.of(Files.readString(file));
-        } catch (WrongSetting known) {
-            throw known;
-        } catch (InvalidPathException e) {
-            throw new WrongSetting(component, "is not a valid file name");
-        } catch (IOException e) {
-            throw new WrongSetting(component, "names %s, which cannot be read".formatted(name));
-        } catch (IllegalArgumentException open) {
-            throw new WrongSetting(component, String.valueOf(open.getMessage()));
+            return PemContent.of(SecretFile.content(file, BYTES_MAX, component.equals(KEY_FILE)));
+        } catch (IllegalArgumentException wrong) {
+            throw new WrongSetting(component, String.valueOf(wrong.getMessage()));
         }
     }
 

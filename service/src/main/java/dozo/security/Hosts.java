@@ -1,25 +1,22 @@
 package dozo.security;
 
 import dozo.start.HttpSettings;
-import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
+import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
@@ -27,8 +24,9 @@ import org.springframework.web.filter.OncePerRequestFilter;
  * rebinding), and the browser would treat its pages as ours. Health checks are answered under any name, because
  * container probes use addresses that are not known in advance.
  */
-@Configuration
-class Hosts {
+@Component
+@Order(Ordered.HIGHEST_PRECEDENCE)
+class Hosts extends OncePerRequestFilter {
 
     /** Names in lower case, and addresses in canonical form. */
     private final Set<String> known;
@@ -39,22 +37,14 @@ class Hosts {
                 .collect(Collectors.toUnmodifiableSet());
     }
 
-    @Bean
-    FilterRegistrationBean<OncePerRequestFilter> knownHosts() {
-        FilterRegistrationBean<OncePerRequestFilter> filter = new FilterRegistrationBean<>(new OncePerRequestFilter() {
-            @Override
-            protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-                    throws ServletException, IOException {
-                if (isKnown(request)) {
-                    chain.doFilter(request, response);
-                } else {
-                    response.sendError(HttpStatus.MISDIRECTED_REQUEST.value());
-                }
-            }
-        });
-        filter.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST));
-        filter.setOrder(Ordered.HIGHEST_PRECEDENCE);
-        return filter;
+    @Override
+    protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
+        if (isKnown(request)) {
+            chain.doFilter(request, response);
+        } else {
+            response.sendError(HttpStatus.MISDIRECTED_REQUEST.value());
+        }
     }
 
     /**

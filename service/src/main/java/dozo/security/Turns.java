@@ -73,18 +73,23 @@ class Turns extends OncePerRequestFilter {
                     Message.of("a run is in progress and too many requests are waiting; try again"));
             return;
         }
-        Turn turn = new Turn(turns);
+        AtomicBoolean over = new AtomicBoolean();
+        Runnable end = () -> {
+            if (!over.getAndSet(true)) {
+                turns.release();
+            }
+        };
         try {
             CompletableFuture.delayedExecutor(TURN_MAX.toMillis(), TimeUnit.MILLISECONDS, Runnable::run)
-                    .execute(turn::end);
+                    .execute(end);
             chain.doFilter(request, new OnCommittedResponseWrapper(response) {
                 @Override
                 protected void onResponseCommitted() {
-                    turn.end();
+                    end.run();
                 }
             });
         } finally {
-            turn.end();
+            end.run();
         }
     }
 
@@ -107,23 +112,6 @@ class Turns extends OncePerRequestFilter {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
-        }
-    }
-
-    /** A permit that is released exactly once. */
-    private static final class Turn {
-
-        private final Semaphore turns;
-        private final AtomicBoolean over = new AtomicBoolean();
-
-        Turn(Semaphore turns) {
-            this.turns = turns;
-        }
-
-        void end() {
-            if (!over.getAndSet(true)) {
-                turns.release();
-            }
         }
     }
 }

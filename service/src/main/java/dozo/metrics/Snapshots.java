@@ -7,6 +7,7 @@ import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSna
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricMetadata;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.time.Duration;
@@ -121,25 +122,18 @@ final class Snapshots implements MultiCollector {
 
     private static MetricSnapshot shown(Metric metric, List<Sample> values) {
         return switch (metric.type()) {
-            case GAUGE -> {
-                GaugeSnapshot.Builder gauge =
-                        GaugeSnapshot.builder().name(metric.title()).help(metric.help());
-                values.forEach(each -> gauge.dataPoint(GaugeDataPointSnapshot.builder()
-                        .labels(labels(each))
-                        .value(each.value())
-                        .build()));
-                yield gauge.build();
-            }
-            case COUNTER -> {
-                CounterSnapshot.Builder counter = CounterSnapshot.builder()
-                        .name(metric.title().replaceFirst("_total$", ""))
-                        .help(metric.help());
-                values.forEach(each -> counter.dataPoint(CounterDataPointSnapshot.builder()
-                        .labels(labels(each))
-                        .value(each.value())
-                        .build()));
-                yield counter.build();
-            }
+            case GAUGE ->
+                new GaugeSnapshot(
+                        new MetricMetadata(metric.title(), metric.help()),
+                        values.stream()
+                                .map(each -> new GaugeDataPointSnapshot(each.value(), labels(each), null))
+                                .toList());
+            case COUNTER ->
+                new CounterSnapshot(
+                        new MetricMetadata(metric.title().replaceFirst("_total$", ""), metric.help()),
+                        values.stream()
+                                .map(each -> new CounterDataPointSnapshot(each.value(), labels(each), null, 0))
+                                .toList());
         };
     }
 

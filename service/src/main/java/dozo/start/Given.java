@@ -90,7 +90,7 @@ public final class Given {
         Map<String, StartFailure> failures = new LinkedHashMap<>();
         refuseUnknown(failure -> failures.put(failure.message(), failure));
         declared.forEach(each -> collect(() -> check(each), failures));
-        records.forEach(each -> collect(() -> bind(each), failures));
+        records.forEach(each -> collect(() -> of(each), failures));
         return List.copyOf(failures.values());
     }
 
@@ -239,10 +239,6 @@ public final class Given {
     private static boolean isSeen(ConfigurationProperty given) {
         return Origin.from(given) instanceof PropertySourceOrigin origin
                 && isNamed(origin, StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
-    }
-
-    private void bind(Class<? extends Record> record) {
-        var _ = of(record);
     }
 
     /** Returns a binder that reads settings as the service does, with sizes in powers of 1,000. */

@@ -386,18 +386,15 @@ final class Lease implements AutoCloseable {
         if (former == null) {
             return true;
         }
-        try (PreparedStatement end = fresh.prepareStatement("""
+        try (PreparedStatement end = LeaseTable.prepared(fresh, """
                 select pg_terminate_backend(pid, 5000) from pg_stat_activity
                 where pid = ? and backend_start::text = ?
                   and exists (select from pg_locks l
                               where l.pid = pg_stat_activity.pid and l.locktype = 'advisory' and l.objsubid = 1
                                 and (l.classid::bigint << 32) | l.objid::bigint = hashtext('dozo.service'))
-                """)) {
-            end.setInt(1, former.process);
-            end.setString(2, former.since);
-            try (ResultSet ended = end.executeQuery()) {
-                return !ended.next() || ended.getBoolean(1);
-            }
+                """, former.process, former.since);
+                ResultSet ended = end.executeQuery()) {
+            return !ended.next() || ended.getBoolean(1);
         }
     }
 

@@ -91,13 +91,14 @@ final class LeaseTable {
         throw new SQLException("sessions of the former active service do not end");
     }
 
-    private static int update(Connection open, String sql, Object... values) throws SQLException {
+    /** Executes a statement on the connection of a lease, and returns how many rows it has changed. */
+    static int update(Connection open, String sql, Object... values) throws SQLException {
         try (PreparedStatement update = prepared(open, sql, values)) {
             return update.executeUpdate();
         }
     }
 
-    private static PreparedStatement prepared(Connection open, String sql, Object... values) throws SQLException {
+    static PreparedStatement prepared(Connection open, String sql, Object... values) throws SQLException {
         PreparedStatement statement = open.prepareStatement(sql);
         for (int i = 0; i < values.length; i++) {
             statement.setObject(i + 1, values[i]);

@@ -1,9 +1,7 @@
 package dozo.start;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -45,19 +43,11 @@ final class SignOfLife {
     }
 
     private void store(Connection open, boolean stopped) throws SQLException {
-        try (PreparedStatement store = open.prepareStatement("""
+        LeaseTable.update(open, """
                 insert into service_seen (name, url, version, seen_at, stopped) values (?, ?, ?, now(), ?)
                 on conflict (name) do update
                 set url = excluded.url, version = excluded.version, seen_at = excluded.seen_at, stopped = excluded.stopped
-                """)) {
-            store.setString(1, name);
-            store.setString(2, url);
-            store.setString(3, VERSION);
-            store.setBoolean(4, stopped);
-            store.execute();
-        }
-        try (Statement forget = open.createStatement()) {
-            forget.execute("delete from service_seen where seen_at < now() - interval '7 days'");
-        }
+                """, name, url, VERSION, stopped);
+        LeaseTable.update(open, "delete from service_seen where seen_at < now() - interval '7 days'");
     }
 }

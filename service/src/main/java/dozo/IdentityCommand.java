@@ -19,7 +19,6 @@ import dozo.start.DatabaseLogin;
 import dozo.start.Schema;
 import dozo.start.Schema.Standing;
 import dozo.start.Settings;
-import dozo.start.StartFailure;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
@@ -116,12 +115,12 @@ final class IdentityCommand {
     private static DatabaseLogin catalogue() throws IOException {
         Settings settings = Application.settings().of(Settings.class);
         DatabaseLogin login = DatabaseLogin.beside(settings)
-                .orElseThrow(() -> new StartFailure(
-                        StartFailure.UNAVAILABLE,
+                .orElseThrow(() -> new Failure(
+                        Exit.UNAVAILABLE,
                         "the embedded database does not run, because the service does not: start it first"));
         if (new Schema(login).standing() != Standing.CURRENT) {
-            throw new StartFailure(
-                    StartFailure.UNAVAILABLE,
+            throw new Failure(
+                    Exit.UNAVAILABLE,
                     "the database cannot be read, or belongs to another version of Dozo: run dozo doctor");
         }
         return login;
@@ -137,7 +136,7 @@ final class IdentityCommand {
         Set<String> names = all.stream().map(Site::name).collect(Collectors.toSet());
         for (String name : wanted) {
             if (!name.equals("-") && !names.contains(name)) {
-                throw new StartFailure(Exit.REFUSED, "site: there is no site \"%s\"".formatted(name));
+                throw new Failure(Exit.REFUSED, "site: there is no site \"%s\"".formatted(name));
             }
         }
         return all.stream().filter(site -> wanted.contains(site.name())).toList();

@@ -25,8 +25,7 @@ enum Metric {
     RUN_PAUSED("dozo_run_paused", "1: the active run is paused; 0: no run is."),
     RUN_BYTES(
             "dozo_run_bytes_total",
-            "Bytes that this service has sent for the active run, repeated ones included. Begins at 0 with each run.",
-            Type.COUNTER),
+            "Bytes that this service has sent for the active run, repeated ones included. Begins at 0 with each run."),
     RUN_PLANNED("dozo_run_planned_bytes", "Bytes that are planned so far for the active run."),
     RUN_DONE("dozo_run_done_bytes", "Bytes of the finished units of the active run."),
     RUN_FAILED("dozo_run_failed_units", "Units of the active run that failed."),
@@ -63,19 +62,13 @@ enum Metric {
 
     private final String title;
     private final String help;
-    private final Type type;
 
     @SuppressWarnings("ImmutableEnumChecker") // made by List.of
     private final List<String> labels;
 
     Metric(String title, String help, String... labels) {
-        this(title, help, Type.GAUGE, labels);
-    }
-
-    Metric(String title, String help, Type type, String... labels) {
         this.title = title;
         this.help = help;
-        this.type = type;
         this.labels = List.of(labels);
     }
 
@@ -88,8 +81,9 @@ enum Metric {
         return help;
     }
 
+    /** Returns how it changes, which by Prometheus's convention the name says. */
     Type type() {
-        return type;
+        return title.endsWith("_total") ? Type.COUNTER : Type.GAUGE;
     }
 
     List<String> labels() {

@@ -75,7 +75,7 @@ class Bodies implements WebServerFactoryCustomizer<TomcatServletWebServerFactory
     }
 
     private void refuse(Request request, Response response, HttpStatus status) throws IOException {
-        refusals.log("body", request, "");
+        refusals.log("body", request.getRemoteAddr(), "");
         BareErrors.answer(request, response, status.value());
         response.finishResponse();
         request.getCoyoteRequest().action(ActionCode.CLOSE_NOW, null);
@@ -176,7 +176,7 @@ class Bodies implements WebServerFactoryCustomizer<TomcatServletWebServerFactory
                         && !request.getCoyoteRequest().hasExpectation()
                         && doRead(nowhere) >= 0) {}
             } catch (SocketTimeoutException e) {
-                refusals.log("body", request, "");
+                refusals.log("body", request.getRemoteAddr(), "");
             } catch (IOException gone) {
                 // The client has closed the connection.
             }

@@ -35,11 +35,10 @@ class Refusals {
     /** Logs the refusal of a request of whoever has logged in. */
     void log(String what, HttpServletRequest request) {
         Authentication login = SecurityContextHolder.getContext().getAuthentication();
-        log(what, request, login != null && login.getPrincipal() instanceof Caller caller ? caller.name() : "");
-    }
-
-    void log(String what, HttpServletRequest request, String name) {
-        log(what, request.getRemoteAddr(), name);
+        log(
+                what,
+                request.getRemoteAddr(),
+                login != null && login.getPrincipal() instanceof Caller caller ? caller.name() : "");
     }
 
     /**

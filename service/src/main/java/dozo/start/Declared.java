@@ -91,13 +91,11 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
         if (!says.allowed().isEmpty()) {
             return says.allowed();
         }
-        String range = says.min().isEmpty() ? "" : says.min() + " to " + says.max();
+        String range = range().isEmpty() ? "" : ", " + range() + ",";
         return switch (kind()) {
-            case NUMBER -> "a whole number" + (range.isEmpty() ? "" : ", " + range + ",");
-            case TIME ->
-                "a duration with a unit, such as 500ms, 10s, 5m, 36h or 90d"
-                        + (range.isEmpty() ? "" : ", " + range + ",");
-            case SIZE -> "a size such as 512kB, 200MB or 64MiB" + (range.isEmpty() ? "" : ", " + range + ",");
+            case NUMBER -> "a whole number" + range;
+            case TIME -> "a duration with a unit, such as 500ms, 10s, 5m, 36h or 90d" + range;
+            case SIZE -> "a size such as 512kB, 200MB or 64MiB" + range;
             case SWITCH -> "true or false";
             case TEXT -> throw new IllegalStateException(property + " does not say what is allowed");
         };
@@ -105,8 +103,11 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
 
     /** Describes the allowed values for a narrow column. */
     public String allowedInShort() {
-        String range = says.min().isEmpty() ? "" : says.min() + " to " + says.max();
-        return range.isEmpty() ? allowed().replaceFirst(",$", "") : range;
+        return range().isEmpty() ? allowed().replaceFirst(",$", "") : range();
+    }
+
+    private String range() {
+        return says.min().isEmpty() ? "" : says.min() + " to " + says.max();
     }
 
     /** Returns whether a value has the right type and is in range. The records themselves check texts. */

@@ -1,11 +1,14 @@
 package dozo.broker;
 
+import dozo.run.Notices;
 import dozo.setting.Setting;
 import dozo.setting.Setting.Secret;
 import dozo.setting.WrongSetting;
 import dozo.start.SecretFile;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** The message broker that tells workers at once that there is work. */
 @ConfigurationProperties("dozo.broker")
@@ -40,15 +43,21 @@ public record BrokerSettings(
                 !url.isEmpty() || (user + passwordFile).isEmpty(), "url", "is missing, but a user or password is set");
     }
 
-    boolean isSet() {
-        return !url.isEmpty();
-    }
-
     String userName() {
         return user.isEmpty() ? "guest" : user;
     }
 
     String secret() {
         return passwordFile.isEmpty() ? "guest" : SecretFile.read(passwordFile);
+    }
+
+    /** The notices of this process: by the configured broker, or none. */
+    @Configuration
+    static class Made {
+
+        @Bean
+        Notices notices(BrokerSettings settings) {
+            return settings.url.isEmpty() ? Notices.NONE : new RabbitNotices(settings);
+        }
     }
 }

@@ -2,7 +2,6 @@ package dozo.message;
 
 import dozo.alert.Condition.Kind;
 import dozo.alert.Outbox.Message;
-import dozo.alert.Outbox.Occasion;
 import dozo.report.Reports;
 import dozo.report.Teller;
 import dozo.report.Told;
@@ -99,10 +98,5 @@ class Text {
 
     private @Nullable String time(@Nullable Instant at) {
         return at == null ? null : TIME.format(at.atZone(zone));
-    }
-
-    /** Returns the word of an occasion for programs. */
-    static String word(Occasion occasion) {
-        return occasion.name().toLowerCase(Locale.ROOT);
     }
 }

@@ -3,6 +3,7 @@ package dozo.message;
 import dozo.alert.Outbox.Message;
 import dozo.message.Text.Written;
 import dozo.start.SecretFile;
+import dozo.start.Settings;
 import jakarta.annotation.PreDestroy;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -111,13 +112,8 @@ class Webhooks {
         } catch (IllegalArgumentException e) {
             throw new NotDelivered("the webhook's URL file " + e.getMessage(), false, e);
         }
-        try {
-            URI url = URI.create(text);
-            if (url.getHost() != null && String.valueOf(url.getScheme()).matches("https?")) {
-                return url;
-            }
-        } catch (IllegalArgumentException malformed) {
-            // Its message contains the secret.
+        if (Settings.isAddress(text, "https?")) {
+            return URI.create(text);
         }
         throw new NotDelivered(
                 "the webhook's URL file contains no URL such as https://chat.example.org/hooks/1", false, null);
@@ -126,7 +122,7 @@ class Webhooks {
     private static Map<String, Object> body(Message message, Written written) {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("text", written.subject());
-        body.put("occasion", Text.word(message.occasion()));
+        body.put("occasion", message.occasion().name().toLowerCase(Locale.ROOT));
         if (message.night() != null && written.report() != null) {
             body.put("date", message.night().toString());
             body.put("verdict", written.report().verdict().name());

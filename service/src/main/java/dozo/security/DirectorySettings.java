@@ -4,6 +4,7 @@ import dozo.setting.Setting;
 import dozo.setting.Setting.Secret;
 import dozo.setting.WrongSetting;
 import dozo.start.SecretFile;
+import dozo.start.Settings;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
@@ -76,7 +77,7 @@ public record DirectorySettings(
 
     public DirectorySettings {
         if (!url.isEmpty()) {
-            WrongSetting.unless(isAddress(url), "url");
+            WrongSetting.unless(Settings.isAddress(url, "ldaps?"), "url");
             WrongSetting.unless(caFile.isEmpty() || Files.isReadable(Path.of(caFile)), "caFile");
             WrongSetting.unless(!base.isEmpty(), "base");
             WrongSetting.unless(userFilter.contains("{0}"), "userFilter");
@@ -118,15 +119,5 @@ public record DirectorySettings(
     /** Returns what groups give, by their cn. */
     Groups groups() {
         return Groups.in(roles, projects);
-    }
-
-    private static boolean isAddress(String url) {
-        try {
-            URI address = URI.create(url);
-            return address.getHost() != null
-                    && String.valueOf(address.getScheme()).matches("ldaps?");
-        } catch (IllegalArgumentException e) {
-            return false;
-        }
     }
 }

@@ -4,13 +4,18 @@ import dozo.ledger.Sight;
 import dozo.people.Admission;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.apache.tomcat.util.http.InvalidParameterException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.Ordered;
+import org.springframework.http.HttpStatus;
+import org.springframework.security.web.firewall.RequestRejectedException;
 import org.springframework.web.bind.support.WebDataBinderFactory;
 import org.springframework.web.context.request.NativeWebRequest;
 import org.springframework.web.context.request.RequestAttributes;
@@ -57,6 +62,29 @@ class GateConfiguration implements WebMvcConfigurer {
                 request.setAttribute("providerStart", provider.serviceUrl() + ProviderLogins.START);
             }
             return true;
+        }
+    }
+
+    /**
+     * Refuses queries and forms of pages that cannot be read, or that contain NUL, which the database cannot store. Tomcat
+     * and the firewall read them only when the first parameter is needed, which is here.
+     */
+    private static final class ReadableParameters implements HandlerInterceptor {
+
+        @Override
+        public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler)
+                throws IOException {
+            try {
+                if (request.getParameterMap().values().stream()
+                        .flatMap(Arrays::stream)
+                        .noneMatch(value -> value.indexOf('\0') >= 0)) {
+                    return true;
+                }
+            } catch (InvalidParameterException | RequestRejectedException unreadable) {
+                // Refused below.
+            }
+            response.sendError(HttpStatus.BAD_REQUEST.value());
+            return false;
         }
     }
 

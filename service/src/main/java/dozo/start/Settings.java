@@ -5,6 +5,7 @@ import dozo.setting.Setting;
 import dozo.setting.Setting.Secret;
 import dozo.setting.WrongSetting;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -195,6 +196,21 @@ public record Settings(
         @Override
         public String toString() {
             return url.isEmpty() ? "the embedded database" : url.replaceFirst("\\?.*", "");
+        }
+    }
+
+    /**
+     * Returns whether a text is an address with a host.
+     *
+     * @param schemes the schemes that it may have, as a regular expression
+     */
+    public static boolean isAddress(String text, String schemes) {
+        try {
+            URI address = URI.create(text);
+            return address.getHost() != null
+                    && String.valueOf(address.getScheme()).matches(schemes);
+        } catch (IllegalArgumentException e) {
+            return false;
         }
     }
 

@@ -72,19 +72,9 @@ public record WorklistSettings(
         Duration lateAfter) {
 
     public WorklistSettings {
-        WrongSetting.unless(url.isEmpty() || isAddress(url), "url");
+        WrongSetting.unless(url.isEmpty() || Settings.isAddress(url, "https?"), "url");
         WrongSetting.unless(cron.strip().equals("-") || CronExpression.isValidExpression(cron), "cron");
         WrongSetting.unless(server.matches("[A-Za-z0-9_-]{1,64}"), "server");
-    }
-
-    private static boolean isAddress(String url) {
-        try {
-            URI address = URI.create(url);
-            return address.getHost() != null
-                    && String.valueOf(address.getScheme()).matches("https?");
-        } catch (IllegalArgumentException e) {
-            return false;
-        }
     }
 
     @Configuration

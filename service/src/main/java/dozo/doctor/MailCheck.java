@@ -4,7 +4,6 @@ import dozo.message.MailServer;
 import dozo.message.MailSettings;
 import dozo.start.Settings;
 import java.util.List;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The mail server: the connection, TLS and the login. No mail is sent. */
 final class MailCheck {
@@ -36,12 +35,11 @@ final class MailCheck {
     }
 
     private static boolean hasMailRecipients(Installation installation) throws InterruptedException {
-        return installation.catalogue().map(MailCheck::hasMailRecipients).orElse(false);
-    }
-
-    private static boolean hasMailRecipients(JdbcClient jdbc) {
-        return jdbc.sql("select exists (select from recipient where active and channel = 'mail')")
-                .query(Boolean.class)
-                .single();
+        return installation
+                .catalogue()
+                .map(jdbc -> jdbc.sql("select exists (select from recipient where active and channel = 'mail')")
+                        .query(Boolean.class)
+                        .single())
+                .orElse(false);
     }
 }

@@ -129,22 +129,19 @@ final class ScheduleCheck {
     private static List<Result> forecast(JdbcClient jdbc, Site site) {
         return jdbc
                 .sql("""
-                        select f.run_id, f.experiments, f.safe_middle, f.until_at
-                        from run_forecast f join run r using (run_id)
-                        where r.site_id = :site order by f.run_id desc limit 1
+                        select run_id, experiments
+                        from (select run_id, f.experiments, f.safe_middle
+                              from run_forecast f join run r using (run_id)
+                              where r.site_id = :site order by run_id desc limit 1) as last
+                        where safe_middle is null
                         """)
                 .param("site", site.id())
-                .query((row, n) -> row.getTimestamp("safe_middle") == null
-                        ? Optional.of(Result.warning(
-                                ABOUT,
-                                "by the forecast of run %d, %,d experiments are not all safe at site %s within a year"
-                                        .formatted(row.getLong("run_id"), row.getInt("experiments"), site.name()),
-                                "Allow longer windows or higher limits: dozo site timetable %s; dozo forecast has details."
-                                        .formatted(site.name())))
-                        : Optional.<Result>empty())
-                .list()
-                .stream()
-                .flatMap(Optional::stream)
-                .toList();
+                .query((row, n) -> Result.warning(
+                        ABOUT,
+                        "by the forecast of run %d, %,d experiments are not all safe at site %s within a year"
+                                .formatted(row.getLong("run_id"), row.getInt("experiments"), site.name()),
+                        "Allow longer windows or higher limits: dozo site timetable %s; dozo forecast has details."
+                                .formatted(site.name())))
+                .list();
     }
 }

@@ -116,18 +116,18 @@ public final class Pools extends AbstractDataSource implements AutoCloseable {
     /** Returns how the present pools are used. */
     public List<Usage> usage() {
         Both last = opened.getLast();
-        return Stream.of(last.requests, last.work).flatMap(Pools::usage).toList();
+        return Stream.of(last.requests, last.work).map(Pools::usage).toList();
     }
 
-    private static Stream<Usage> usage(HikariDataSource pool) {
+    private static Usage usage(HikariDataSource pool) {
         HikariPoolMXBean state = pool.getHikariPoolMXBean();
         return state == null
-                ? Stream.of(new Usage(pool.getPoolName(), 0, 0, 0))
-                : Stream.of(new Usage(
+                ? new Usage(pool.getPoolName(), 0, 0, 0)
+                : new Usage(
                         pool.getPoolName(),
                         state.getActiveConnections(),
                         state.getIdleConnections(),
-                        state.getThreadsAwaitingConnection()));
+                        state.getThreadsAwaitingConnection());
     }
 
     /** Sets whether this thread serves a request from now on. */

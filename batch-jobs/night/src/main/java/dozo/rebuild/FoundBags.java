@@ -120,7 +120,6 @@ class FoundBags {
             foreign.add(new Finding(
                     null,
                     Problem.UNERASED,
-                    null,
                     "experiment %s was erased and is left out; its folder is still, or again, at the site"
                             .formatted(erased)));
         }
@@ -170,8 +169,7 @@ class FoundBags {
         } catch (BrokenBag broken) {
             findings.add(
                     run,
-                    List.of(notRebuilt(
-                            FilePath.of(name), "experiment %s was not read: %s".formatted(name, broken.message()))));
+                    notRebuilt(FilePath.of(name), "experiment %s was not read: %s".formatted(name, broken.message())));
             return 0;
         }
     }
@@ -184,12 +182,11 @@ class FoundBags {
             bags.writeAgain(experiment.id(), site);
             findings.add(
                     run,
-                    List.of(new Finding(
+                    new Finding(
                             experiment.id(),
                             Problem.TAGS_ALTERED,
-                            null,
                             "the tag files of %s at the site are not those that the catalogue knows; the next night writes them again"
-                                    .formatted(experiment.name()))));
+                                    .formatted(experiment.name())));
         });
     }
 

@@ -269,17 +269,15 @@ public class Rebuild {
                     : List.of(new Finding(
                             null,
                             Problem.NOT_REBUILT,
-                            null,
                             "the records of the catalogue cannot be used: %s; only the bags were read"
                                     .formatted(unusable)));
         }
         List<Finding> found = new ArrayList<>();
-        loaded.unusable().forEach(why -> found.add(new Finding(null, Problem.NOT_REBUILT, null, why)));
+        loaded.unusable().forEach(why -> found.add(new Finding(null, Problem.NOT_REBUILT, why)));
         loaded.broken()
                 .forEach(broken -> found.add(new Finding(
                         broken.id(),
                         Problem.NOT_REBUILT,
-                        null,
                         "the records of %s cannot be used: %s; its bag was read instead"
                                 .formatted(broken.experiment(), broken.reason()))));
         return found;

@@ -85,6 +85,6 @@ class Anchors {
     }
 
     private void failed(long runId, String message) {
-        findings.add(runId, List.of(new Finding(null, Problem.UNANCHORED, null, message)));
+        findings.add(runId, new Finding(null, Problem.UNANCHORED, message));
     }
 }

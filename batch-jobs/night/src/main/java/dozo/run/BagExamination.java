@@ -154,7 +154,6 @@ class BagExamination {
             told.add(new Finding(
                     experiment.id(),
                     Problem.UNEXPECTED,
-                    null,
                     "there are more than %,d unexpected files in the bag; the others are not listed"
                             .formatted(UNEXPECTED_MAX)));
         }
@@ -207,7 +206,6 @@ class BagExamination {
             what.ifPresent(text -> told.add(new Finding(
                     experiment.id(),
                     one instanceof Seen.Damaged ? Problem.TAGS_ALTERED : Problem.UNPROVEN,
-                    null,
                     "the tag file %s %s".formatted(one.copy().path(), text))));
         }
         for (FilePath path : reader.names(folders.bag()).keySet()) {
@@ -216,7 +214,6 @@ class BagExamination {
                 told.add(new Finding(
                         experiment.id(),
                         Problem.UNEXPECTED,
-                        null,
                         path + " is unexpected in the bag at the site, not written by a backup; it is left alone"));
             }
         }

@@ -160,7 +160,7 @@ class Erasing {
                 .param("id", due.id)
                 .param("why", why)
                 .update();
-        findings.add(flow.run(), List.of(finding(due.experiment, due.id, due.subject, why)));
+        findings.add(flow.run(), finding(due.experiment, due.id, due.subject, why));
     }
 
     /**
@@ -323,8 +323,7 @@ class Erasing {
         tried(flow, open, String.valueOf(why.getMessage()), null);
         findings.add(
                 flow.run(),
-                List.of(finding(
-                        null, open.id, open.subject, "it could not be removed from the site: " + why.getMessage())));
+                finding(null, open.id, open.subject, "it could not be removed from the site: " + why.getMessage()));
     }
 
     /** @param removedAt null: the folders are not gone, or may be there again; the next night looks */
@@ -342,7 +341,7 @@ class Erasing {
     }
 
     private static Finding finding(@Nullable Integer experiment, long erasure, String subject, String why) {
-        return new Finding(experiment, Problem.UNERASED, null, "erasure %d of %s: %s".formatted(erasure, subject, why));
+        return new Finding(experiment, Problem.UNERASED, "erasure %d of %s: %s".formatted(erasure, subject, why));
     }
 
     private Timestamp now() {

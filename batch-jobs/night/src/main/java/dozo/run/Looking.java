@@ -220,7 +220,7 @@ class Looking {
             String words = "the source has not answered for %d s and was skipped; check its file server"
                     .formatted(settings.patience().toSeconds());
             LOG.warn("{}: {}", stuck.experiment().name(), words);
-            findings.add(flow.run(), List.of(new Finding(stuck.experiment().id(), Problem.UNREADABLE, null, words)));
+            findings.add(flow.run(), new Finding(stuck.experiment().id(), Problem.UNREADABLE, words));
             count++;
         }
 
@@ -308,13 +308,12 @@ class Looking {
                 if (next.waits()) {
                     findings.add(
                             flow.run(),
-                            List.of(new Finding(
+                            new Finding(
                                     experiment.id(),
                                     Problem.UNPROVEN,
-                                    null,
                                     "some copies were found at the site and are not verified yet, so nothing of %s is backed up;"
                                                     .formatted(experiment.name())
-                                            + " stop the service and run dozo rebuild-catalogue again")));
+                                            + " stop the service and run dozo rebuild-catalogue again"));
                 }
                 return !next.waits();
             }

@@ -61,7 +61,7 @@ class NightSteps {
     void compare(long runId, int siteId) {
         unsafe(runId, siteId)
                 .filter(experiment -> !findings.any(runId, experiment.experimentId()))
-                .forEach(experiment -> findings.add(runId, List.of(unsettled(experiment))));
+                .forEach(experiment -> findings.add(runId, unsettled(experiment)));
     }
 
     /**
@@ -77,7 +77,7 @@ class NightSteps {
         findings.add(
                 flow.run(),
                 left.stream()
-                        .map(why -> new Finding(null, Problem.SITE_REFUSED, null, why))
+                        .map(why -> new Finding(null, Problem.SITE_REFUSED, why))
                         .toList());
         return left.size();
     }
@@ -111,6 +111,6 @@ class NightSteps {
                         experiment.bytesSafe(),
                         experiment.bytes(),
                         experiment.manifest());
-        return new Finding(experiment.experimentId(), Problem.UNSETTLED, null, message);
+        return new Finding(experiment.experimentId(), Problem.UNSETTLED, message);
     }
 }

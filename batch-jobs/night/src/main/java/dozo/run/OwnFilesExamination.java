@@ -127,7 +127,7 @@ class OwnFilesExamination {
                     when found != null -> own.keep(siteId, experimentId, path, found);
                     case Seen.Damaged _ -> {}
                     case Seen.Unknown(var _, String message) ->
-                        told.add(new Finding(experimentId, Problem.UNPROVEN, null, path + ": " + message));
+                        told.add(new Finding(experimentId, Problem.UNPROVEN, path + ": " + message));
                 }
             }
         }
@@ -143,7 +143,6 @@ class OwnFilesExamination {
             return new Finding(
                     experimentId,
                     Problem.UNRECORDED,
-                    null,
                     "the record of the catalogue %s %s; the next night writes a new one that does not need it"
                             .formatted(path, why));
         }
@@ -151,13 +150,11 @@ class OwnFilesExamination {
                 ? new Finding(
                         null,
                         Problem.UNANCHORED,
-                        null,
                         "the anchor %s %s; later anchors prove its row as well: check them with `dozo ledger verify`"
                                 .formatted(path, why))
                 : new Finding(
                         experimentId,
                         Problem.TAGS_ALTERED,
-                        null,
                         "the earlier tag file %s %s; it cannot be written again, and no restore needs it"
                                 .formatted(path, why));
     }

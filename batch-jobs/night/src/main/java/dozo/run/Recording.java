@@ -140,7 +140,6 @@ class Recording {
         return new Finding(
                 experiment,
                 Problem.UNRECORDED,
-                null,
                 "the catalogue could not be recorded at the site: %s; the next run tries again"
                         .formatted(why.getMessage()));
     }

@@ -104,7 +104,6 @@ class ScrubFindings {
             told.add(new Finding(
                     experimentId,
                     reason,
-                    null,
                     "there are more than %,d such findings; the others are not listed. The view open_damage has all damage"
                             .formatted(TOLD_MAX)));
         }

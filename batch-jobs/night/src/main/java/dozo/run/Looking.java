@@ -15,6 +15,7 @@ import dozo.transfer.OfferedLooks.Offer;
 import dozo.transfer.TransferUnits;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
@@ -50,7 +51,6 @@ class Looking {
     private final Forecasts forecasts;
     private final Planning planning;
     private final Looks looks;
-    private final OfferedLooking offered;
     private final PaceWatch pace;
     private final IngestSettings settings;
     private final TransactionTemplate transaction;
@@ -65,7 +65,6 @@ class Looking {
             Forecasts forecasts,
             Planning planning,
             Looks looks,
-            OfferedLooking offered,
             PaceWatch pace,
             IngestSettings settings,
             TransactionTemplate transaction) {
@@ -78,7 +77,6 @@ class Looking {
         this.forecasts = forecasts;
         this.planning = planning;
         this.looks = looks;
-        this.offered = offered;
         this.pace = pace;
         this.settings = settings;
         this.transaction = transaction;
@@ -94,7 +92,7 @@ class Looking {
     int look(NightFlow flow) throws JobInterruptedException, InterruptedException {
         if (flow.joined()) {
             try (Stay _ = pace.in(flow.run(), Limit.LOOKING)) {
-                return offered.look(flow);
+                return lookAtOffered(flow);
             }
         }
         units.cancelEarlier(flow.run(), flow.site());
@@ -139,6 +137,57 @@ class Looking {
         offers.looked(flow.run());
         flow.ring();
         return count;
+    }
+
+    /** Looks at the sources that the service offers, up to the limit, until it has read everything (ADR 0080). */
+    private int lookAtOffered(NightFlow flow) throws JobInterruptedException, InterruptedException {
+        UnderWay underWay = looks.of(flow);
+        int count = 0;
+        try {
+            while (true) {
+                flow.check();
+                flow.requireLease();
+                long heard = flow.rings();
+                boolean looked = offers.isLooked(flow.run());
+                if (underWay.room() > 0) {
+                    underWay.begin(offers.claim(flow.run(), flow.worker(), underWay.room()));
+                }
+                if (!underWay.isEmpty()) {
+                    count += end(flow, underWay.ended());
+                    underWay.giveUpStuck().forEach(look -> leaveToService(flow, look));
+                } else if (looked) {
+                    return count;
+                } else {
+                    flow.await(heard);
+                }
+            }
+        } finally {
+            underWay.leave();
+        }
+    }
+
+    /** Removes the offers of unchanged sources, and leaves those whose result was not stored. What was stored has none any more. */
+    private int end(NightFlow flow, List<Look> ended) {
+        List<Integer> unchanged = new ArrayList<>();
+        for (Look look : ended) {
+            int experiment = look.experiment().id();
+            if (look.isUnchanged()) {
+                unchanged.add(experiment);
+            } else {
+                offers.leaveToService(flow.run(), flow.worker(), experiment);
+            }
+        }
+        if (!unchanged.isEmpty()) {
+            offers.remove(flow.run(), flow.worker(), unchanged);
+        }
+        return ended.size();
+    }
+
+    private void leaveToService(NightFlow flow, Look stuck) {
+        LOG.warn(
+                "{}: the source does not answer here; it is left to the service",
+                stuck.experiment().name());
+        offers.leaveToService(flow.run(), flow.worker(), stuck.experiment().id());
     }
 
     /** What the service looks at now, and what it has offered to workers. Only the step's thread uses it. */

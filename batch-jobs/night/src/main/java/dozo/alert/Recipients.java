@@ -86,7 +86,6 @@ public class Recipients {
             boolean active,
             boolean morningReport) {
 
-        /** Refuses malformed values. */
         public Recipient {
             Code.checked("name", name);
             projects = projects.stream().sorted().distinct().toList();
@@ -164,7 +163,6 @@ public class Recipients {
         }
     }
 
-    /** A recipient with its id. */
     record Kept(int id, Recipient recipient) {}
 
     public Recipients(JdbcClient jdbc, Ledger ledger) {

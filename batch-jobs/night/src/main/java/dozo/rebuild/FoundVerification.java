@@ -50,7 +50,6 @@ class FoundVerification {
     private final Ledger ledger;
     private final TransactionTemplate transaction;
 
-    /** What was verified. */
     record Verified(long entries, long bytes) {}
 
     FoundVerification(

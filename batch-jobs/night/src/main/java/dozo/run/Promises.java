@@ -59,7 +59,6 @@ public class Promises {
         }
     }
 
-    /** The state of the promise for one experiment. */
     public record ExperimentPromise(int experimentId, String project, String code, Promise promise) {}
 
     Promises(JdbcClient jdbc, Readings readings, ScrubSettings settings, InstantSource clock) {
@@ -69,7 +68,6 @@ public class Promises {
         this.clock = clock;
     }
 
-    /** Returns the state at a site. */
     public Promise at(int siteId) {
         return at(Sight.EVERYTHING, siteId);
     }

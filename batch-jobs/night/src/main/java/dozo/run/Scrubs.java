@@ -55,7 +55,6 @@ public class Scrubs {
         this.jdbc = jdbc;
     }
 
-    /** Stores the request of a run. */
     void add(long runId, ScrubRequest request, Instant start, int partitions) {
         jdbc.sql("""
                         insert into scrub (run_id, max_age_seconds, everything, due_before, bytes_per_second, until, cold,

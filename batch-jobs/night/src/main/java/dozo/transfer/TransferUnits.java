@@ -65,7 +65,6 @@ public class TransferUnits {
             return moved(0);
         }
 
-        /** Returns the sum of both. */
         Progress plus(Progress other) {
             return new Progress(
                     units + other.units,
@@ -329,7 +328,6 @@ public class TransferUnits {
                         """).param("run", runId).update();
     }
 
-    /** Returns the recorded progress of a run. */
     public Progress progress(Sight sight, long runId) {
         return partitions(sight, runId).stream()
                 .map(p -> new Progress(p.units, p.unitsDone, p.unitsFailed, p.entriesDone, p.bytes, p.bytesDone, 0))

@@ -33,7 +33,19 @@ import org.springframework.transaction.support.TransactionTemplate;
  * offers some of them to the workers that have joined. A replication reads no source.
  */
 @Component
-class Looking {
+record Looking(
+        Retries retries,
+        Replications replications,
+        TransferUnits units,
+        OfferedLooks offers,
+        Findings findings,
+        Agenda agenda,
+        Forecasts forecasts,
+        Planning planning,
+        Looks looks,
+        PaceWatch pace,
+        IngestSettings settings,
+        TransactionTemplate transaction) {
 
     private static final Duration CURSOR_KEPT_EVERY = Duration.ofSeconds(1);
 
@@ -41,46 +53,6 @@ class Looking {
     private static final int OFFERS = 2;
 
     private static final Logger LOG = LoggerFactory.getLogger(Looking.class);
-
-    private final Retries retries;
-    private final Replications replications;
-    private final TransferUnits units;
-    private final OfferedLooks offers;
-    private final Findings findings;
-    private final Agenda agenda;
-    private final Forecasts forecasts;
-    private final Planning planning;
-    private final Looks looks;
-    private final PaceWatch pace;
-    private final IngestSettings settings;
-    private final TransactionTemplate transaction;
-
-    Looking(
-            Retries retries,
-            Replications replications,
-            TransferUnits units,
-            OfferedLooks offers,
-            Findings findings,
-            Agenda agenda,
-            Forecasts forecasts,
-            Planning planning,
-            Looks looks,
-            PaceWatch pace,
-            IngestSettings settings,
-            TransactionTemplate transaction) {
-        this.retries = retries;
-        this.replications = replications;
-        this.units = units;
-        this.offers = offers;
-        this.findings = findings;
-        this.agenda = agenda;
-        this.forecasts = forecasts;
-        this.planning = planning;
-        this.looks = looks;
-        this.pace = pace;
-        this.settings = settings;
-        this.transaction = transaction;
-    }
 
     /**
      * Reads the sources of all experiments of the run, except those that it had read before it was interrupted. A

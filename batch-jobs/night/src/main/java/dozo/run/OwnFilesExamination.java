@@ -32,26 +32,10 @@ import org.springframework.stereotype.Component;
  * writes records anew that no damaged one is needed for. Each call is one transaction of the caller.
  */
 @Component
-class OwnFilesExamination {
+record OwnFilesExamination(
+        OwnFiles own, Records records, Ledger ledger, Sites sites, BagExamination bags, Findings findings) {
 
     private static final int BATCH = 1_000;
-
-    private final OwnFiles own;
-    private final Records records;
-    private final Ledger ledger;
-    private final Sites sites;
-    private final BagExamination bags;
-    private final Findings findings;
-
-    OwnFilesExamination(
-            OwnFiles own, Records records, Ledger ledger, Sites sites, BagExamination bags, Findings findings) {
-        this.own = own;
-        this.records = records;
-        this.ledger = ledger;
-        this.sites = sites;
-        this.bags = bags;
-        this.findings = findings;
-    }
 
     /** Reads the records of an experiment, and the tag files that were replaced in its bag. */
     void examine(long runId, int siteId, Experiment experiment, SiteReader reader)

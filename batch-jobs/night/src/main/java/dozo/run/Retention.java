@@ -22,7 +22,7 @@ import org.springframework.stereotype.Component;
  */
 @Component
 @EnableConfigurationProperties(RetentionSettings.class)
-class Retention {
+record Retention(JdbcClient jdbc, RetentionSettings settings, InstantSource clock) {
 
     /** The number of rows per statement and transaction. */
     private static final int BATCH = 10_000;
@@ -31,10 +31,6 @@ class Retention {
     private static final Duration TIME_MAX = Duration.ofMinutes(10);
 
     private static final Logger LOG = LoggerFactory.getLogger(Retention.class);
-
-    private final JdbcClient jdbc;
-    private final RetentionSettings settings;
-    private final InstantSource clock;
 
     private interface Part {
         /** Deletes a batch of rows of runs that ended before a moment. */
@@ -46,12 +42,6 @@ class Retention {
         Batch(int deleted) {
             this(deleted, deleted == BATCH);
         }
-    }
-
-    Retention(JdbcClient jdbc, RetentionSettings settings, InstantSource clock) {
-        this.jdbc = jdbc;
-        this.settings = settings;
-        this.clock = clock;
     }
 
     /**

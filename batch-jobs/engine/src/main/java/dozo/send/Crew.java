@@ -2,6 +2,9 @@ package dozo.send;
 
 import dozo.remote.RemoteException;
 import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -26,6 +29,24 @@ public final class Crew implements AutoCloseable {
     /** Work on one thing. */
     public interface Work<T> {
         void on(T one) throws IOException, InterruptedException;
+    }
+
+    /** Work on one thing, with a result. */
+    public interface Each<A, B> {
+        B of(A one) throws IOException, InterruptedException;
+    }
+
+    /** Does the same work for each, all at once. Returns the results in this order, or throws the first failure. */
+    public static <A, B> List<B> each(List<A> all, Each<A, B> work) throws IOException, InterruptedException {
+        Map<Integer, B> results = new ConcurrentSkipListMap<>();
+        try (Crew crew = new Crew()) {
+            for (int i = 0; i < all.size(); i++) {
+                int number = i;
+                crew.start(() -> results.put(number, work.of(all.get(number))));
+            }
+            crew.join();
+        }
+        return List.copyOf(results.values());
     }
 
     /** Creates one without a limit. */

@@ -45,7 +45,13 @@ public class Findings {
             @Nullable Integer experimentId,
             Problem reason,
             @Nullable FilePath path,
-            String message) {}
+            String message) {
+
+        /** Creates one that concerns a whole experiment; for null the whole run. */
+        public Finding(@Nullable Integer experimentId, Problem reason, String message) {
+            this(experimentId, reason, null, message);
+        }
+    }
 
     /**
      * A stored finding, with its experiment's code as {@code project/experiment}.
@@ -190,6 +196,11 @@ public class Findings {
      * own. The standing finding gets the latest message. An acknowledged finding is continued only while its message is
      * the same, because a person has read nothing else. A run finds each problem once, so adding it twice is harmless.
      */
+    public void add(long runId, Finding... findings) {
+        add(runId, List.of(findings));
+    }
+
+    /** Stores many in the same way. */
     public void add(long runId, List<Finding> findings) {
         Timestamp now = Timestamp.from(clock.instant());
         for (int from = 0; from < findings.size(); from += BATCH) {

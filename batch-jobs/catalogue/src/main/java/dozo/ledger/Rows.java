@@ -7,6 +7,7 @@ import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,7 @@ import org.springframework.jdbc.core.RowMapper;
 
 /**
  * Maps rows to records: the component {@code filesSafe} is the column {@code files_safe}. Extra columns are ignored. A
- * component without a column is a defect, and so is null for a primitive component.
+ * duration is a number of seconds. A component without a column is a defect, and so is null for a primitive component.
  */
 public final class Rows<T> extends DataClassRowMapper<T> {
 
@@ -46,6 +47,9 @@ public final class Rows<T> extends DataClassRowMapper<T> {
     protected @Nullable Object getColumnValue(ResultSet row, int index, Class<?> type) throws SQLException {
         if (type == Instant.class) {
             return instant(row.getTimestamp(index));
+        }
+        if (type == Duration.class) {
+            return Duration.ofSeconds(row.getLong(index));
         }
         if (Collection.class.isAssignableFrom(type)) {
             Array array = row.getArray(index);

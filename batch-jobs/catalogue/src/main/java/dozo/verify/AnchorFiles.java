@@ -6,15 +6,12 @@ import dozo.remote.Lane;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
+import dozo.send.Crew;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 
 /** Reads the anchor files at a site, a few dozen at a time, so that their number does not matter for memory. */
 final class AnchorFiles {
@@ -36,10 +33,6 @@ final class AnchorFiles {
         void take(List<AnchorFile> files);
     }
 
-    private interface Work<A, B> {
-        B of(A from) throws IOException, InterruptedException;
-    }
-
     AnchorFiles(Lane lane) {
         this.lane = lane;
     }
@@ -51,7 +44,7 @@ final class AnchorFiles {
             lane.sftp().list(Anchor.FOLDER, (file, facts) -> {
                 names.add(file);
                 if (names.size() == AT_ONCE) {
-                    batches.take(atOnce(names, this::read));
+                    batches.take(Crew.each(names, this::read));
                     names.clear();
                 }
             });
@@ -60,7 +53,7 @@ final class AnchorFiles {
                 throw e;
             }
         }
-        batches.take(atOnce(names, this::read));
+        batches.take(Crew.each(names, this::read));
     }
 
     /** Returns those of these rows that have no anchor file there. */
@@ -68,7 +61,8 @@ final class AnchorFiles {
         List<Long> missing = new ArrayList<>();
         for (int i = 0; i < seqs.size(); i += AT_ONCE) {
             List<Long> some = seqs.subList(i, Math.min(seqs.size(), i + AT_ONCE));
-            List<Optional<RemoteFacts>> there = atOnce(some, seq -> lane.sftp().lstat(Anchor.file(seq)));
+            List<Optional<RemoteFacts>> there =
+                    Crew.each(some, seq -> lane.sftp().lstat(Anchor.file(seq)));
             for (int k = 0; k < some.size(); k++) {
                 if (there.get(k).isEmpty()) {
                     missing.add(some.get(k));
@@ -95,34 +89,5 @@ final class AnchorFiles {
         return new AnchorFile(
                 file,
                 Anchor.of(content.toByteArray()).filter(anchor -> seq.get().equals(anchor.seq())));
-    }
-
-    private static <A, B> List<B> atOnce(List<A> all, Work<A, B> work) throws IOException, InterruptedException {
-        List<B> results = new ArrayList<>();
-        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            try {
-                List<Future<B>> running = new ArrayList<>();
-                for (A one : all) {
-                    running.add(threads.submit(() -> work.of(one)));
-                }
-                for (Future<B> one : running) {
-                    results.add(join(one));
-                }
-            } finally {
-                threads.shutdownNow();
-            }
-        }
-        return results;
-    }
-
-    private static <T> T join(Future<T> running) throws IOException, InterruptedException {
-        try {
-            return running.get();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof IOException site) {
-                throw site;
-            }
-            throw new IllegalStateException(e.getCause());
-        }
     }
 }

@@ -11,6 +11,7 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import dozo.remote.SiteAddress;
+import dozo.send.Crew;
 import dozo.send.Throttle;
 import java.io.IOException;
 import java.nio.channels.FileLock;

@@ -14,6 +14,7 @@ import dozo.remote.RemoteFacts.Kind;
 import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
 import dozo.remote.Space;
+import dozo.send.Crew;
 import dozo.send.KnownSite;
 import dozo.send.Route;
 import dozo.send.Sender;

@@ -6,6 +6,7 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
+import dozo.send.Crew;
 import dozo.send.SiteReader;
 import java.io.IOException;
 import java.nio.file.Path;

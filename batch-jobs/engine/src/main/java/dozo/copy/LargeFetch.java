@@ -3,11 +3,11 @@ package dozo.copy;
 import static java.util.Objects.requireNonNull;
 
 import dozo.file.Digest;
+import dozo.send.Crew;
 import java.io.IOException;
 import java.security.MessageDigest;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
 
 /**
@@ -53,20 +53,16 @@ final class LargeFetch {
         Map<Integer, Digest> atSite = site.ranges(file.remote(), RANGE_BYTES, left);
         CountDownLatch[] come =
                 IntStream.range(0, count).mapToObj(i -> new CountDownLatch(1)).toArray(CountDownLatch[]::new);
-        Semaphore room = new Semaphore(Math.min(RANGES_MAX, RANGES_PER_CHANNEL * site.channels()));
+        int atOnce = Math.min(RANGES_MAX, RANGES_PER_CHANNEL * site.channels());
         MessageDigest whole = Digest.algorithm();
-        try (Crew crew = new Crew()) {
+        // The digest is one more; it ends last.
+        try (Crew crew = new Crew(atOnce + 1)) {
             crew.start(() -> digest(come, whole));
             for (int i = 0; i < count; i++) {
                 int number = i;
-                room.acquire();
                 crew.start(() -> {
-                    try {
-                        range(number, atSite);
-                        requireNonNull(come[number]).countDown();
-                    } finally {
-                        room.release();
-                    }
+                    range(number, atSite);
+                    requireNonNull(come[number]).countDown();
                 });
             }
             crew.join();

@@ -1,6 +1,5 @@
 package dozo.copy;
 
-import dozo.copy.Crew.Work;
 import dozo.copy.Inventory.Item;
 import dozo.file.Digest;
 import dozo.file.Entry;
@@ -8,6 +7,7 @@ import dozo.file.FilePath;
 import dozo.file.PathPattern;
 import dozo.file.Problem;
 import dozo.file.Selection;
+import dozo.send.Crew.Work;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

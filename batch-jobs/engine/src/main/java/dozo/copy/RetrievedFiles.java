@@ -9,6 +9,7 @@ import dozo.file.Problem;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
+import dozo.send.Crew;
 import dozo.send.OtherPlaces;
 import dozo.send.SiteFolders;
 import dozo.send.SiteReader;

@@ -9,6 +9,7 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.TarRead;
+import dozo.send.Crew;
 import dozo.send.Throttle;
 import java.io.IOException;
 import java.io.InputStream;

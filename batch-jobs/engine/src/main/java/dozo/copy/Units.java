@@ -1,9 +1,9 @@
 package dozo.copy;
 
+import dozo.send.Crew;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Semaphore;
 
 /**
  * Cuts found items into units as they come and processes several units at a time, so that the next are transferred
@@ -20,14 +20,13 @@ final class Units<T> implements AutoCloseable {
     private static final int BUNDLE_ENTRIES_MAX = 1_000;
 
     private final Crew.Work<List<T>> work;
-    private final Semaphore room;
-    private final Crew crew = new Crew();
+    private final Crew crew;
     private List<T> bundle = new ArrayList<>();
     private long bundleBytes;
 
     /** @param work for a unit: a bundle, or one large file */
     Units(int underWayMax, Crew.Work<List<T>> work) {
-        this.room = new Semaphore(underWayMax);
+        this.crew = new Crew(underWayMax);
         this.work = work;
     }
 
@@ -69,13 +68,6 @@ final class Units<T> implements AutoCloseable {
     }
 
     private void start(List<T> unit) throws IOException, InterruptedException {
-        room.acquire();
-        crew.start(() -> {
-            try {
-                work.on(unit);
-            } finally {
-                room.release();
-            }
-        });
+        crew.start(() -> work.on(unit));
     }
 }

@@ -66,7 +66,6 @@ public class Alerts {
 
     private record Heard(long alertId, int recipientId) {}
 
-    /** What an evaluation changed. */
     public record Changed(int raised, int cleared) {}
 
     public Alerts(JdbcClient jdbc, Recipients recipients, InstantSource clock, ZoneId zone) {

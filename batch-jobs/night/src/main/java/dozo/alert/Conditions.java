@@ -124,21 +124,15 @@ public class Conditions {
     }
 
     private List<Condition> risks(Site site) {
-        return jdbc.sql("""
-                        select k.risk::text as kind, :name::text as site, p.code as project, count(distinct k.experiment_id) as count,
-                               min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
-                        from risks(:site, :now, :usual::interval) k
-                        join experiment e using (experiment_id)
-                        join project p using (project_id)
-                        where k.risk <> 'LOST'
-                        group by k.risk, p.code
-                        """)
-                .param("site", site.id())
-                .param("name", site.name())
-                .param("now", Timestamp.from(clock.instant()))
-                .param("usual", settings.interval())
-                .query(CONDITION)
-                .list();
+        return of(site, """
+                select k.risk::text as kind, :name::text as site, p.code as project, count(distinct k.experiment_id) as count,
+                       min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
+                from risks(:site, :now, :usual::interval) k
+                join experiment e using (experiment_id)
+                join project p using (project_id)
+                where k.risk <> 'LOST'
+                group by k.risk, p.code
+                """);
     }
 
     /** NB: lost data is lost at all sites. */
@@ -168,21 +162,24 @@ public class Conditions {
     }
 
     private List<Condition> lateSoon(Site site) {
-        return jdbc.sql("""
-                        select 'LATE_SOON' as kind, :name::text as site, p.code as project, count(*) as count,
-                               min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
-                        from protection t join experiment e using (experiment_id) join project p using (project_id)
-                        cross join lateral (select coalesce(make_interval(hours => p.late_hours), :usual::interval) as allowed) w
-                        where t.site_id = :site and t.entries = t.entries_safe is false
-                          and t.unprotected_since >= :now::timestamptz - w.allowed
-                          and t.unprotected_since < :now::timestamptz - w.allowed * (1 - 1.0 / :soon)
-                        group by p.code
-                        """)
+        return of(site, """
+                select 'LATE_SOON' as kind, :name::text as site, p.code as project, count(*) as count,
+                       min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
+                from protection t join experiment e using (experiment_id) join project p using (project_id)
+                cross join lateral (select coalesce(make_interval(hours => p.late_hours), :usual::interval) as allowed) w
+                where t.site_id = :site and t.entries = t.entries_safe is false
+                  and t.unprotected_since >= :now::timestamptz - w.allowed
+                  and t.unprotected_since < :now::timestamptz - w.allowed * (1 - 1.0 / %d)
+                group by p.code
+                """.formatted(SOON));
+    }
+
+    private List<Condition> of(Site site, String sql) {
+        return jdbc.sql(sql)
                 .param("site", site.id())
                 .param("name", site.name())
                 .param("now", Timestamp.from(clock.instant()))
                 .param("usual", settings.interval())
-                .param("soon", SOON)
                 .query(CONDITION)
                 .list();
     }

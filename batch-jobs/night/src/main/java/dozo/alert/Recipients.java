@@ -1,7 +1,10 @@
 package dozo.alert;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Digest;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.registry.Code;
 import dozo.registry.Refusal;
 import java.nio.charset.StandardCharsets;
@@ -35,26 +38,16 @@ public class Recipients {
             Pattern.compile("[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?");
 
     private static final String SELECT = """
-            select r.recipient_id as id, r.name, r.channel, r.address, r.language, r.remind_hours, r.quiet_from, r.quiet_until,
-                   r.active, r.morning_report,
+            select r.recipient_id as id, r.name, upper(r.channel) as channel, r.address, r.language, r.remind_hours, r.quiet_from,
+                   r.quiet_until, r.active, r.morning_report,
                    array(select p.code from recipient_project t join project p using (project_id)
                          where t.recipient_id = r.recipient_id order by p.code) as projects
             from recipient r
             """;
 
-    private static final RowMapper<Kept> KEPT = (row, n) -> new Kept(
-            row.getInt("id"),
-            new Recipient(
-                    row.getString("name"),
-                    Channel.valueOf(row.getString("channel").toUpperCase(Locale.ROOT)),
-                    row.getString("address"),
-                    List.of((String[]) row.getArray("projects").getArray()),
-                    row.getString("language"),
-                    row.getObject("remind_hours", Integer.class),
-                    row.getObject("quiet_from", LocalTime.class),
-                    row.getObject("quiet_until", LocalTime.class),
-                    row.getBoolean("active"),
-                    row.getBoolean("morning_report")));
+    private static final RowMapper<Recipient> RECIPIENT = Rows.of(Recipient.class);
+    private static final RowMapper<Kept> KEPT =
+            (row, n) -> new Kept(row.getInt("id"), requireNonNull(RECIPIENT.mapRow(row, n)));
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
@@ -93,7 +86,6 @@ public class Recipients {
             boolean active,
             boolean morningReport) {
 
-        /** Refuses malformed values. */
         public Recipient {
             Code.checked("name", name);
             projects = projects.stream().sorted().distinct().toList();
@@ -171,7 +163,6 @@ public class Recipients {
         }
     }
 
-    /** A recipient with its id. */
     record Kept(int id, Recipient recipient) {}
 
     public Recipients(JdbcClient jdbc, Ledger ledger) {

@@ -69,7 +69,6 @@ public class Rehearsals {
     private final DrillSettings settings;
     private final InstantSource clock;
 
-    /** What can be rehearsed. */
     private record Choice(int experimentId, int siteId, int manifest) {}
 
     Rehearsals(

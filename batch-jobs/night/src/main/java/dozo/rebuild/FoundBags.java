@@ -43,7 +43,16 @@ import org.springframework.transaction.support.TransactionTemplate;
  * the entries. All of a bag is one transaction, so whoever continues skips what is there. Nothing of it is safe yet.
  */
 @Component
-class FoundBags {
+record FoundBags(
+        Experiments experiments,
+        Ingest ingest,
+        Manifests manifests,
+        Receipts receipts,
+        FoundCopies foundCopies,
+        Bags bags,
+        Findings findings,
+        Ledger ledger,
+        TransactionTemplate transaction) {
 
     private static final FilePath OURS = FilePath.of(".dozo");
 
@@ -52,37 +61,6 @@ class FoundBags {
 
     /** How often a bag is read from its beginning, because a lane was lost in the middle of a folder. */
     private static final int TRIES = 3;
-
-    private final Experiments experiments;
-    private final Ingest ingest;
-    private final Manifests manifests;
-    private final Receipts receipts;
-    private final FoundCopies foundCopies;
-    private final Bags bags;
-    private final Findings findings;
-    private final Ledger ledger;
-    private final TransactionTemplate transaction;
-
-    FoundBags(
-            Experiments experiments,
-            Ingest ingest,
-            Manifests manifests,
-            Receipts receipts,
-            FoundCopies foundCopies,
-            Bags bags,
-            Findings findings,
-            Ledger ledger,
-            TransactionTemplate transaction) {
-        this.experiments = experiments;
-        this.ingest = ingest;
-        this.manifests = manifests;
-        this.receipts = receipts;
-        this.foundCopies = foundCopies;
-        this.bags = bags;
-        this.findings = findings;
-        this.ledger = ledger;
-        this.transaction = transaction;
-    }
 
     /**
      * Returns the experiments that have a folder at the site, as {@code project/experiment}, and reports all other folders
@@ -120,7 +98,6 @@ class FoundBags {
             foreign.add(new Finding(
                     null,
                     Problem.UNERASED,
-                    null,
                     "experiment %s was erased and is left out; its folder is still, or again, at the site"
                             .formatted(erased)));
         }
@@ -170,8 +147,7 @@ class FoundBags {
         } catch (BrokenBag broken) {
             findings.add(
                     run,
-                    List.of(notRebuilt(
-                            FilePath.of(name), "experiment %s was not read: %s".formatted(name, broken.message()))));
+                    notRebuilt(FilePath.of(name), "experiment %s was not read: %s".formatted(name, broken.message())));
             return 0;
         }
     }
@@ -184,12 +160,11 @@ class FoundBags {
             bags.writeAgain(experiment.id(), site);
             findings.add(
                     run,
-                    List.of(new Finding(
+                    new Finding(
                             experiment.id(),
                             Problem.TAGS_ALTERED,
-                            null,
                             "the tag files of %s at the site are not those that the catalogue knows; the next night writes them again"
-                                    .formatted(experiment.name()))));
+                                    .formatted(experiment.name())));
         });
     }
 
@@ -293,17 +268,7 @@ class FoundBags {
     }
 
     /** Passes on what a bag's data folder contains, except for files that the bag does not list. */
-    private static final class OnlyListed implements Listings {
-
-        private final Listings to;
-        private final BagList list;
-        private final Told told;
-
-        OnlyListed(Listings to, BagList list, Told told) {
-            this.to = to;
-            this.list = list;
-            this.told = told;
-        }
+    private record OnlyListed(Listings to, BagList list, Told told) implements Listings {
 
         @Override
         public Listing folder(FilePath folder) throws IOException, InterruptedException {

@@ -38,41 +38,18 @@ import org.springframework.transaction.support.TransactionTemplate;
  * is unknown, its claim stays, to be looked at again.
  */
 @Component
-class FoundVerification {
+record FoundVerification(
+        FoundCopies foundCopies,
+        TransferUnits units,
+        Receipts receipts,
+        Bags bags,
+        Experiments experiments,
+        Coverage coverage,
+        Findings findings,
+        Ledger ledger,
+        TransactionTemplate transaction) {
 
-    private final FoundCopies foundCopies;
-    private final TransferUnits units;
-    private final Receipts receipts;
-    private final Bags bags;
-    private final Experiments experiments;
-    private final Coverage coverage;
-    private final Findings findings;
-    private final Ledger ledger;
-    private final TransactionTemplate transaction;
-
-    /** What was verified. */
     record Verified(long entries, long bytes) {}
-
-    FoundVerification(
-            FoundCopies foundCopies,
-            TransferUnits units,
-            Receipts receipts,
-            Bags bags,
-            Experiments experiments,
-            Coverage coverage,
-            Findings findings,
-            Ledger ledger,
-            TransactionTemplate transaction) {
-        this.foundCopies = foundCopies;
-        this.units = units;
-        this.receipts = receipts;
-        this.bags = bags;
-        this.experiments = experiments;
-        this.coverage = coverage;
-        this.findings = findings;
-        this.ledger = ledger;
-        this.transaction = transaction;
-    }
 
     /** Reads the copies of some claims of one experiment by one command, and keeps the results. */
     Verified verify(long run, int site, int experimentId, List<Found> claims, SiteReader reader)

@@ -25,6 +25,7 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.run.TransferSettings;
+import dozo.send.Crew;
 import dozo.send.SiteReader;
 import dozo.transfer.OfferedLooks;
 import dozo.transfer.TransferUnits;
@@ -268,17 +269,15 @@ public class Rebuild {
                     : List.of(new Finding(
                             null,
                             Problem.NOT_REBUILT,
-                            null,
                             "the records of the catalogue cannot be used: %s; only the bags were read"
                                     .formatted(unusable)));
         }
         List<Finding> found = new ArrayList<>();
-        loaded.unusable().forEach(why -> found.add(new Finding(null, Problem.NOT_REBUILT, null, why)));
+        loaded.unusable().forEach(why -> found.add(new Finding(null, Problem.NOT_REBUILT, why)));
         loaded.broken()
                 .forEach(broken -> found.add(new Finding(
                         broken.id(),
                         Problem.NOT_REBUILT,
-                        null,
                         "the records of %s cannot be used: %s; its bag was read instead"
                                 .formatted(broken.experiment(), broken.reason()))));
         return found;
@@ -315,14 +314,14 @@ public class Rebuild {
     private void load(long run, int site, SiteReader reader) throws IOException, InterruptedException {
         List<String> names = foundBags.find(run, reader);
         experimentsFound = names.size();
-        try (Tasks tasks = new Tasks(settings.partitions())) {
+        try (Crew crew = new Crew(settings.partitions())) {
             for (String name : names) {
-                tasks.begin(() -> {
+                crew.start(() -> {
                     entriesLoaded.add(foundBags.load(run, site, name, reader));
                     experimentsDone.increment();
                 });
             }
-            tasks.await();
+            crew.join();
         }
     }
 
@@ -345,18 +344,18 @@ public class Rebuild {
             throws IOException, InterruptedException {
         // What is unknown is claimed again with a higher number, and is not read twice by one call.
         long last = foundCopies.last(experiment, site);
-        try (Tasks tasks = new Tasks(settings.partitions())) {
+        try (Crew crew = new Crew(settings.partitions())) {
             List<Found> page = foundCopies.page(experiment, site, 0, last, CLAIMS_AT_ONCE);
             while (!page.isEmpty()) {
                 List<Found> claims = page;
-                tasks.begin(() -> {
+                crew.start(() -> {
                     var verified = verification.verify(run, site, experiment, claims, reader);
                     entriesVerified.add(verified.entries());
                     bytesVerified.add(verified.bytes());
                 });
                 page = foundCopies.page(experiment, site, page.getLast().id(), last, CLAIMS_AT_ONCE);
             }
-            tasks.await();
+            crew.join();
         }
         if (foundCopies.waiting(List.of(experiment), site).isEmpty()) {
             verification.conclude(run, site, experiment);

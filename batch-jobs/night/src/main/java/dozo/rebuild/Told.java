@@ -39,7 +39,6 @@ final class Told {
                 all.add(new Finding(
                         experimentId,
                         problem,
-                        null,
                         "more findings of this kind, which are not listed: %,d".formatted(count - EACH_MAX)));
             }
         });

@@ -26,6 +26,32 @@ public class Forgetting {
     /** They have an experiment's number, and stay: the tombstone, and what an origin offers, which must not be fetched again. */
     private static final Set<String> STAYING = Set.of(EXPERIMENT, "erasure", "arrival");
 
+    /** Adds units that are deleted, {@code gone}, to the sums of their runs. */
+    public static final String SUM_UNITS = """
+            insert into run_sum as s (run_id, project_id, partition_no, units, units_done, units_failed, bytes, bytes_done,
+                                      entries_done)
+            select run_id, project_id, partition_no, count(*), count(*) filter (where state = 'VERIFIED'),
+                   count(*) filter (where state = 'FAILED'), sum(length_bytes),
+                   coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0),
+                   coalesce(sum(cardinality(entry_nos)) filter (where state = 'VERIFIED'), 0)
+            from gone join experiment using (experiment_id)
+            where state <> 'CANCELLED'
+            group by run_id, project_id, partition_no
+            on conflict (run_id, project_id, partition_no) do update
+                set units = s.units + excluded.units, units_done = s.units_done + excluded.units_done,
+                    units_failed = s.units_failed + excluded.units_failed, bytes = s.bytes + excluded.bytes,
+                    bytes_done = s.bytes_done + excluded.bytes_done, entries_done = s.entries_done + excluded.entries_done
+            """;
+
+    /** Adds links to findings that are deleted, {@code gone}, to the sums of their runs. */
+    public static final String SUM_FINDINGS = """
+            insert into run_sum as s (run_id, project_id, findings)
+            select g.run_id, e.project_id, count(*)
+            from gone g join finding f using (finding_id) left join experiment e using (experiment_id)
+            group by g.run_id, e.project_id
+            on conflict (run_id, project_id, partition_no) do update set findings = s.findings + excluded.findings
+            """;
+
     private final JdbcClient jdbc;
 
     public Forgetting(JdbcClient jdbc) {
@@ -52,29 +78,10 @@ public class Forgetting {
 
     /** What runs did remains as sums, as when retention deletes it. */
     private void sumUp(int experiment) {
+        run("with gone as (select * from transfer_unit where experiment_id = :experiment) " + SUM_UNITS, experiment);
         run("""
-                insert into run_sum as s (run_id, project_id, partition_no, units, units_done, units_failed, bytes, bytes_done,
-                                          entries_done)
-                select u.run_id, e.project_id, u.partition_no, count(*), count(*) filter (where u.state = 'VERIFIED'),
-                       count(*) filter (where u.state = 'FAILED'), sum(u.length_bytes),
-                       coalesce(sum(u.length_bytes) filter (where u.state = 'VERIFIED'), 0),
-                       coalesce(sum(cardinality(u.entry_nos)) filter (where u.state = 'VERIFIED'), 0)
-                from transfer_unit u join experiment e using (experiment_id)
-                where u.experiment_id = :experiment and u.state <> 'CANCELLED'
-                group by u.run_id, e.project_id, u.partition_no
-                on conflict (run_id, project_id, partition_no) do update
-                    set units = s.units + excluded.units, units_done = s.units_done + excluded.units_done,
-                        units_failed = s.units_failed + excluded.units_failed, bytes = s.bytes + excluded.bytes,
-                        bytes_done = s.bytes_done + excluded.bytes_done, entries_done = s.entries_done + excluded.entries_done
-                """, experiment);
-        run("""
-                insert into run_sum as s (run_id, project_id, findings)
-                select l.run_id, e.project_id, count(*)
-                from run_finding l join finding f using (finding_id) join experiment e using (experiment_id)
-                where f.experiment_id = :experiment
-                group by l.run_id, e.project_id
-                on conflict (run_id, project_id, partition_no) do update set findings = s.findings + excluded.findings
-                """, experiment);
+                with gone as (select l.* from run_finding l join finding using (finding_id) where experiment_id = :experiment)
+                """ + SUM_FINDINGS, experiment);
     }
 
     /** What the experiment came from is dismissed, so that no night brings it again. */

@@ -359,7 +359,6 @@ public class Loading {
                 .update();
     }
 
-    /** Work in a transaction. */
     interface Work<T> {
         T run() throws IOException, InterruptedException;
     }

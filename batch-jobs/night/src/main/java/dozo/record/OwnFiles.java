@@ -34,7 +34,6 @@ public class OwnFiles {
         return files;
     }
 
-    /** Keeps the digest of a file. */
     public void keep(int siteId, @Nullable Integer experimentId, FilePath path, Digest digest) {
         jdbc.sql("""
                         insert into own_file (site_id, path, experiment_id, digest) values (:site, :path, :experiment, :digest)

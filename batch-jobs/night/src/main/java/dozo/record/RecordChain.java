@@ -41,7 +41,6 @@ final class RecordChain {
     private final Set<Digest> signedBy = new HashSet<>();
     private final Set<String> unusable = new LinkedHashSet<>();
 
-    /** Receives the tables of records. */
     interface Use {
         void use(RecordReader.Table table) throws IOException;
     }
@@ -74,7 +73,6 @@ final class RecordChain {
         return unusable;
     }
 
-    /** Returns whether an experiment has a record. */
     boolean has(String experiment) throws IOException, InterruptedException {
         return !files.in(Header.folder(experiment)).isEmpty();
     }

@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -472,11 +473,7 @@ public class Records {
                 .single();
     }
 
-    private interface Keeping {
-        void keep(Digest digest);
-    }
-
-    private Made written(Spool spool, Header header, Tables tables, Keeping keeping) throws IOException {
+    private Made written(Spool spool, Header header, Tables tables, Consumer<Digest> keeping) throws IOException {
         try {
             Signer signer = certificates.signer(Ledger.SYSTEM);
             RecordWriter out = new RecordWriter(spool, keys.recipients(), signer, header);
@@ -489,7 +486,7 @@ public class Records {
                 return null;
             });
             Digest digest = out.end();
-            return new Made(header.file(), spool, () -> keeping.keep(digest));
+            return new Made(header.file(), spool, () -> keeping.accept(digest));
         } catch (IOException | RuntimeException | Error e) {
             spool.close();
             throw e;

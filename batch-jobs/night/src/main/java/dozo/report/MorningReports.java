@@ -37,7 +37,6 @@ public class MorningReports {
     private final InstantSource clock;
     private final ZoneId zone;
 
-    /** A report that was made. */
     public record Written(LocalDate day, int messages) {}
 
     MorningReports(
@@ -65,7 +64,6 @@ public class MorningReports {
         return make(clock.instant());
     }
 
-    /** Makes the reports that are due at a moment. */
     @Transactional
     List<Written> make(Instant now) {
         LocalDate today = LocalDate.ofInstant(now, zone);

@@ -20,17 +20,7 @@ import org.springframework.stereotype.Component;
 
 /** The nights whose report was made, with what was planned for them: the plans of the past are recorded nowhere else. */
 @Component
-class ReportedNights {
-
-    private final JdbcClient jdbc;
-    private final Sites sites;
-    private final NightTimes times;
-
-    ReportedNights(JdbcClient jdbc, Sites sites, NightTimes times) {
-        this.jdbc = jdbc;
-        this.sites = sites;
-        this.times = times;
-    }
+record ReportedNights(JdbcClient jdbc, Sites sites, NightTimes times) {
 
     Optional<LocalDate> first() {
         return jdbc.sql("select min(night) from morning_report")

@@ -48,7 +48,6 @@ public class Teller {
         return new Telling(report, locale).told();
     }
 
-    /** One report in one language. */
     private final class Telling {
 
         private final Report report;

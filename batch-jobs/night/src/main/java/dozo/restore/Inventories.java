@@ -28,7 +28,6 @@ public class Inventories {
         this.copies = copies;
     }
 
-    /** Returns the inventory of a manifest at a site. */
     public Inventory of(Manifest manifest, int siteId) {
         return new Inventory() {
             @Override

@@ -85,7 +85,6 @@ public class RestoreQueue implements SmartLifecycle {
     /** A restore whose site was lost, and when, by {@link System#nanoTime}. */
     private record Away(long id, long sinceNanos) {}
 
-    /** The result of a restore. */
     private record End(RestoreState state, String message, Progress progress) {}
 
     public RestoreQueue(

@@ -56,7 +56,6 @@ public class Restores {
     /** The latest restore that this process began. It stays when it is over, for readers who saw it run just before. */
     private volatile @Nullable BegunRestore latest;
 
-    /** The state of a restore. */
     public enum RestoreState {
         WAITING,
         RUNNING,

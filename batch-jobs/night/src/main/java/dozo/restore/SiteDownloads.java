@@ -60,7 +60,6 @@ public class SiteDownloads {
     private final Ledger ledger;
     private final Semaphore atOnce = new Semaphore(AT_ONCE_MAX);
 
-    /** A file's copy. */
     public record FoundFile(Experiment experiment, Site site, SiteCopy copy) {
 
         /** Returns the file's own name. */
@@ -76,7 +75,6 @@ public class SiteDownloads {
     /** What a folder of a manifest contains. */
     public record FoundFolder(Experiment experiment, Manifest manifest, Site site, FilePath path, List<Item> items) {}
 
-    /** Reads at a site. */
     private interface Reading {
         void with(ProvenRead site) throws IOException, InterruptedException;
     }

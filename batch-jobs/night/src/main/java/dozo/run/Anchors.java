@@ -21,29 +21,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /** Writes the ledger's last row to the site at the end of a run, where the owner of the database cannot change it. */
 @Component
-class Anchors {
-
-    private final Ledger ledger;
-    private final Findings findings;
-    private final Sites sites;
-    private final SiteAhead ahead;
-    private final AtSite site;
-    private final TransactionTemplate transaction;
-
-    Anchors(
-            Ledger ledger,
-            Findings findings,
-            Sites sites,
-            SiteAhead ahead,
-            AtSite site,
-            TransactionTemplate transaction) {
-        this.ledger = ledger;
-        this.findings = findings;
-        this.sites = sites;
-        this.ahead = ahead;
-        this.site = site;
-        this.transaction = transaction;
-    }
+record Anchors(
+        Ledger ledger, Findings findings, Sites sites, SiteAhead ahead, AtSite site, TransactionTemplate transaction) {
 
     /**
      * Writes the anchor of the ledger's last row, as a file that is verified before it gets its name and that never
@@ -85,6 +64,6 @@ class Anchors {
     }
 
     private void failed(long runId, String message) {
-        findings.add(runId, List.of(new Finding(null, Problem.UNANCHORED, null, message)));
+        findings.add(runId, new Finding(null, Problem.UNANCHORED, message));
     }
 }

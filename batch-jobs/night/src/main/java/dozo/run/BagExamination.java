@@ -37,7 +37,14 @@ import org.springframework.stereotype.Component;
  * Each bag is one transaction of the caller.
  */
 @Component
-class BagExamination {
+record BagExamination(
+        Bags bags,
+        Copies copies,
+        Receipts receipts,
+        ScrubFindings found,
+        SiteAhead ahead,
+        Findings findings,
+        InstantSource clock) {
 
     private static final int BATCH = 5_000;
 
@@ -47,31 +54,6 @@ class BagExamination {
     private static final FilePath DATA = FilePath.of("data");
 
     private static final Logger LOG = LoggerFactory.getLogger(BagExamination.class);
-
-    private final Bags bags;
-    private final Copies copies;
-    private final Receipts receipts;
-    private final ScrubFindings found;
-    private final SiteAhead ahead;
-    private final Findings findings;
-    private final InstantSource clock;
-
-    BagExamination(
-            Bags bags,
-            Copies copies,
-            Receipts receipts,
-            ScrubFindings found,
-            SiteAhead ahead,
-            Findings findings,
-            InstantSource clock) {
-        this.bags = bags;
-        this.copies = copies;
-        this.receipts = receipts;
-        this.found = found;
-        this.ahead = ahead;
-        this.findings = findings;
-        this.clock = clock;
-    }
 
     /**
      * Examines the bag of an experiment and returns the number of newly damaged copies. If the site is ahead, it may have other tag
@@ -154,7 +136,6 @@ class BagExamination {
             told.add(new Finding(
                     experiment.id(),
                     Problem.UNEXPECTED,
-                    null,
                     "there are more than %,d unexpected files in the bag; the others are not listed"
                             .formatted(UNEXPECTED_MAX)));
         }
@@ -207,7 +188,6 @@ class BagExamination {
             what.ifPresent(text -> told.add(new Finding(
                     experiment.id(),
                     one instanceof Seen.Damaged ? Problem.TAGS_ALTERED : Problem.UNPROVEN,
-                    null,
                     "the tag file %s %s".formatted(one.copy().path(), text))));
         }
         for (FilePath path : reader.names(folders.bag()).keySet()) {
@@ -216,7 +196,6 @@ class BagExamination {
                 told.add(new Finding(
                         experiment.id(),
                         Problem.UNEXPECTED,
-                        null,
                         path + " is unexpected in the bag at the site, not written by a backup; it is left alone"));
             }
         }

@@ -5,8 +5,6 @@ import dozo.plan.CostModel;
 import dozo.plan.Measurement;
 import dozo.plan.Speed;
 import dozo.plan.Work;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -55,24 +53,22 @@ public class CostModels {
         List<Double> factors = new ArrayList<>();
         for (int i = 0; i + 1 < latest.size(); i++) {
             // The model before is the one that the night was planned with.
-            factors.add(latest.get(i).measured.factor(latest.get(i + 1).model));
+            factors.add(latest.get(i).measured.factor(latest.get(i + 1).model()));
         }
-        return Speed.of(latest.getFirst().model, latest.getFirst().measured.lanes(), factors);
+        return Speed.of(latest.getFirst().model(), latest.getFirst().measured.lanes(), factors);
     }
 
     /** A measurement, and the model that followed from it. */
-    private record Kept(Measurement measured, CostModel model) {}
+    private record Kept(Measurement measured, KeptModel kept) {
+
+        CostModel model() {
+            return kept.model;
+        }
+    }
 
     /** Returns the site's model, if anything was measured. */
     public Optional<KeptModel> kept(int siteId) {
-        return jdbc.sql("select * from cost_model where site_id = :site order by cost_model_id desc limit 1")
-                .param("site", siteId)
-                .query((row, n) -> new KeptModel(
-                        model(row),
-                        row.getInt("measurements"),
-                        row.getTimestamp("measured_at").toInstant(),
-                        row.getLong("run_id")))
-                .optional();
+        return latest(siteId, 1).stream().map(Kept::kept).findFirst();
     }
 
     /** Adds a measurement, and stores the model that follows from it and the previous ones. */
@@ -111,11 +107,11 @@ public class CostModels {
                                 new Work(row.getLong("bytes"), row.getLong("entries")),
                                 row.getInt("lanes"),
                                 row.getDouble("seconds")),
-                        model(row)))
+                        new KeptModel(
+                                new CostModel(row.getDouble("bytes_per_second"), row.getDouble("seconds_per_entry")),
+                                row.getInt("measurements"),
+                                row.getTimestamp("measured_at").toInstant(),
+                                row.getLong("run_id"))))
                 .list();
-    }
-
-    private static CostModel model(ResultSet row) throws SQLException {
-        return new CostModel(row.getDouble("bytes_per_second"), row.getDouble("seconds_per_entry"));
     }
 }

@@ -32,7 +32,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -41,25 +40,24 @@ import org.springframework.transaction.support.TransactionTemplate;
  * the tables {@code erasure} and {@code erasure_site}, so a process that died is continued by the next.
  */
 @Component
-class Erasing {
+record Erasing(
+        JdbcClient jdbc,
+        TransactionTemplate transaction,
+        Erasures erasures,
+        Holds holds,
+        Forgetting forgetting,
+        Records records,
+        Ledger ledger,
+        Findings findings,
+        Runs runs,
+        AtSite site,
+        Optional<Collecting> collecting,
+        InstantSource clock) {
 
     /** At a site that has this folder a night has been recorded: the right disk is mounted. */
     private static final FilePath USED = FilePath.of(".dozo/ledger");
 
     private static final Logger LOG = LoggerFactory.getLogger(Erasing.class);
-
-    private final JdbcClient jdbc;
-    private final TransactionTemplate transaction;
-    private final Erasures erasures;
-    private final Holds holds;
-    private final Forgetting forgetting;
-    private final Records records;
-    private final Ledger ledger;
-    private final Findings findings;
-    private final Runs runs;
-    private final AtSite site;
-    private final Optional<Collecting> collecting;
-    private final InstantSource clock;
 
     /** An erasure that may begin. */
     private record Due(long id, int experiment, int project, String subject) {}
@@ -70,33 +68,6 @@ class Erasing {
      * @param used whether the site must have {@link #USED}
      */
     private record Open(long id, String subject, boolean used) {}
-
-    Erasing(
-            JdbcClient jdbc,
-            PlatformTransactionManager transactions,
-            Erasures erasures,
-            Holds holds,
-            Forgetting forgetting,
-            Records records,
-            Ledger ledger,
-            Findings findings,
-            Runs runs,
-            AtSite site,
-            Optional<Collecting> collecting,
-            InstantSource clock) {
-        this.jdbc = jdbc;
-        this.transaction = new TransactionTemplate(transactions);
-        this.erasures = erasures;
-        this.holds = holds;
-        this.forgetting = forgetting;
-        this.records = records;
-        this.ledger = ledger;
-        this.findings = findings;
-        this.runs = runs;
-        this.site = site;
-        this.collecting = collecting;
-        this.clock = clock;
-    }
 
     /** Begins what is due, and removes the folders of what has begun from the site. Returns the number of experiments. */
     int erase(NightFlow flow) throws JobInterruptedException, InterruptedException, RemoteException {
@@ -160,7 +131,7 @@ class Erasing {
                 .param("id", due.id)
                 .param("why", why)
                 .update();
-        findings.add(flow.run(), List.of(finding(due.experiment, due.id, due.subject, why)));
+        findings.add(flow.run(), finding(due.experiment, due.id, due.subject, why));
     }
 
     /**
@@ -323,8 +294,7 @@ class Erasing {
         tried(flow, open, String.valueOf(why.getMessage()), null);
         findings.add(
                 flow.run(),
-                List.of(finding(
-                        null, open.id, open.subject, "it could not be removed from the site: " + why.getMessage())));
+                finding(null, open.id, open.subject, "it could not be removed from the site: " + why.getMessage()));
     }
 
     /** @param removedAt null: the folders are not gone, or may be there again; the next night looks */
@@ -342,7 +312,7 @@ class Erasing {
     }
 
     private static Finding finding(@Nullable Integer experiment, long erasure, String subject, String why) {
-        return new Finding(experiment, Problem.UNERASED, null, "erasure %d of %s: %s".formatted(erasure, subject, why));
+        return new Finding(experiment, Problem.UNERASED, "erasure %d of %s: %s".formatted(erasure, subject, why));
     }
 
     private Timestamp now() {

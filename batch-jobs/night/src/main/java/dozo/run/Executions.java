@@ -29,7 +29,17 @@ import org.springframework.stereotype.Component;
 
 /** Starts, stops and continues the job of each run. The caller must serialize the calls. */
 @Component
-class Executions {
+record Executions(
+        @Qualifier(NightlyBackupJob.NAME) Job nightlyBackup,
+        @Qualifier(ScrubJob.NAME) Job scrub,
+        JobOperator operator,
+        JobRepository repository,
+        Runs runs,
+        Scrubs scrubs,
+        Ledger ledger,
+        JobThreads threads,
+        CollectStep collectStep,
+        NightFlows flows) {
 
     /** The job writes its own state twice, so it can conflict with a stop twice. */
     private static final int STOP_TRIES = 3;
@@ -40,40 +50,6 @@ class Executions {
     private static final Duration LEFT_POLL = Duration.ofMillis(20);
 
     private static final Logger LOG = LoggerFactory.getLogger(Executions.class);
-
-    private final Job nightlyBackup;
-    private final Job scrub;
-    private final JobOperator operator;
-    private final JobRepository repository;
-    private final Runs runs;
-    private final Scrubs scrubs;
-    private final Ledger ledger;
-    private final JobThreads threads;
-    private final CollectStep collectStep;
-    private final NightFlows flows;
-
-    Executions(
-            @Qualifier(NightlyBackupJob.NAME) Job nightlyBackup,
-            @Qualifier(ScrubJob.NAME) Job scrub,
-            JobOperator operator,
-            JobRepository repository,
-            Runs runs,
-            Scrubs scrubs,
-            Ledger ledger,
-            JobThreads threads,
-            CollectStep collectStep,
-            NightFlows flows) {
-        this.nightlyBackup = nightlyBackup;
-        this.scrub = scrub;
-        this.operator = operator;
-        this.repository = repository;
-        this.runs = runs;
-        this.scrubs = scrubs;
-        this.ledger = ledger;
-        this.threads = threads;
-        this.collectStep = collectStep;
-        this.flows = flows;
-    }
 
     boolean idle() {
         return threads.idle();

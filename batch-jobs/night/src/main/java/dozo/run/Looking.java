@@ -15,6 +15,7 @@ import dozo.transfer.OfferedLooks.Offer;
 import dozo.transfer.TransferUnits;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
@@ -32,7 +33,19 @@ import org.springframework.transaction.support.TransactionTemplate;
  * offers some of them to the workers that have joined. A replication reads no source.
  */
 @Component
-class Looking {
+record Looking(
+        Retries retries,
+        Replications replications,
+        TransferUnits units,
+        OfferedLooks offers,
+        Findings findings,
+        Agenda agenda,
+        Forecasts forecasts,
+        Planning planning,
+        Looks looks,
+        PaceWatch pace,
+        IngestSettings settings,
+        TransactionTemplate transaction) {
 
     private static final Duration CURSOR_KEPT_EVERY = Duration.ofSeconds(1);
 
@@ -40,49 +53,6 @@ class Looking {
     private static final int OFFERS = 2;
 
     private static final Logger LOG = LoggerFactory.getLogger(Looking.class);
-
-    private final Retries retries;
-    private final Replications replications;
-    private final TransferUnits units;
-    private final OfferedLooks offers;
-    private final Findings findings;
-    private final Agenda agenda;
-    private final Forecasts forecasts;
-    private final Planning planning;
-    private final Looks looks;
-    private final OfferedLooking offered;
-    private final PaceWatch pace;
-    private final IngestSettings settings;
-    private final TransactionTemplate transaction;
-
-    Looking(
-            Retries retries,
-            Replications replications,
-            TransferUnits units,
-            OfferedLooks offers,
-            Findings findings,
-            Agenda agenda,
-            Forecasts forecasts,
-            Planning planning,
-            Looks looks,
-            OfferedLooking offered,
-            PaceWatch pace,
-            IngestSettings settings,
-            TransactionTemplate transaction) {
-        this.retries = retries;
-        this.replications = replications;
-        this.units = units;
-        this.offers = offers;
-        this.findings = findings;
-        this.agenda = agenda;
-        this.forecasts = forecasts;
-        this.planning = planning;
-        this.looks = looks;
-        this.offered = offered;
-        this.pace = pace;
-        this.settings = settings;
-        this.transaction = transaction;
-    }
 
     /**
      * Reads the sources of all experiments of the run, except those that it had read before it was interrupted. A
@@ -94,7 +64,7 @@ class Looking {
     int look(NightFlow flow) throws JobInterruptedException, InterruptedException {
         if (flow.joined()) {
             try (Stay _ = pace.in(flow.run(), Limit.LOOKING)) {
-                return offered.look(flow);
+                return lookAtOffered(flow);
             }
         }
         units.cancelEarlier(flow.run(), flow.site());
@@ -139,6 +109,57 @@ class Looking {
         offers.looked(flow.run());
         flow.ring();
         return count;
+    }
+
+    /** Looks at the sources that the service offers, up to the limit, until it has read everything (ADR 0080). */
+    private int lookAtOffered(NightFlow flow) throws JobInterruptedException, InterruptedException {
+        UnderWay underWay = looks.of(flow);
+        int count = 0;
+        try {
+            while (true) {
+                flow.check();
+                flow.requireLease();
+                long heard = flow.rings();
+                boolean looked = offers.isLooked(flow.run());
+                if (underWay.room() > 0) {
+                    underWay.begin(offers.claim(flow.run(), flow.worker(), underWay.room()));
+                }
+                if (!underWay.isEmpty()) {
+                    count += end(flow, underWay.ended());
+                    underWay.giveUpStuck().forEach(look -> leaveToService(flow, look));
+                } else if (looked) {
+                    return count;
+                } else {
+                    flow.await(heard);
+                }
+            }
+        } finally {
+            underWay.leave();
+        }
+    }
+
+    /** Removes the offers of unchanged sources, and leaves those whose result was not stored. What was stored has none any more. */
+    private int end(NightFlow flow, List<Look> ended) {
+        List<Integer> unchanged = new ArrayList<>();
+        for (Look look : ended) {
+            int experiment = look.experiment().id();
+            if (look.isUnchanged()) {
+                unchanged.add(experiment);
+            } else {
+                offers.leaveToService(flow.run(), flow.worker(), experiment);
+            }
+        }
+        if (!unchanged.isEmpty()) {
+            offers.remove(flow.run(), flow.worker(), unchanged);
+        }
+        return ended.size();
+    }
+
+    private void leaveToService(NightFlow flow, Look stuck) {
+        LOG.warn(
+                "{}: the source does not answer here; it is left to the service",
+                stuck.experiment().name());
+        offers.leaveToService(flow.run(), flow.worker(), stuck.experiment().id());
     }
 
     /** What the service looks at now, and what it has offered to workers. Only the step's thread uses it. */
@@ -220,7 +241,7 @@ class Looking {
             String words = "the source has not answered for %d s and was skipped; check its file server"
                     .formatted(settings.patience().toSeconds());
             LOG.warn("{}: {}", stuck.experiment().name(), words);
-            findings.add(flow.run(), List.of(new Finding(stuck.experiment().id(), Problem.UNREADABLE, null, words)));
+            findings.add(flow.run(), new Finding(stuck.experiment().id(), Problem.UNREADABLE, words));
             count++;
         }
 
@@ -308,13 +329,12 @@ class Looking {
                 if (next.waits()) {
                     findings.add(
                             flow.run(),
-                            List.of(new Finding(
+                            new Finding(
                                     experiment.id(),
                                     Problem.UNPROVEN,
-                                    null,
                                     "some copies were found at the site and are not verified yet, so nothing of %s is backed up;"
                                                     .formatted(experiment.name())
-                                            + " stop the service and run dozo rebuild-catalogue again")));
+                                            + " stop the service and run dozo rebuild-catalogue again"));
                 }
                 return !next.waits();
             }

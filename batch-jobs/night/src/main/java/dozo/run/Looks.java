@@ -37,47 +37,19 @@ import org.springframework.transaction.support.TransactionTemplate;
  * own experiment.
  */
 @Component
-class Looks {
-
-    private final Retries retries;
-    private final Ingest ingest;
-    private final Manifests manifests;
-    private final Freezes freezes;
-    private final Receipts receipts;
-    private final FoundCopies foundCopies;
-    private final OfferedLooks offers;
-    private final Coverage coverage;
-    private final Findings findings;
-    private final Planning planning;
-    private final IngestSettings settings;
-    private final TransactionTemplate transaction;
-
-    Looks(
-            Retries retries,
-            Ingest ingest,
-            Manifests manifests,
-            Freezes freezes,
-            Receipts receipts,
-            FoundCopies foundCopies,
-            OfferedLooks offers,
-            Coverage coverage,
-            Findings findings,
-            Planning planning,
-            IngestSettings settings,
-            TransactionTemplate transaction) {
-        this.retries = retries;
-        this.ingest = ingest;
-        this.manifests = manifests;
-        this.freezes = freezes;
-        this.receipts = receipts;
-        this.foundCopies = foundCopies;
-        this.offers = offers;
-        this.coverage = coverage;
-        this.findings = findings;
-        this.planning = planning;
-        this.settings = settings;
-        this.transaction = transaction;
-    }
+record Looks(
+        Retries retries,
+        Ingest ingest,
+        Manifests manifests,
+        Freezes freezes,
+        Receipts receipts,
+        FoundCopies foundCopies,
+        OfferedLooks offers,
+        Coverage coverage,
+        Findings findings,
+        Planning planning,
+        IngestSettings settings,
+        TransactionTemplate transaction) {
 
     UnderWay of(NightFlow flow) {
         return new UnderWay(flow);

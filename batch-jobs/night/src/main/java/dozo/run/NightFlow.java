@@ -87,7 +87,6 @@ final class NightFlow {
         }
     }
 
-    /** Sets what is known of the other workers of the run. */
     void others(Others now) {
         if (first == null) {
             first = now;

@@ -184,7 +184,6 @@ class NightFlows implements StepExecutionListener {
         }
     }
 
-    /** Returns the host name of this process. */
     String host() {
         return host;
     }
@@ -203,12 +202,10 @@ class NightFlows implements StepExecutionListener {
         return active.isSure() && (flow.isSure() || !active.mayBeReplaced());
     }
 
-    /** Returns what is known of the other workers of a run. */
     Others others(long run) {
         return opened(run).map(NightFlow::others).orElse(Others.NONE);
     }
 
-    /** Returns the number of this process as a worker of a run. */
     long worker(long run) {
         return opened(run).orElseThrow().worker();
     }

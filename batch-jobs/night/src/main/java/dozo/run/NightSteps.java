@@ -16,52 +16,34 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** The steps of a backup after everything is sent and settled. Each is harmless if it is repeated. */
 @Component
-class NightSteps {
+record NightSteps(
+        Experiments experiments,
+        Retries retries,
+        TransferUnits units,
+        Coverage coverage,
+        Findings findings,
+        AtSite site,
+        InstantSource clock,
+        TransactionTemplate transaction) {
 
     private static final int COVERAGE_PAGE = 500;
 
     /** No check of a site takes longer. */
     private static final Duration PROBE_AGE_MAX = Duration.ofDays(1);
 
-    private final Experiments experiments;
-    private final Retries retries;
-    private final TransferUnits units;
-    private final Coverage coverage;
-    private final Findings findings;
-    private final AtSite site;
-    private final InstantSource clock;
-
-    NightSteps(
-            Experiments experiments,
-            Retries retries,
-            TransferUnits units,
-            Coverage coverage,
-            Findings findings,
-            AtSite site,
-            InstantSource clock) {
-        this.experiments = experiments;
-        this.retries = retries;
-        this.units = units;
-        this.coverage = coverage;
-        this.findings = findings;
-        this.site = site;
-        this.clock = clock;
-    }
-
     /**
      * Compares the receipts of every experiment of the run with its sealed manifest. A gap that has no finding in this
      * run becomes one, so that no run can end "complete" over a gap. An experiment without a manifest has a finding
      * from its ingest, or was registered since.
      */
-    @Transactional
     void compare(long runId, int siteId) {
-        unsafe(runId, siteId)
+        transaction.executeWithoutResult(_ -> unsafe(runId, siteId)
                 .filter(experiment -> !findings.any(runId, experiment.experimentId()))
-                .forEach(experiment -> findings.add(runId, List.of(unsettled(experiment))));
+                .forEach(experiment -> findings.add(runId, unsettled(experiment))));
     }
 
     /**
@@ -77,7 +59,7 @@ class NightSteps {
         findings.add(
                 flow.run(),
                 left.stream()
-                        .map(why -> new Finding(null, Problem.SITE_REFUSED, null, why))
+                        .map(why -> new Finding(null, Problem.SITE_REFUSED, why))
                         .toList());
         return left.size();
     }
@@ -111,6 +93,6 @@ class NightSteps {
                         experiment.bytesSafe(),
                         experiment.bytes(),
                         experiment.manifest());
-        return new Finding(experiment.experimentId(), Problem.UNSETTLED, null, message);
+        return new Finding(experiment.experimentId(), Problem.UNSETTLED, message);
     }
 }

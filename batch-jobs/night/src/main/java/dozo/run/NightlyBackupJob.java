@@ -31,9 +31,25 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
  * parameter. Spring Batch manages the steps and which of them a restart repeats. Their progress is in Dozo's own
  * tables, and no reader's state is stored (ADR 0054).
  */
-@Configuration
+@Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(TransferSettings.class)
-class NightlyBackupJob {
+record NightlyBackupJob(
+        JobRepository repository,
+        CollectStep collectStep,
+        NightFlows flows,
+        Looking looking,
+        Sending sending,
+        Settling settling,
+        NightSteps steps,
+        Anchors anchors,
+        Erasing erasing,
+        Recording recording,
+        Retention retention,
+        SiteAhead ahead,
+        AtSite site,
+        Replications replications,
+        SendingWatch watch,
+        TransferSettings settings) {
 
     static final String NAME = "nightlyBackup";
 
@@ -44,58 +60,6 @@ class NightlyBackupJob {
     static final String SITE = "site";
 
     private static final String PARTITION = "partition";
-
-    private final JobRepository repository;
-    private final CollectStep collectStep;
-    private final NightFlows flows;
-    private final Looking looking;
-    private final Sending sending;
-    private final Settling settling;
-    private final NightSteps steps;
-    private final Anchors anchors;
-    private final Erasing erasing;
-    private final Recording recording;
-    private final Retention retention;
-    private final SiteAhead ahead;
-    private final AtSite site;
-    private final Replications replications;
-    private final SendingWatch watch;
-    private final TransferSettings settings;
-
-    NightlyBackupJob(
-            JobRepository repository,
-            CollectStep collectStep,
-            NightFlows flows,
-            Looking looking,
-            Sending sending,
-            Settling settling,
-            NightSteps steps,
-            Anchors anchors,
-            Erasing erasing,
-            Recording recording,
-            Retention retention,
-            SiteAhead ahead,
-            AtSite site,
-            Replications replications,
-            SendingWatch watch,
-            TransferSettings settings) {
-        this.repository = repository;
-        this.collectStep = collectStep;
-        this.flows = flows;
-        this.looking = looking;
-        this.sending = sending;
-        this.settling = settling;
-        this.steps = steps;
-        this.anchors = anchors;
-        this.erasing = erasing;
-        this.recording = recording;
-        this.retention = retention;
-        this.ahead = ahead;
-        this.site = site;
-        this.replications = replications;
-        this.watch = watch;
-        this.settings = settings;
-    }
 
     @Bean(NAME)
     Job job(RunEnd runEnd, PaceWatch pace) {

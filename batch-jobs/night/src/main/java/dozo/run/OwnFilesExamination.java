@@ -32,26 +32,10 @@ import org.springframework.stereotype.Component;
  * writes records anew that no damaged one is needed for. Each call is one transaction of the caller.
  */
 @Component
-class OwnFilesExamination {
+record OwnFilesExamination(
+        OwnFiles own, Records records, Ledger ledger, Sites sites, BagExamination bags, Findings findings) {
 
     private static final int BATCH = 1_000;
-
-    private final OwnFiles own;
-    private final Records records;
-    private final Ledger ledger;
-    private final Sites sites;
-    private final BagExamination bags;
-    private final Findings findings;
-
-    OwnFilesExamination(
-            OwnFiles own, Records records, Ledger ledger, Sites sites, BagExamination bags, Findings findings) {
-        this.own = own;
-        this.records = records;
-        this.ledger = ledger;
-        this.sites = sites;
-        this.bags = bags;
-        this.findings = findings;
-    }
 
     /** Reads the records of an experiment, and the tag files that were replaced in its bag. */
     void examine(long runId, int siteId, Experiment experiment, SiteReader reader)
@@ -127,7 +111,7 @@ class OwnFilesExamination {
                     when found != null -> own.keep(siteId, experimentId, path, found);
                     case Seen.Damaged _ -> {}
                     case Seen.Unknown(var _, String message) ->
-                        told.add(new Finding(experimentId, Problem.UNPROVEN, null, path + ": " + message));
+                        told.add(new Finding(experimentId, Problem.UNPROVEN, path + ": " + message));
                 }
             }
         }
@@ -143,7 +127,6 @@ class OwnFilesExamination {
             return new Finding(
                     experimentId,
                     Problem.UNRECORDED,
-                    null,
                     "the record of the catalogue %s %s; the next night writes a new one that does not need it"
                             .formatted(path, why));
         }
@@ -151,13 +134,11 @@ class OwnFilesExamination {
                 ? new Finding(
                         null,
                         Problem.UNANCHORED,
-                        null,
                         "the anchor %s %s; later anchors prove its row as well: check them with `dozo ledger verify`"
                                 .formatted(path, why))
                 : new Finding(
                         experimentId,
                         Problem.TAGS_ALTERED,
-                        null,
                         "the earlier tag file %s %s; it cannot be written again, and no restore needs it"
                                 .formatted(path, why));
     }

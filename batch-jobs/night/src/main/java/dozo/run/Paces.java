@@ -16,7 +16,6 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Paces {
 
-    /** Maximum number of intervals of a run. */
     public static final int INTERVALS_MAX = 120;
 
     /** A shorter interval, such as the last one of a run, says little about the speed. */

@@ -21,29 +21,15 @@ import org.springframework.stereotype.Component;
 
 /** Makes units of what is not safe yet at the site of a run: every entry without a receipt (ADR 0018). */
 @Component
-class Planning {
+record Planning(
+        Coverage coverage,
+        UnprotectedEntries unprotected,
+        TransferUnits units,
+        CostModels costModels,
+        TransferSettings settings) {
 
     private static final int UNITS_BATCH = 500;
     private static final int BALANCED_FROM_BUNDLES = 64;
-
-    private final Coverage coverage;
-    private final UnprotectedEntries unprotected;
-    private final TransferUnits units;
-    private final CostModels costModels;
-    private final TransferSettings settings;
-
-    Planning(
-            Coverage coverage,
-            UnprotectedEntries unprotected,
-            TransferUnits units,
-            CostModels costModels,
-            TransferSettings settings) {
-        this.coverage = coverage;
-        this.unprotected = unprotected;
-        this.units = units;
-        this.costModels = costModels;
-        this.settings = settings;
-    }
 
     /** Begins the plan of what this process looks at in a run. */
     RunPlan of(NightFlow flow) {

@@ -1,23 +1,27 @@
 package dozo.run;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.verify.Readings;
 import dozo.verify.Readings.Age;
 import dozo.verify.Readings.Standing;
 import java.sql.Timestamp;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /** Whether the promise is kept that no stored copy's last reading is older than the setting allows. */
 @Component
 public class Promises {
+
+    private static final RowMapper<Promise> PROMISE = Rows.of(Promise.class);
 
     private final JdbcClient jdbc;
     private final Readings readings;
@@ -55,7 +59,6 @@ public class Promises {
         }
     }
 
-    /** The state of the promise for one experiment. */
     public record ExperimentPromise(int experimentId, String project, String code, Promise promise) {}
 
     Promises(JdbcClient jdbc, Readings readings, ScrubSettings settings, InstantSource clock) {
@@ -65,7 +68,6 @@ public class Promises {
         this.clock = clock;
     }
 
-    /** Returns the state at a site. */
     public Promise at(int siteId) {
         return at(Sight.EVERYTHING, siteId);
     }
@@ -92,13 +94,12 @@ public class Promises {
 
     /** Returns the state for at most {@code limit} visible experiments with an id above {@code after}, by id. */
     public List<ExperimentPromise> experiments(Sight sight, int siteId, int after, int limit) {
-        Duration maxAge = settings.maxAge();
         return jdbc.sql("""
-                        select e.experiment_id, p.code as project, e.code, s.*, d.damaged
+                        select e.experiment_id, p.code as project, e.code, :maxAge as max_age_seconds, s.*, d.damaged
                         from experiment e
                         join project p using (project_id)
                         cross join lateral (
-                            select min(last_read_at) as oldest,
+                            select min(last_read_at) as oldest_read_at,
                                    coalesce(sum(files), 0) as files, coalesce(sum(bytes), 0) as bytes,
                                    coalesce(sum(files) filter (where last_read_at >= :since), 0) as files_read,
                                    coalesce(sum(bytes) filter (where last_read_at >= :since), 0) as bytes_read
@@ -112,6 +113,7 @@ public class Promises {
                         order by e.experiment_id
                         limit :limit
                         """)
+                .param("maxAge", settings.maxAge().toSeconds())
                 .param("site", siteId)
                 .param("since", Timestamp.from(since()))
                 .param("seen", sight.seen())
@@ -121,14 +123,7 @@ public class Promises {
                         row.getInt("experiment_id"),
                         row.getString("project"),
                         row.getString("code"),
-                        new Promise(
-                                maxAge.toSeconds(),
-                                Rows.instant(row, "oldest"),
-                                row.getLong("files"),
-                                row.getLong("files_read"),
-                                row.getLong("bytes"),
-                                row.getLong("bytes_read"),
-                                row.getLong("damaged"))))
+                        requireNonNull(PROMISE.mapRow(row, n))))
                 .list();
     }
 

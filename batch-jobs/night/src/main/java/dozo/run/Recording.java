@@ -25,7 +25,7 @@ import org.springframework.stereotype.Component;
  * what is missing. No transaction is open during requests to the site.
  */
 @Component
-class Recording {
+record Recording(Records records, Findings findings, SiteAhead ahead, AtSite site, PaceWatch pace) {
 
     /** Records that are written together, with one command for all of their digests. */
     private static final int BATCH_MAX = 100;
@@ -35,26 +35,12 @@ class Recording {
     /** A failure that is likely to repeat for the others is one finding. */
     private static final int FAILURES_MAX = 10;
 
-    private final Records records;
-    private final Findings findings;
-    private final SiteAhead ahead;
-    private final AtSite site;
-    private final PaceWatch pace;
-
     /**
      * A record to write.
      *
      * @param experiment null: the base record
      */
     private record Writing(@Nullable Integer experiment, Made made) {}
-
-    Recording(Records records, Findings findings, SiteAhead ahead, AtSite site, PaceWatch pace) {
-        this.records = records;
-        this.findings = findings;
-        this.ahead = ahead;
-        this.site = site;
-        this.pace = pace;
-    }
 
     /** Writes what is missing at the site, if it {@linkplain SiteAhead#mayRecord may}. Returns the number of records. */
     int record(NightFlow flow) throws JobInterruptedException, InterruptedException {
@@ -140,7 +126,6 @@ class Recording {
         return new Finding(
                 experiment,
                 Problem.UNRECORDED,
-                null,
                 "the catalogue could not be recorded at the site: %s; the next run tries again"
                         .formatted(why.getMessage()));
     }

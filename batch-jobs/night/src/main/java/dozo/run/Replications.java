@@ -65,7 +65,6 @@ public class Replications {
         this.lanes = lanes;
     }
 
-    /** What a request stands for. */
     record Asked(
             Site from,
             Site to,

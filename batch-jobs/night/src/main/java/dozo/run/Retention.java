@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.record.Forgetting;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,7 +23,7 @@ import org.springframework.stereotype.Component;
  */
 @Component
 @EnableConfigurationProperties(RetentionSettings.class)
-class Retention {
+record Retention(JdbcClient jdbc, RetentionSettings settings, InstantSource clock) {
 
     /** The number of rows per statement and transaction. */
     private static final int BATCH = 10_000;
@@ -31,10 +32,6 @@ class Retention {
     private static final Duration TIME_MAX = Duration.ofMinutes(10);
 
     private static final Logger LOG = LoggerFactory.getLogger(Retention.class);
-
-    private final JdbcClient jdbc;
-    private final RetentionSettings settings;
-    private final InstantSource clock;
 
     private interface Part {
         /** Deletes a batch of rows of runs that ended before a moment. */
@@ -46,12 +43,6 @@ class Retention {
         Batch(int deleted) {
             this(deleted, deleted == BATCH);
         }
-    }
-
-    Retention(JdbcClient jdbc, RetentionSettings settings, InstantSource clock) {
-        this.jdbc = jdbc;
-        this.settings = settings;
-        this.clock = clock;
     }
 
     /**
@@ -158,25 +149,12 @@ class Retention {
                             limit :batch) old
                         where r.ended_at < :before and r.run_id >= (select min(run_id) from transfer_unit)
                         limit :batch)
-                    returning run_id, experiment_id, partition_no, state, length_bytes, cardinality(entry_nos) as entries
+                    returning run_id, experiment_id, partition_no, state, length_bytes, entry_nos
                 ), sums as (
-                    insert into run_sum as s (run_id, project_id, partition_no, units, units_done, units_failed, bytes, bytes_done,
-                                              entries_done)
-                    select run_id, project_id, partition_no, count(*), count(*) filter (where state = 'VERIFIED'),
-                           count(*) filter (where state = 'FAILED'), sum(length_bytes),
-                           coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0),
-                           coalesce(sum(entries) filter (where state = 'VERIFIED'), 0)
-                    from gone join experiment using (experiment_id)
-                    where state <> 'CANCELLED'
-                    group by run_id, project_id, partition_no
-                    on conflict (run_id, project_id, partition_no) do update
-                        set units = s.units + excluded.units, units_done = s.units_done + excluded.units_done,
-                            units_failed = s.units_failed + excluded.units_failed, bytes = s.bytes + excluded.bytes,
-                            bytes_done = s.bytes_done + excluded.bytes_done,
-                            entries_done = s.entries_done + excluded.entries_done
+                %s
                 )
                 select count(*) from gone
-                """, before);
+                """.formatted(Forgetting.SUM_UNITS), before);
     }
 
     /** Returns the deletion of rows of runs of which nothing stays. */
@@ -204,14 +182,10 @@ class Retention {
                         limit :batch)
                     returning run_id, finding_id
                 ), sums as (
-                    insert into run_sum as s (run_id, project_id, findings)
-                    select g.run_id, e.project_id, count(*)
-                    from gone g join finding f using (finding_id) left join experiment e using (experiment_id)
-                    group by g.run_id, e.project_id
-                    on conflict (run_id, project_id, partition_no) do update set findings = s.findings + excluded.findings
+                %s
                 )
                 select count(*) from gone
-                """, before);
+                """.formatted(Forgetting.SUM_FINDINGS), before);
     }
 
     private Batch deleteFindings(Timestamp before) {

@@ -92,7 +92,7 @@ class RunEnd implements JobExecutionListener {
             String reason = reason(failure);
             // The stack trace matters only for a defect.
             LOG.error("run {} failed: {}", run, reason, site == null ? failure : null);
-            findings.add(run, List.of(new Finding(null, problem(site), null, reason)));
+            findings.add(run, new Finding(null, problem(site), reason));
             flows.dismiss(run);
             runs.close(run, RunState.FAILED, reason);
         }

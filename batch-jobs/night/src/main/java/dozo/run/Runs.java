@@ -114,7 +114,6 @@ public class Runs {
         }
     }
 
-    /** The state of a run. */
     public enum RunState {
         RUNNING,
         /** It begins nothing until a user resumes it. */

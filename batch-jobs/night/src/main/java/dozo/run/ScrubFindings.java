@@ -26,25 +26,13 @@ import org.springframework.stereotype.Component;
  * Stores the results of reading copies: damage as evidence, and findings for people, in one transaction of the caller.
  */
 @Component
-class ScrubFindings {
+record ScrubFindings(Damages damages, Manifests manifests, Findings findings, Ledger ledger) {
 
     /**
      * The maximum number of findings per experiment and reason in a run; more would say nothing new, and all damage is
      * stored.
      */
     private static final int TOLD_MAX = 1_000;
-
-    private final Damages damages;
-    private final Manifests manifests;
-    private final Findings findings;
-    private final Ledger ledger;
-
-    ScrubFindings(Damages damages, Manifests manifests, Findings findings, Ledger ledger) {
-        this.damages = damages;
-        this.manifests = manifests;
-        this.findings = findings;
-        this.ledger = ledger;
-    }
 
     /**
      * Stores damaged copies, and those whose state is unknown.
@@ -104,7 +92,6 @@ class ScrubFindings {
             told.add(new Finding(
                     experimentId,
                     reason,
-                    null,
                     "there are more than %,d such findings; the others are not listed. The view open_damage has all damage"
                             .formatted(TOLD_MAX)));
         }

@@ -17,23 +17,11 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
  * conclude. A job instance is a run. The remaining work is the order of the queue in Dozo's own tables, so that the next scrub
  * continues after one that was stopped or died.
  */
-@Configuration
+@Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(ScrubSettings.class)
-class ScrubJob {
+record ScrubJob(JobRepository repository, NightFlows flows, ScrubSteps steps, TransferSettings settings) {
 
     static final String NAME = "scrub";
-
-    private final JobRepository repository;
-    private final NightFlows flows;
-    private final ScrubSteps steps;
-    private final TransferSettings settings;
-
-    ScrubJob(JobRepository repository, NightFlows flows, ScrubSteps steps, TransferSettings settings) {
-        this.repository = repository;
-        this.flows = flows;
-        this.steps = steps;
-        this.settings = settings;
-    }
 
     @Bean(NAME)
     Job scrubbing(RunEnd runEnd, PaceWatch pace) {

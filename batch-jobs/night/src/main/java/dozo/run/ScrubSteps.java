@@ -210,7 +210,7 @@ class ScrubSteps {
     private void conclude(long runId, int siteId) {
         for (OpenDamages open : damages.open(siteId)) {
             if (!findings.any(runId, open.experimentId())) {
-                findings.add(runId, List.of(new Finding(open.experimentId(), Problem.DAMAGED, null, unrepaired(open))));
+                findings.add(runId, new Finding(open.experimentId(), Problem.DAMAGED, unrepaired(open)));
             }
         }
         Scrub scrub = scrubs.find(runId).orElseThrow();

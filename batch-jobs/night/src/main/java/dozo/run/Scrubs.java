@@ -55,7 +55,6 @@ public class Scrubs {
         this.jdbc = jdbc;
     }
 
-    /** Stores the request of a run. */
     void add(long runId, ScrubRequest request, Instant start, int partitions) {
         jdbc.sql("""
                         insert into scrub (run_id, max_age_seconds, everything, due_before, bytes_per_second, until, cold,
@@ -117,21 +116,9 @@ public class Scrubs {
 
     /** Returns the scrub of a run; empty if the run is not one. */
     public Optional<Scrub> find(long runId) {
-        return jdbc.sql("select * from scrub where run_id = :run")
+        return jdbc.sql("select *, max_age_seconds as max_age from scrub where run_id = :run")
                 .param("run", runId)
-                .query((row, n) -> new Scrub(
-                        row.getLong("run_id"),
-                        Duration.ofSeconds(row.getLong("max_age_seconds")),
-                        row.getBoolean("everything"),
-                        row.getTimestamp("due_before").toInstant(),
-                        row.getLong("bytes_per_second"),
-                        Rows.instant(row, "until"),
-                        row.getBoolean("cold"),
-                        row.getInt("partitions"),
-                        row.getLong("copies_read"),
-                        row.getLong("bytes_read"),
-                        row.getLong("copies_damaged"),
-                        row.getDouble("seconds_busy")))
+                .query(Rows.of(Scrub.class))
                 .optional();
     }
 }

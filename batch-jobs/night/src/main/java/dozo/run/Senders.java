@@ -214,7 +214,6 @@ class Senders {
                 .map(words -> new Finding(
                         null,
                         Problem.SITE_CHANGED,
-                        null,
                         "site %s: %s; ask the site's administrators what has changed".formatted(site.name(), words)))
                 .toList();
     }

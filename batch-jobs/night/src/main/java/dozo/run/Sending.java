@@ -37,7 +37,18 @@ import org.springframework.transaction.support.TransactionTemplate;
  * recorded in batches of what has arrived since the last batch, each in a short transaction of its own.
  */
 @Component
-class Sending {
+record Sending(
+        OfferedLooks looks,
+        TransferUnits units,
+        ClaimedUnits claimed,
+        Senders senders,
+        Replications replications,
+        AtSite site,
+        NightFlows flows,
+        SendingWatch watch,
+        PaceWatch pace,
+        TransferSettings settings,
+        TransactionTemplate transaction) {
 
     /** A batch's transaction locks the sums of its experiments. */
     private static final int BATCH_MAX = 100;
@@ -46,43 +57,6 @@ class Sending {
     private static final int WAITING_FACTOR = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(Sending.class);
-
-    private final OfferedLooks looks;
-    private final TransferUnits units;
-    private final ClaimedUnits claimed;
-    private final Senders senders;
-    private final Replications replications;
-    private final AtSite site;
-    private final NightFlows flows;
-    private final SendingWatch watch;
-    private final PaceWatch pace;
-    private final TransferSettings settings;
-    private final TransactionTemplate transaction;
-
-    Sending(
-            OfferedLooks looks,
-            TransferUnits units,
-            ClaimedUnits claimed,
-            Senders senders,
-            Replications replications,
-            AtSite site,
-            NightFlows flows,
-            SendingWatch watch,
-            PaceWatch pace,
-            TransferSettings settings,
-            TransactionTemplate transaction) {
-        this.looks = looks;
-        this.units = units;
-        this.claimed = claimed;
-        this.senders = senders;
-        this.replications = replications;
-        this.site = site;
-        this.flows = flows;
-        this.watch = watch;
-        this.pace = pace;
-        this.settings = settings;
-        this.transaction = transaction;
-    }
 
     /**
      * Sends until all sources are read and nothing is left to send. Returns the number of units.

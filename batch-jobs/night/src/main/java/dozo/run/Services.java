@@ -16,7 +16,6 @@ public class Services {
 
     private final JdbcClient jdbc;
 
-    /** What a service does. */
     public enum ServiceState {
         ACTIVE,
         STANDS_BY,

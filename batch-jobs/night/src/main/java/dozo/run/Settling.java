@@ -49,7 +49,23 @@ import org.springframework.transaction.support.TransactionTemplate;
  * writes the results afterwards: no transaction is open in between.
  */
 @Component
-class Settling {
+record Settling(
+        OfferedLooks looks,
+        Experiments experiments,
+        Manifests manifests,
+        Receipts receipts,
+        Copies copies,
+        TransferUnits units,
+        TagFiles tagFiles,
+        Bags bags,
+        OwnFiles ownFiles,
+        SiteAhead ahead,
+        Coverage coverage,
+        Findings findings,
+        Ledger ledger,
+        AtSite site,
+        PaceWatch pace,
+        TransactionTemplate transaction) {
 
     /** Experiments that are settled together, with one command for the digests of all their tag files. */
     private static final int BATCH_MAX = 100;
@@ -58,58 +74,6 @@ class Settling {
     private static final long BATCH_ENTRIES = 50_000;
 
     private static final int ASIDE_PAGE = 2_000;
-
-    private final OfferedLooks looks;
-    private final Experiments experiments;
-    private final Manifests manifests;
-    private final Receipts receipts;
-    private final Copies copies;
-    private final TransferUnits units;
-    private final TagFiles tagFiles;
-    private final Bags bags;
-    private final OwnFiles ownFiles;
-    private final SiteAhead ahead;
-    private final Coverage coverage;
-    private final Findings findings;
-    private final Ledger ledger;
-    private final AtSite site;
-    private final PaceWatch pace;
-    private final TransactionTemplate transaction;
-
-    Settling(
-            OfferedLooks looks,
-            Experiments experiments,
-            Manifests manifests,
-            Receipts receipts,
-            Copies copies,
-            TransferUnits units,
-            TagFiles tagFiles,
-            Bags bags,
-            OwnFiles ownFiles,
-            SiteAhead ahead,
-            Coverage coverage,
-            Findings findings,
-            Ledger ledger,
-            AtSite site,
-            PaceWatch pace,
-            TransactionTemplate transaction) {
-        this.looks = looks;
-        this.experiments = experiments;
-        this.manifests = manifests;
-        this.receipts = receipts;
-        this.copies = copies;
-        this.units = units;
-        this.tagFiles = tagFiles;
-        this.bags = bags;
-        this.ownFiles = ownFiles;
-        this.ahead = ahead;
-        this.coverage = coverage;
-        this.findings = findings;
-        this.ledger = ledger;
-        this.site = site;
-        this.pace = pace;
-        this.transaction = transaction;
-    }
 
     /**
      * Settles until everything is sent and nothing is left to settle. Returns the number of experiments.

@@ -9,17 +9,9 @@ import org.springframework.stereotype.Component;
 
 /** Leaves a run when the share of this worker process has ended, in whatever way. The run belongs to the service. */
 @Component
-class ShareEnd implements JobExecutionListener {
+record ShareEnd(Senders senders, NightFlows flows) implements JobExecutionListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(ShareEnd.class);
-
-    private final Senders senders;
-    private final NightFlows flows;
-
-    ShareEnd(Senders senders, NightFlows flows) {
-        this.senders = senders;
-        this.flows = flows;
-    }
 
     @Override
     public void afterJob(JobExecution execution) {

@@ -57,9 +57,8 @@ public class SiteAhead {
     /** Adds a finding to a run if the site has manifests that this database does not know because it is older. */
     void look(long runId, SiteReader reader) throws RemoteException, InterruptedException {
         at(reader, ledger, jdbc)
-                .ifPresent(message -> findings.add(
-                        runId,
-                        List.of(new Finding(null, Problem.SITE_AHEAD, null, "%s. %s".formatted(message, CURE)))));
+                .ifPresent(message ->
+                        findings.add(runId, new Finding(null, Problem.SITE_AHEAD, "%s. %s".formatted(message, CURE))));
     }
 
     /** Returns what a site has that this database does not know because it is older, for people; empty: nothing. */

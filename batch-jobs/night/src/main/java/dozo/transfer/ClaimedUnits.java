@@ -76,7 +76,6 @@ public class ClaimedUnits {
             return outcomes.stream().filter(Failed.class::isInstance).map(Failed.class::cast);
         }
 
-        /** Returns whether not everything could be proven. */
         public boolean hasFailures() {
             return failures().findAny().isPresent();
         }

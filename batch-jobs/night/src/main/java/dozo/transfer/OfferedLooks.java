@@ -56,7 +56,6 @@ public class OfferedLooks {
                 .update();
     }
 
-    /** Returns whether a run has read all its sources. */
     public boolean isLooked(long runId) {
         return jdbc.sql("select looked_at is not null from run where run_id = :run")
                 .param("run", runId)
@@ -71,7 +70,6 @@ public class OfferedLooks {
                 .update();
     }
 
-    /** Offers a source. */
     public void add(long runId, Offer offer) {
         jdbc.sql("insert into offered_look (run_id, experiment_id, turn) values (:run, :experiment, :turn)")
                 .param("run", runId)

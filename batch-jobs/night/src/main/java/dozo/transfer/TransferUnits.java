@@ -1,5 +1,6 @@
 package dozo.transfer;
 
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.plan.PlannedUnit;
 import dozo.plan.Work;
@@ -64,7 +65,6 @@ public class TransferUnits {
             return moved(0);
         }
 
-        /** Returns the sum of both. */
         Progress plus(Progress other) {
             return new Progress(
                     units + other.units,
@@ -328,7 +328,6 @@ public class TransferUnits {
                         """).param("run", runId).update();
     }
 
-    /** Returns the recorded progress of a run. */
     public Progress progress(Sight sight, long runId) {
         return partitions(sight, runId).stream()
                 .map(p -> new Progress(p.units, p.unitsDone, p.unitsFailed, p.entriesDone, p.bytes, p.bytesDone, 0))
@@ -341,12 +340,13 @@ public class TransferUnits {
      */
     public List<PartitionProgress> partitions(Sight sight, long runId) {
         return jdbc.sql("""
-                        select partition_no, sum(units) as units, sum(done) as done, sum(failed) as failed, sum(bytes) as bytes,
-                               sum(bytes_done) as bytes_done, sum(entries_done) as entries_done
+                        select partition_no as number, sum(units) as units, sum(units_done) as units_done,
+                               sum(units_failed) as units_failed, sum(bytes) as bytes, sum(bytes_done) as bytes_done,
+                               sum(entries_done) as entries_done
                         from (
                             select partition_no, count(*) as units,
-                                   count(*) filter (where state = 'VERIFIED') as done,
-                                   count(*) filter (where state = 'FAILED') as failed,
+                                   count(*) filter (where state = 'VERIFIED') as units_done,
+                                   count(*) filter (where state = 'FAILED') as units_failed,
                                    sum(length_bytes) as bytes,
                                    coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0) as bytes_done,
                                    coalesce(sum(cardinality(entry_nos)) filter (where state = 'VERIFIED'), 0) as entries_done
@@ -365,14 +365,7 @@ public class TransferUnits {
                         """)
                 .param("seen", sight.seen())
                 .param("run", runId)
-                .query((row, n) -> new PartitionProgress(
-                        row.getInt("partition_no"),
-                        row.getLong("units"),
-                        row.getLong("done"),
-                        row.getLong("failed"),
-                        row.getLong("bytes"),
-                        row.getLong("bytes_done"),
-                        row.getLong("entries_done")))
+                .query(Rows.of(PartitionProgress.class))
                 .list();
     }
 }

@@ -1,33 +1,68 @@
-package dozo.copy;
+package dozo.send;
 
 import dozo.remote.RemoteException;
 import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Threads for one common task: the first failure stops all of them, and is thrown to whoever waits for them. */
-final class Crew implements AutoCloseable {
+public final class Crew implements AutoCloseable {
 
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final Semaphore room;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
     /** Guarded by this. */
     private int running;
 
-    interface Task {
+    public interface Task {
         void run() throws IOException, InterruptedException;
     }
 
     /** Work on one thing. */
-    interface Work<T> {
+    public interface Work<T> {
         void on(T one) throws IOException, InterruptedException;
     }
 
+    /** Work on one thing, with a result. */
+    public interface Each<A, B> {
+        B of(A one) throws IOException, InterruptedException;
+    }
+
+    /** Does the same work for each, all at once. Returns the results in this order, or throws the first failure. */
+    public static <A, B> List<B> each(List<A> all, Each<A, B> work) throws IOException, InterruptedException {
+        Map<Integer, B> results = new ConcurrentSkipListMap<>();
+        try (Crew crew = new Crew()) {
+            for (int i = 0; i < all.size(); i++) {
+                int number = i;
+                crew.start(() -> results.put(number, work.of(all.get(number))));
+            }
+            crew.join();
+        }
+        return List.copyOf(results.values());
+    }
+
+    /** Creates one without a limit. */
+    public Crew() {
+        this(Integer.MAX_VALUE);
+    }
+
+    /** @param atOnceMax tasks; whoever starts another one waits until one of them has ended */
+    public Crew(int atOnceMax) {
+        this.room = new Semaphore(atOnceMax);
+    }
+
     /** Starts a thread. Throws the failure if there was one. */
-    void start(Task task) throws IOException, InterruptedException {
+    public void start(Task task) throws IOException, InterruptedException {
+        throwFailure();
+        room.acquire();
         throwFailure();
         count(1);
         try {
@@ -37,6 +72,7 @@ final class Crew implements AutoCloseable {
                 } catch (Throwable e) {
                     fail(e);
                 } finally {
+                    room.release();
                     count(-1);
                 }
             });
@@ -48,7 +84,7 @@ final class Crew implements AutoCloseable {
     }
 
     /** Waits until everything started has ended. */
-    void join() throws IOException, InterruptedException {
+    public void join() throws IOException, InterruptedException {
         synchronized (this) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
@@ -60,15 +96,16 @@ final class Crew implements AutoCloseable {
         throwFailure();
     }
 
-    void throwFailure() throws IOException, InterruptedException {
+    private void throwFailure() throws IOException, InterruptedException {
         switch (failure.get()) {
             case null -> {}
             case RemoteException site ->
                 throw new RemoteException(site.reason(), String.valueOf(site.getMessage()), site);
             case IOException here -> throw new IOException(String.valueOf(here.getMessage()), here);
             case InterruptedException stopped -> throw stopped;
+            case RuntimeException defect -> throw defect;
             case Error error -> throw error;
-            case Throwable bug -> throw new IllegalStateException(bug);
+            case Throwable other -> throw new IllegalStateException(other);
         }
     }
 

@@ -16,8 +16,9 @@ import java.time.YearMonth;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.WeekFields;
-import java.util.List;
+import java.util.Collection;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Formats sizes, numbers, times and shares for all pages, in the reader's language and Dozo's time zone. */
@@ -64,9 +65,9 @@ public record Format(ZoneId zone, Locale locale) {
         return number(Math.round(number)) + "/s";
     }
 
-    /** Formats texts for a field with several lines. */
-    public String lines(List<String> texts) {
-        return String.join("\n", texts);
+    /** Formats values for a field with several lines. */
+    public String lines(Collection<?> values) {
+        return values.stream().map(String::valueOf).collect(Collectors.joining("\n"));
     }
 
     public String number(long number) {

@@ -34,7 +34,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Restores by the service into a folder of its machine: requesting, following and stopping them. */
+/** Restores by the service into a folder of its machine: requesting and following them. */
 @Controller
 @RequestMapping("/experiments/{project}/{code}")
 class RestorePage {
@@ -163,7 +163,10 @@ class RestorePage {
 
     @GetMapping("/restores/{id}")
     String restore(@PathVariable String project, @PathVariable String code, @PathVariable long id, Model model) {
-        return show(found(ExperimentPage.found(experiments, project, code), id), restores, model);
+        Experiment experiment = ExperimentPage.found(experiments, project, code);
+        KeptRestore restore = restores.find(experiment, id)
+                .orElseThrow(() -> new NotThere("%s has no restore with the number %d", experiment.name(), id));
+        return show(restore, restores, model);
     }
 
     /** Shows a restore or a drill: its progress, and what could not be restored. */
@@ -175,19 +178,5 @@ class RestorePage {
         model.addAttribute("selectedMore", Math.max(0, selected.size() - SELECTED_SHOWN));
         model.addAttribute("findings", restores.findings(restore.id(), 0, FINDINGS_SHOWN));
         return "restored";
-    }
-
-    @PostMapping("/restores/{id}/stop")
-    String stop(@PathVariable String project, @PathVariable String code, @PathVariable long id, Principal actor) {
-        KeptRestore restore = found(ExperimentPage.found(experiments, project, code), id);
-        if (restore.state().goesOn()) {
-            queue.stop(id, actor.getName());
-        }
-        return "redirect:/experiments/{project}/{code}/restores/{id}";
-    }
-
-    private KeptRestore found(Experiment experiment, long id) {
-        return restores.find(experiment, id)
-                .orElseThrow(() -> new NotThere("%s has no restore with the number %d", experiment.name(), id));
     }
 }

@@ -46,7 +46,6 @@ class AlertsPage {
         model.addAttribute("open", alerts.page(sight, true, Long.MAX_VALUE, SHOWN));
         model.addAttribute(
                 "alerts", Cut.of(SHOWN, most -> alerts.page(sight, false, before, most), alert -> "" + alert.id()));
-        model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         model.addAttribute("recipients", recipients.all());
         model.addAttribute("waiting", waiting);
         return "alerts";

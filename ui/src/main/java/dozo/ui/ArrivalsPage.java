@@ -99,7 +99,7 @@ class ArrivalsPage {
                     new Acquisition(
                             form.given("modality"),
                             form.given("scanner"),
-                            ExperimentsPage.day("acquired", form.value("acquired"))));
+                            Days.typed("acquired", form.value("acquired"))));
             return "redirect:/experiments/"
                     + arrivals.accept(sight, id, wanted, actor.getName())
                             .orElseThrow(() -> missing(id))
@@ -125,7 +125,6 @@ class ArrivalsPage {
         model.addAttribute("dismissedCount", arrivals.count(sight, DISMISSED));
         model.addAttribute("refused", refused);
         model.addAttribute("accepted", accepted);
-        model.addAttribute("first", after == null ? null : "");
         model.addAttribute(
                 "found",
                 Cut.of(

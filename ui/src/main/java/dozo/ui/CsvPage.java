@@ -148,7 +148,6 @@ class CsvPage {
         model.addAttribute("encoding", answer.encoding());
         model.addAttribute("preview", preview);
         model.addAttribute("onlyRefused", refused);
-        model.addAttribute("first", after == 0 ? null : "");
         model.addAttribute("lines", lines);
         for (Outcome outcome : Outcome.values()) {
             model.addAttribute("count" + outcome, answer.count(outcome));

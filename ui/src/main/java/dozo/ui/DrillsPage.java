@@ -58,14 +58,13 @@ class DrillsPage {
         model.addAttribute(
                 "drills",
                 Cut.of(SHOWN, most -> restores.drills(sight, project, before, most), drill -> "" + drill.id()));
-        model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         List<Site> all = sites.all();
         model.addAttribute("sites", all.stream().map(Site::name).toList());
-        Optional<Site> site = all.stream()
-                .filter(each -> form.given("site") == null || each.name().equals(form.given("site")))
-                .findFirst();
-        model.addAttribute("site", site.orElse(null));
-        site.ifPresent(at -> addForecast(sight, at, model));
+        Site site = Choices.site(all, form.given("site"));
+        model.addAttribute("site", site);
+        if (site != null) {
+            addForecast(sight, site, model);
+        }
         return "drills";
     }
 

@@ -35,7 +35,6 @@ class ErasuresPage {
                                 .map(erasure -> new Shown(erasure, erasures.sites(erasure.id())))
                                 .toList(),
                         shown -> "" + shown.erasure().id()));
-        model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         return "erasures";
     }
 }

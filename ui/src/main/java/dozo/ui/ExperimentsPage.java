@@ -11,8 +11,6 @@ import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import dozo.registry.WrittenDay;
-import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -137,8 +135,8 @@ class ExperimentsPage {
                 typed.get("project"),
                 typed.get("modality"),
                 typed.get("scanner"),
-                day("from", typed.get("from")),
-                day("until", typed.get("until")),
+                Days.typed("from", typed.get("from")),
+                Days.typed("until", typed.get("until")),
                 state == null ? null : State.of(state));
         return new Wanted(
                 site(typed.get("site"), sites),
@@ -155,9 +153,5 @@ class ExperimentsPage {
                 .filter(each -> each.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new Refusal("site", "site \"%s\" does not exist", name));
-    }
-
-    static @Nullable LocalDate day(String field, @Nullable String text) {
-        return text == null || text.isBlank() ? null : WrittenDay.ofIso(field, text);
     }
 }

@@ -59,7 +59,6 @@ class FindingsPage {
         model.addAttribute("experiment", experiment);
         model.addAttribute("run", run);
         model.addAttribute("all", all);
-        model.addAttribute("first", after == null ? null : "");
         model.addAttribute("asked", !(reason + project + experiment).isBlank() || run != null);
         boolean grouped = !all && run == null && experiment.isBlank();
         model.addAttribute("grouped", grouped);

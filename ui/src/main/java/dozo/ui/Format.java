@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.file.FilePath;
 import dozo.file.Message;
 import dozo.file.Rate;
 import dozo.file.Size;
@@ -37,6 +38,16 @@ public record Format(ZoneId zone, Locale locale) {
     /** Formats a size in units of 1,024, with at least two significant digits. */
     public String size(long bytes) {
         return Size.text(bytes);
+    }
+
+    /** Formats a path for an address, with all its bytes. */
+    public String address(FilePath path) {
+        return Bytes.of(path);
+    }
+
+    /** Formats the last name of a path. */
+    public String name(FilePath path) {
+        return FilePath.render(path.name());
     }
 
     /** Formats a rate in bytes a second. */

@@ -4,7 +4,6 @@ import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import dozo.registry.WrittenDay;
 import dozo.worklist.Bookings;
 import dozo.worklist.Bookings.Answer;
 import dozo.worklist.GapKind;
@@ -16,9 +15,7 @@ import dozo.worklist.WorklistReadings;
 import java.io.IOException;
 import java.security.Principal;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.time.LocalDate;
-import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -41,8 +38,7 @@ class GapsPage {
     private final Sites sites;
     private final Choices choices;
     private final WorklistReadings readings;
-    private final InstantSource clock;
-    private final ZoneId zone;
+    private final Days days;
 
     GapsPage(
             Gaps gaps,
@@ -50,15 +46,13 @@ class GapsPage {
             Sites sites,
             Choices choices,
             WorklistReadings readings,
-            InstantSource clock,
-            ZoneId zone) {
+            Days days) {
         this.gaps = gaps;
         this.bookings = bookings;
         this.sites = sites;
         this.choices = choices;
         this.readings = readings;
-        this.clock = clock;
-        this.zone = zone;
+        this.days = days;
     }
 
     @GetMapping("/gaps")
@@ -87,17 +81,16 @@ class GapsPage {
             model.addAttribute(given.getKey(), given.getValue());
         }
         model.addAttribute("all", all);
-        model.addAttribute("first", after.isEmpty() ? null : "");
         model.addAttribute("asked", !(from + until + asOf + project + kind).isBlank());
         try {
             Filter wanted = new Filter(
-                    day("from", from),
-                    day("until", until),
+                    Days.typed("from", from),
+                    Days.typed("until", until),
                     at(asOf),
                     project.isBlank() ? null : project,
                     kind.isBlank() ? null : GapKind.of(kind),
                     all);
-            Site chosen = chosen(known, site);
+            Site chosen = Choices.site(known, site);
             model.addAttribute("at", chosen == null ? null : chosen.name());
             model.addAttribute("error", null);
             model.addAttribute(
@@ -166,27 +159,8 @@ class GapsPage {
     }
 
     /** Returns the end of a day, or the current time. */
-    private Instant at(String day) {
-        LocalDate asked = day("asOf", day);
-        Instant now = clock.instant();
-        if (asked == null) {
-            return now;
-        }
-        if (asked.atStartOfDay(zone).toInstant().isAfter(now)) {
-            throw new Refusal("asOf", "%s is in the future", asked);
-        }
-        Instant end = asked.plusDays(1).atStartOfDay(zone).toInstant();
-        return end.isAfter(now) ? now : end;
-    }
-
-    private static @Nullable Site chosen(List<Site> sites, String name) {
-        return sites.stream()
-                .filter(site -> name.isBlank() || site.name().equals(name))
-                .findFirst()
-                .orElse(null);
-    }
-
-    private static @Nullable LocalDate day(String field, String text) {
-        return text.isBlank() ? null : WrittenDay.ofIso(field, text);
+    private Instant at(String text) {
+        LocalDate day = days.past("asOf", text);
+        return days.end(day == null ? days.today() : day);
     }
 }

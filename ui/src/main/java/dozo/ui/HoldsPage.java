@@ -23,7 +23,6 @@ class HoldsPage {
     String list(@RequestParam(defaultValue = "" + Long.MAX_VALUE) long before, Sight sight, Model model) {
         model.addAttribute(
                 "holds", Cut.of(SHOWN, most -> holds.page(sight, true, before, most), hold -> "" + hold.id()));
-        model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         return "holds";
     }
 }

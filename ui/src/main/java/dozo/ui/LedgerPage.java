@@ -5,7 +5,6 @@ import dozo.ledger.Ledger.Filter;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.registry.Refusal;
 import java.time.LocalDate;
-import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -24,7 +23,7 @@ class LedgerPage {
 
     private final Ledger ledger;
     private final LedgerCheck check;
-    private final ZoneId zone;
+    private final Days days;
 
     /** A row, with its details by name. */
     record Row(LedgerEntry entry, Map<String, Object> detail) {
@@ -35,10 +34,10 @@ class LedgerPage {
         }
     }
 
-    LedgerPage(Ledger ledger, LedgerCheck check, ZoneId zone) {
+    LedgerPage(Ledger ledger, LedgerCheck check, Days days) {
         this.ledger = ledger;
         this.check = check;
-        this.zone = zone;
+        this.days = days;
     }
 
     @GetMapping("/audit/ledger")
@@ -47,7 +46,6 @@ class LedgerPage {
             @RequestParam(defaultValue = "" + Long.MAX_VALUE) long before,
             Model model) {
         model.addAttribute("actions", ledger.actions());
-        model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         model.addAttribute("runningSince", check.runningSince());
         model.addAttribute("last", check.last());
         Form form = new Form(typed, Map.of());
@@ -75,8 +73,8 @@ class LedgerPage {
     }
 
     private Filter wanted(Form form) {
-        LocalDate from = ExperimentsPage.day("from", form.value("from"));
-        LocalDate until = ExperimentsPage.day("until", form.value("until"));
+        LocalDate from = Days.typed("from", form.value("from"));
+        LocalDate until = Days.typed("until", form.value("until"));
         if (from != null && until != null && from.isAfter(until)) {
             throw new Refusal("from", "expected a date on or before the last day");
         }
@@ -84,7 +82,7 @@ class LedgerPage {
                 form.given("subject"),
                 form.given("action"),
                 form.given("actor"),
-                from == null ? null : from.atStartOfDay(zone).toInstant(),
-                until == null ? null : until.plusDays(1).atStartOfDay(zone).toInstant());
+                from == null ? null : days.begin(from),
+                until == null ? null : days.begin(until.plusDays(1)));
     }
 }

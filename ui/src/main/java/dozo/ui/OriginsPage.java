@@ -41,7 +41,6 @@ class OriginsPage {
     @GetMapping("/origins")
     String list(@RequestParam(defaultValue = "") String after, Model model) {
         model.addAttribute("origins", Cut.of(SHOWN, most -> standings.page(after, most), OriginsPage::name));
-        model.addAttribute("first", after.isEmpty() ? null : "");
         return "origins";
     }
 

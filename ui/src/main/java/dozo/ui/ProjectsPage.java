@@ -45,7 +45,6 @@ class ProjectsPage {
     @GetMapping
     String list(@RequestParam(defaultValue = "") String after, Sight sight, Model model) {
         model.addAttribute("projects", Cut.of(SHOWN, most -> projects.page(sight, after, most), Project::code));
-        model.addAttribute("first", after.isEmpty() ? null : "");
         return "projects";
     }
 

@@ -52,7 +52,6 @@ class ReconciliationPage {
         model.addAttribute("reports", sight.ofEverything() ? reconciliations.of(id) : List.of());
         model.addAttribute("origin", origin);
         model.addAttribute("missing", missing);
-        model.addAttribute("first", after.equals("0") ? null : "");
         model.addAttribute(
                 "lines", Cut.of(SHOWN, most -> lines(sight, id, asked, missing, after, most), ReconciliationPage::key));
         return "reconciliation";

@@ -17,7 +17,6 @@ import dozo.restore.KeptRestore;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
 import dozo.restore.SelectionForm;
-import dozo.ui.ManifestPage.Shown;
 import dozo.ui.PageProblems.NotThere;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
@@ -135,7 +134,7 @@ class RestorePage {
     private String ask(Experiment experiment, Form form, Model model) {
         FilePath part = Bytes.path("path", form.value("path"));
         model.addAttribute("experiment", experiment);
-        model.addAttribute("part", part.isRoot() ? null : Shown.path(part));
+        model.addAttribute("part", part.isRoot() ? null : part);
         model.addAttribute(
                 "roots",
                 projects.find(experiment.project()).orElseThrow().restoreRoots().stream()

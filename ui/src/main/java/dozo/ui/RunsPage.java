@@ -92,7 +92,6 @@ class RunsPage {
         }
         long before = after == null ? Long.MAX_VALUE : after;
         model.addAttribute("runs", Cut.of(SHOWN, most -> runs.page(sight, before, most), run -> "" + run.id()));
-        model.addAttribute("first", after == null ? null : "");
         model.addAttribute("goesOn", runs.goingOn().isPresent());
         model.addAttribute("sites", sites.all());
         return "runs";

@@ -30,7 +30,6 @@ class UsersPage {
     @GetMapping
     String list(@RequestParam(defaultValue = "") String after, Model model) {
         model.addAttribute("users", Cut.of(SHOWN, most -> users.page(after, most), User::name));
-        model.addAttribute("first", after.isEmpty() ? null : "");
         return "users";
     }
 

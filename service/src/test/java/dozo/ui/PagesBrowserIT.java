@@ -654,7 +654,7 @@ class PagesBrowserIT {
         page.navigate(service.url() + "/arrivals?dismissed=true");
         assertThat(page.locator("tbody")).containsText("<b>4");
         page.navigate(service.url() + "/arrivals/4");
-        press(page, language, "takeback");
+        press(page, language, "do.post.arrivals.id.takeback.yes");
 
         assertThat(page.getByRole(AriaRole.LINK, named(word(language, "dismiss"))))
                 .isVisible();
@@ -1522,7 +1522,7 @@ class PagesBrowserIT {
     void aTokenIsShownOnceAndRevoked(String language) throws Exception {
         Page page = open(language, "/administration");
         page.getByRole(AriaRole.LINK, named(word(language, "tokens"))).click();
-        page.getByRole(AriaRole.LINK, named(word(language, "token.new"))).click();
+        page.getByRole(AriaRole.LINK, named(word(language, "do.post.me.tokens"))).click();
         page.locator("#name").fill("report " + language);
         press(page, language, "do.post.me.tokens.yes");
         assertThat(page.locator("#secret")).containsText("dozo_");

@@ -14,19 +14,9 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** Conditions that need a person or needed one, and who is told about them. */
 @Controller
-class AlertsPage {
+record AlertsPage(Alerts alerts, Recipients recipients, Outbox outbox) {
 
     private static final int SHOWN = 50;
-
-    private final Alerts alerts;
-    private final Recipients recipients;
-    private final Outbox outbox;
-
-    AlertsPage(Alerts alerts, Recipients recipients, Outbox outbox) {
-        this.alerts = alerts;
-        this.recipients = recipients;
-        this.outbox = outbox;
-    }
 
     /**
      * Lists alerts.

@@ -24,22 +24,14 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** Proposals: users accept many as proposed, or one with corrections. */
 @Controller
-class ArrivalsPage {
+record ArrivalsPage(Arrivals arrivals, Choices choices) {
 
     private static final int SHOWN = 100;
 
     private static final Arrivals.Filter DISMISSED = new Arrivals.Filter(null, null, null, true);
 
-    private final Arrivals arrivals;
-    private final Choices choices;
-
     /** A proposal that could not be accepted, and the reason. */
     record Refused(String item, Message message) {}
-
-    ArrivalsPage(Arrivals arrivals, Choices choices) {
-        this.arrivals = arrivals;
-        this.choices = choices;
-    }
 
     @GetMapping("/arrivals")
     String list(

@@ -33,7 +33,15 @@ import org.thymeleaf.context.LazyContextVariable;
  * file.
  */
 @Controller
-class AuditPage {
+record AuditPage(
+        Coverage coverage,
+        PastCoverage past,
+        Audit audit,
+        ChangeSummary summaries,
+        Sites sites,
+        Experiments experiments,
+        Proofs proofs,
+        Days days) {
 
     private static final int GROUPS_SHOWN = 100;
 
@@ -49,36 +57,8 @@ class AuditPage {
     private static final List<Dimension> DIMENSIONS =
             List.of(Dimension.PROJECT, Dimension.SCANNER, Dimension.MODALITY, Dimension.MONTH);
 
-    private final Coverage coverage;
-    private final PastCoverage past;
-    private final Audit audit;
-    private final ChangeSummary summaries;
-    private final Sites sites;
-    private final Experiments experiments;
-    private final Proofs proofs;
-    private final Days days;
-
     /** The requested days; {@code asOf} is null for now. */
     private record Asked(@Nullable LocalDate asOf, LocalDate from, LocalDate until) {}
-
-    AuditPage(
-            Coverage coverage,
-            PastCoverage past,
-            Audit audit,
-            ChangeSummary summaries,
-            Sites sites,
-            Experiments experiments,
-            Proofs proofs,
-            Days days) {
-        this.coverage = coverage;
-        this.past = past;
-        this.audit = audit;
-        this.summaries = summaries;
-        this.sites = sites;
-        this.experiments = experiments;
-        this.proofs = proofs;
-        this.days = days;
-    }
 
     @GetMapping("/audit")
     String audit(

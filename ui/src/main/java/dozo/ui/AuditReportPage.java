@@ -15,17 +15,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** The audit report, on screen and on paper: what was safe at the end of a day, the evidence, and what was open. */
 @Controller
-class AuditReportPage {
-
-    private final AuditReports reports;
-    private final Projects projects;
-    private final Days days;
-
-    AuditReportPage(AuditReports reports, Projects projects, Days days) {
-        this.reports = reports;
-        this.projects = projects;
-        this.days = days;
-    }
+record AuditReportPage(AuditReports reports, Projects projects, Days days) {
 
     @GetMapping("/audit/report")
     String report(@RequestParam Map<String, String> typed, Sight sight, Model model) {

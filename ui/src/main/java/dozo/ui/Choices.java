@@ -13,17 +13,9 @@ import org.springframework.ui.Model;
 
 /** Suggestions for forms: the projects, scanners and modalities that the user sees. */
 @Component
-class Choices {
+record Choices(Projects projects, Acquisitions acquisitions) {
 
     private static final int PROJECTS_MAX = 500;
-
-    private final Projects projects;
-    private final Acquisitions acquisitions;
-
-    Choices(Projects projects, Acquisitions acquisitions) {
-        this.projects = projects;
-        this.acquisitions = acquisitions;
-    }
 
     void addTo(Model model, Sight sight) {
         addProjects(model, sight);

@@ -29,7 +29,7 @@ import org.springframework.web.multipart.MultipartFile;
  * confirms.
  */
 @Controller
-class CsvPage {
+record CsvPage(BulkRegistration bulk, Suggestions suggestions, Uploads uploads) {
 
     /** Smaller than REST's limit, because the file waits in memory until it is confirmed. */
     static final int BYTES_MAX = 4 * 1024 * 1024;
@@ -40,16 +40,6 @@ class CsvPage {
     private static final String GONE = "redirect:/register/csv?gone";
 
     private static final String KEPT = CsvPage.class.getName() + ".upload";
-
-    private final BulkRegistration bulk;
-    private final Suggestions suggestions;
-    private final Uploads uploads;
-
-    CsvPage(BulkRegistration bulk, Suggestions suggestions, Uploads uploads) {
-        this.bulk = bulk;
-        this.suggestions = suggestions;
-        this.uploads = uploads;
-    }
 
     @GetMapping("/register/csv")
     String form(Model model) {

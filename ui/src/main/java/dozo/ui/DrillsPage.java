@@ -23,25 +23,9 @@ import org.springframework.web.bind.annotation.RequestParam;
 /** Drills: whether each project is rehearsed in its time, the evidence, and how long a restore takes. */
 @Controller
 @RequestMapping("/drills")
-class DrillsPage {
+record DrillsPage(DrillPromises promises, RestoreForecasts forecasts, Restores restores, Sites sites) {
 
     private static final int SHOWN = 50;
-
-    private final DrillPromises promises;
-    private final RestoreForecasts forecasts;
-    private final Restores restores;
-    private final Sites sites;
-
-    DrillsPage(
-            DrillPromises promises,
-            RestoreForecasts forecasts,
-            Restores restores,
-            Sites sites) {
-        this.promises = promises;
-        this.forecasts = forecasts;
-        this.restores = restores;
-        this.sites = sites;
-    }
 
     /**
      * Shows the promises, the forecast for a site, and the drills.

@@ -25,7 +25,7 @@ import org.springframework.web.bind.annotation.RequestParam;
  * nowhere else, so that a list can be bookmarked.
  */
 @Controller
-class ExperimentsPage {
+record ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
 
     private static final int SHOWN = 50;
 
@@ -39,10 +39,6 @@ class ExperimentsPage {
             Sort.FILES,
             Sort.SIZE,
             Sort.SAFE);
-
-    private final ExperimentSearch search;
-    private final Sites sites;
-    private final Choices choices;
 
     /** A search: the site whose states it shows, what it selects, and the order. */
     private record Wanted(@Nullable Site site, Filter filter, ExperimentOrder order) {
@@ -60,12 +56,6 @@ class ExperimentsPage {
      */
     private record Shown(
             Cut<Found> found, boolean begins, @Nullable String before) {}
-
-    ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
-        this.search = search;
-        this.sites = sites;
-        this.choices = choices;
-    }
 
     @GetMapping("/experiments")
     String experiments(@RequestParam Map<String, String> asked, Sight sight, Model model) {

@@ -38,18 +38,13 @@ import org.springframework.web.bind.annotation.RequestParam;
  */
 @Controller
 @RequestMapping("/register/folders")
-class FoldersPage {
+record FoldersPage(SourceFolders folders, Suggestions suggestions, BulkRegistration bulk, Choices choices) {
 
     /** As many as a page shows. NB: Tomcat accepts 1,000 parameters of a form; each folder has 8. */
     static final int CHOSEN_MAX = SourceFolders.SHOWN;
 
     private static final Path TOP = Path.of("/");
     private static final String GUESSES = FoldersPage.class.getName() + ".guesses";
-
-    private final SourceFolders folders;
-    private final Suggestions suggestions;
-    private final BulkRegistration bulk;
-    private final Choices choices;
 
     /** A folder above the shown one. */
     record Link(String name, String path) {}
@@ -61,13 +56,6 @@ class FoldersPage {
      * @param unchanged whether it is registered already as the form says
      */
     record Row(int number, String name, String path, List<Hint> hints, boolean unchanged) {}
-
-    FoldersPage(SourceFolders folders, Suggestions suggestions, BulkRegistration bulk, Choices choices) {
-        this.folders = folders;
-        this.suggestions = suggestions;
-        this.bulk = bulk;
-        this.choices = choices;
-    }
 
     /**
      * @param folder null: the roots, or the content of the only one

@@ -28,32 +28,10 @@ import org.springframework.web.multipart.MultipartFile;
 
 /** What was planned compared with what arrived, and the exports of the booking system. */
 @Controller
-class GapsPage {
+record GapsPage(Gaps gaps, Bookings bookings, Sites sites, Choices choices, WorklistReadings readings, Days days) {
 
     private static final int SHOWN = 50;
     private static final int LINES_SHOWN = 200;
-
-    private final Gaps gaps;
-    private final Bookings bookings;
-    private final Sites sites;
-    private final Choices choices;
-    private final WorklistReadings readings;
-    private final Days days;
-
-    GapsPage(
-            Gaps gaps,
-            Bookings bookings,
-            Sites sites,
-            Choices choices,
-            WorklistReadings readings,
-            Days days) {
-        this.gaps = gaps;
-        this.bookings = bookings;
-        this.sites = sites;
-        this.choices = choices;
-        this.readings = readings;
-        this.days = days;
-    }
 
     @GetMapping("/gaps")
     String list(

@@ -17,13 +17,9 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** The ledger for auditors: what happened, newest first, and whether the ledger is intact. */
 @Controller
-class LedgerPage {
+record LedgerPage(Ledger ledger, LedgerCheck check, Days days) {
 
     private static final int SHOWN = 50;
-
-    private final Ledger ledger;
-    private final LedgerCheck check;
-    private final Days days;
 
     /** A row, with its details by name. */
     record Row(LedgerEntry entry, Map<String, Object> detail) {
@@ -32,12 +28,6 @@ class LedgerPage {
             return new Row(
                     entry, new TreeMap<>(JsonParserFactory.getJsonParser().parseMap(entry.detail())));
         }
-    }
-
-    LedgerPage(Ledger ledger, LedgerCheck check, Days days) {
-        this.ledger = ledger;
-        this.check = check;
-        this.days = days;
     }
 
     @GetMapping("/audit/ledger")

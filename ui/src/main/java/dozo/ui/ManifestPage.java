@@ -33,19 +33,18 @@ import org.springframework.web.bind.annotation.RequestParam;
 /** The content of an experiment by folder, the changes between two manifests, and the proof of one file. */
 @Controller
 @RequestMapping("/experiments/{project}/{code}")
-class ManifestPage {
+record ManifestPage(
+        Experiments experiments,
+        Manifests manifests,
+        ChangeSummary summaries,
+        Proofs proofs,
+        Damages damages,
+        Sites sites) {
 
     private static final int ENTRIES_SHOWN = 200;
     private static final int CHANGES_SHOWN = 200;
     private static final int FOLDERS_SHOWN = 20;
     private static final int PROOFS_SHOWN = 100;
-
-    private final Experiments experiments;
-    private final Manifests manifests;
-    private final ChangeSummary summaries;
-    private final Proofs proofs;
-    private final Damages damages;
-    private final Sites sites;
 
     /**
      * An entry of a folder.
@@ -54,21 +53,6 @@ class ManifestPage {
      * @param state damaged, unproven or proven; a folder is damaged if anything in it is
      */
     record ShownEntry(Entry entry, @Nullable String target, String state) {}
-
-    ManifestPage(
-            Experiments experiments,
-            Manifests manifests,
-            ChangeSummary summaries,
-            Proofs proofs,
-            Damages damages,
-            Sites sites) {
-        this.experiments = experiments;
-        this.manifests = manifests;
-        this.summaries = summaries;
-        this.proofs = proofs;
-        this.damages = damages;
-        this.sites = sites;
-    }
 
     /** @param after the path of the last entry on the previous page */
     @GetMapping("/manifests/{number}")

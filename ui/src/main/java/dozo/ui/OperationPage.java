@@ -68,7 +68,8 @@ import tools.jackson.databind.json.JsonMapper;
  * links to a form gives values for fields by query parameters, and by {@code back} the page to return to; a
  * {@code *} at its end is the number or name of what was created. The texts begin with {@link Operation#key}: the title,
  * {@code does}, {@code yes} for the button, and each field by its name, with a {@code hint} and the {@code words} that
- * it accepts; {@code secret}, if the answer has one: it is shown once. An operation without a title has no form.
+ * it accepts; a field without a text has the word for its name. With {@code secret}, the secret in the answer is shown
+ * once. An operation without a title has no form.
  */
 @Controller
 class OperationPage {
@@ -372,7 +373,7 @@ class OperationPage {
             sites.all().stream().map(Site::name).forEach(name -> accepted.put(name, name));
         }
         String hint = words.find(key + ".hint");
-        return new Shown(field, words.get(key), hint == null ? "" : hint, accepted, known(words.key() + key, sight));
+        return new Shown(field, words.label(field.name()), hint == null ? "" : hint, accepted, known(words.key() + key, sight));
     }
 
     private static boolean isSite(String key) {
@@ -400,6 +401,12 @@ class OperationPage {
         @Nullable
         String find(String end) {
             return texts.getMessage(key + end, variables.toArray(), null, locale);
+        }
+
+        /** Returns the label of a field; without a text of its own, the word for its name. */
+        String label(String field) {
+            String own = find("." + field);
+            return own == null ? texts.getMessage(field, null, locale) : own;
         }
 
         /** Returns the name of a value, and what it means. */

@@ -24,19 +24,9 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** The systems that experiments are collected from: their states and settings. */
 @Controller
-class OriginsPage {
+record OriginsPage(Origins origins, Standings standings, Choices choices) {
 
     private static final int SHOWN = 50;
-
-    private final Origins origins;
-    private final Standings standings;
-    private final Choices choices;
-
-    OriginsPage(Origins origins, Standings standings, Choices choices) {
-        this.origins = origins;
-        this.standings = standings;
-        this.choices = choices;
-    }
 
     @GetMapping("/origins")
     String list(@RequestParam(defaultValue = "") String after, Model model) {

@@ -13,15 +13,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 /** Pages that every user has: roles and projects, and tokens for programs. */
 @Controller
 @RequestMapping("/administration")
-class OwnPages {
-
-    private final Users users;
-    private final Tokens tokens;
-
-    OwnPages(Users users, Tokens tokens) {
-        this.users = users;
-        this.tokens = tokens;
-    }
+record OwnPages(Users users, Tokens tokens) {
 
     @GetMapping
     String index(Principal actor, Model model) {

@@ -18,20 +18,12 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** What origins listed in a run but did not deliver, line by line; then the remarks. */
 @Controller
-class ReconciliationPage {
+record ReconciliationPage(Runs runs, Reconciliations reconciliations) {
 
     private static final int SHOWN = 100;
 
     /** Prefix of a remark's key. Remarks come after all missing items. */
     private static final String REMARK = "r";
-
-    private final Runs runs;
-    private final Reconciliations reconciliations;
-
-    ReconciliationPage(Runs runs, Reconciliations reconciliations) {
-        this.runs = runs;
-        this.reconciliations = reconciliations;
-    }
 
     /** @param missing whether to leave out remarks */
     @GetMapping("/runs/{id}/reconciliation")

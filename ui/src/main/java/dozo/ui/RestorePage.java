@@ -36,19 +36,18 @@ import org.springframework.web.bind.annotation.RequestParam;
 /** Restores by the service into a folder of its machine: requesting and following them. */
 @Controller
 @RequestMapping("/experiments/{project}/{code}")
-class RestorePage {
+record RestorePage(
+        Experiments experiments,
+        Projects projects,
+        Manifests manifests,
+        Sites sites,
+        RestoreQueue queue,
+        Restores restores,
+        RestoreForecasts forecasts) {
 
     private static final int FINDINGS_SHOWN = 100;
 
     private static final int SELECTED_SHOWN = 20;
-
-    private final Experiments experiments;
-    private final Projects projects;
-    private final Manifests manifests;
-    private final Sites sites;
-    private final RestoreQueue queue;
-    private final Restores restores;
-    private final RestoreForecasts forecasts;
 
     /**
      * How long a restore takes.
@@ -56,23 +55,6 @@ class RestorePage {
      * @param time null: unknown, there were too few drills
      */
     record SiteForecast(String site, @Nullable RestoreTime time) {}
-
-    RestorePage(
-            Experiments experiments,
-            Projects projects,
-            Manifests manifests,
-            Sites sites,
-            RestoreQueue queue,
-            Restores restores,
-            RestoreForecasts forecasts) {
-        this.experiments = experiments;
-        this.projects = projects;
-        this.manifests = manifests;
-        this.sites = sites;
-        this.queue = queue;
-        this.restores = restores;
-        this.forecasts = forecasts;
-    }
 
     /**
      * Shows what a restore does, and asks for the folder.

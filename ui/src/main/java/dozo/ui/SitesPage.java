@@ -38,20 +38,19 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** The DR sites: their addresses and capabilities; adding, changing, checking and removing them. */
 @Controller
-class SitesPage {
-
-    private final Sites sites;
-    private final SiteKey key;
-    private final Capabilities capabilities;
-    private final Capacities capacities;
-    private final Promises promises;
-    private final SiteHours hours;
-    private final SiteSchedules schedules;
-    private final NightTimes nights;
-    private final SiteTunings tunings;
-    private final SiteMeasuring measuring;
-    private final SiteLanes siteLanes;
-    private final InstantSource clock;
+record SitesPage(
+        Sites sites,
+        SiteKey key,
+        Capabilities capabilities,
+        Capacities capacities,
+        Promises promises,
+        SiteHours hours,
+        SiteSchedules schedules,
+        NightTimes nights,
+        SiteTunings tunings,
+        SiteMeasuring measuring,
+        SiteLanes siteLanes,
+        InstantSource clock) {
 
     /**
      * A site.
@@ -77,33 +76,6 @@ class SitesPage {
             @Nullable Instant nextNight,
             Optional<CapacityChart> capacityChart,
             Optional<AgeChart> ageChart) {}
-
-    SitesPage(
-            Sites sites,
-            SiteKey key,
-            Capabilities capabilities,
-            Capacities capacities,
-            Promises promises,
-            SiteHours hours,
-            SiteSchedules schedules,
-            NightTimes nights,
-            SiteTunings tunings,
-            SiteMeasuring measuring,
-            SiteLanes siteLanes,
-            InstantSource clock) {
-        this.sites = sites;
-        this.key = key;
-        this.capabilities = capabilities;
-        this.capacities = capacities;
-        this.promises = promises;
-        this.hours = hours;
-        this.schedules = schedules;
-        this.nights = nights;
-        this.tunings = tunings;
-        this.measuring = measuring;
-        this.siteLanes = siteLanes;
-        this.clock = clock;
-    }
 
     @GetMapping("/sites")
     String list(Model model) {

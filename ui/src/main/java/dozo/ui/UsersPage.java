@@ -15,17 +15,9 @@ import org.springframework.web.bind.annotation.RequestParam;
 /** Users, their roles and their tokens. */
 @Controller
 @RequestMapping("/administration/users")
-class UsersPage {
+record UsersPage(Users users, Tokens tokens) {
 
     private static final int SHOWN = 100;
-
-    private final Users users;
-    private final Tokens tokens;
-
-    UsersPage(Users users, Tokens tokens) {
-        this.users = users;
-        this.tokens = tokens;
-    }
 
     @GetMapping
     String list(@RequestParam(defaultValue = "") String after, Model model) {

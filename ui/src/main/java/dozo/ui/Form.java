@@ -3,6 +3,8 @@ package dozo.ui;
 import dozo.file.Message;
 import dozo.registry.Refusal;
 import dozo.registry.Verdict;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +63,15 @@ record Form(Map<String, String> values, Map<String, Message> errors) {
     String given(String field) {
         String value = value(field).strip();
         return value.isEmpty() ? null : value;
+    }
+
+    /** Returns when the thing was last changed, as the form's user saw it. */
+    Instant seen() {
+        try {
+            return Instant.parse(value("seen"));
+        } catch (DateTimeParseException e) {
+            throw new Refusal("seen", "\"%s\": unknown version; load the page again", value("seen"));
+        }
     }
 
     /** Returns why a field was refused, and what was expected; null if it was not. */

@@ -10,8 +10,6 @@ import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.ui.PageProblems.NotThere;
 import java.security.Principal;
-import java.time.DateTimeException;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +75,7 @@ record OriginsPage(Origins origins, Standings standings, Choices choices) {
         Form form = new Form(typed, Map.of());
         try {
             Terms terms = OriginForm.terms(kind, form, origin.terms());
-            origins.change(name, moment(form.value("seen")), terms, actor.getName());
+            origins.change(name, form.seen(), terms, actor.getName());
             return "redirect:/origins";
         } catch (Refusal refused) {
             return shown(kind, origin, Form.refused(typed, refused), sight, model);
@@ -99,14 +97,6 @@ record OriginsPage(Origins origins, Standings standings, Choices choices) {
 
     private static OriginKind kind(String word) {
         return OriginKind.of(word).orElseThrow(() -> new Refusal("kind", "expected flywheel, dicomweb or tree"));
-    }
-
-    private static Instant moment(String text) {
-        try {
-            return Instant.parse(text);
-        } catch (DateTimeException e) {
-            throw new Refusal("seen", "\"%s\": unknown version; load the page again", text);
-        }
     }
 
     private static String name(Standing standing) {

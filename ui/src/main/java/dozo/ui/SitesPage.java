@@ -91,7 +91,7 @@ record SitesPage(
     /** Adds a site and checks it. If no host key is given, asks the host for its key, and the user to compare it. */
     @PostMapping("/sites/new")
     String add(@RequestParam Map<String, String> typed, Principal actor, Model model) throws InterruptedException {
-        SiteForm form = new SiteForm(typed);
+        SiteForm form = new SiteForm(new Form(typed, Map.of()));
         String name = form.value("name").strip();
         return entered(null, form, model, () -> sites.requireFree(name), address -> {
             sites.add(name, address, actor.getName());
@@ -109,9 +109,9 @@ record SitesPage(
     @PostMapping("/sites/{name}/change")
     String change(@PathVariable String name, @RequestParam Map<String, String> typed, Principal actor, Model model)
             throws InterruptedException {
-        SiteForm form = new SiteForm(typed);
+        SiteForm form = new SiteForm(new Form(typed, Map.of()));
         return entered(find(name), form, model, () -> {}, address -> {
-            sites.change(name, form.seen(), address, actor.getName());
+            sites.change(name, form.form().seen(), address, actor.getName());
             return check(name, actor, model);
         });
     }

@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.BulkRegistration;
 import dozo.registry.BulkRegistration.Answer;
@@ -57,15 +58,10 @@ record CsvPage(BulkRegistration bulk, Suggestions suggestions, Uploads uploads) 
             Model model)
             throws IOException {
         try {
-            if (file.isEmpty()) {
-                throw new Refusal("file", "expected a file with a header line and one line for each experiment");
-            }
-            if (file.getSize() > BYTES_MAX) {
-                throw new Refusal(
-                        "file",
-                        "the file has more than %,d bytes: split it, or use the command dozo register --csv",
-                        BYTES_MAX);
-            }
+            check(
+                    file,
+                    Message.of("expected a file with a header line and one line for each experiment"),
+                    "dozo register --csv");
             Upload upload = new Upload(
                     String.valueOf(file.getOriginalFilename()),
                     file.getBytes(),
@@ -76,6 +72,21 @@ record CsvPage(BulkRegistration bulk, Suggestions suggestions, Uploads uploads) 
             return "redirect:/register/csv/preview";
         } catch (Refusal refused) {
             return form(Form.refused(Map.of("encoding", encoding, "suggest", String.valueOf(suggest)), refused), model);
+        }
+    }
+
+    /**
+     * Refuses a file that is empty, or too large for the memory.
+     *
+     * @param command takes larger ones
+     */
+    static void check(MultipartFile file, Message expected, String command) {
+        if (file.isEmpty()) {
+            throw new Refusal("file", expected);
+        }
+        if (file.getSize() > BYTES_MAX) {
+            throw new Refusal(
+                    "file", "the file has more than %,d bytes: split it, or use the command %s", BYTES_MAX, command);
         }
     }
 

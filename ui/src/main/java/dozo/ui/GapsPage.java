@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
@@ -100,15 +101,10 @@ record GapsPage(Gaps gaps, Bookings bookings, Sites sites, Choices choices, Work
             Model model)
             throws IOException {
         try {
-            if (file.isEmpty()) {
-                throw new Refusal("file", "expected a file with a header line and one line for each booking");
-            }
-            if (file.getSize() > CsvPage.BYTES_MAX) {
-                throw new Refusal(
-                        "file",
-                        "the file has more than %,d bytes: split it, or use the command dozo bookings csv",
-                        CsvPage.BYTES_MAX);
-            }
+            CsvPage.check(
+                    file,
+                    Message.of("expected a file with a header line and one line for each booking"),
+                    "dozo bookings csv");
             Answer answer = bookings.keep(
                     sight, file.getInputStream(), encoding.isBlank() ? null : encoding, false, actor.getName());
             return form(Form.EMPTY, answer, model);

@@ -63,12 +63,7 @@ record OverviewPage(
     private static final Arrivals.Filter PROPOSED = new Arrivals.Filter(null, null, true, null);
 
     /** A frozen experiment. */
-    record Frozen(String project, String code, Freeze freeze) {
-
-        public String name() {
-            return project + "/" + code;
-        }
-    }
+    record Frozen(Experiment experiment, Freeze freeze) {}
 
     /**
      * What has been done on a new installation.
@@ -162,12 +157,8 @@ record OverviewPage(
         model.addAttribute(
                 "frozen",
                 shown.stream()
-                        .map(freeze -> frozen(requireNonNull(frozen.get(freeze.experimentId())), freeze))
+                        .map(freeze -> new Frozen(requireNonNull(frozen.get(freeze.experimentId())), freeze))
                         .toList());
-    }
-
-    private static Frozen frozen(Experiment experiment, Freeze freeze) {
-        return new Frozen(experiment.project(), experiment.code(), freeze);
     }
 
     private void addRun(Sight sight, Model model, Run run) {

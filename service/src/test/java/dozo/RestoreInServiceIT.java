@@ -528,10 +528,11 @@ class RestoreInServiceIT {
     void drillsHaveAPageFromWhichOneIsStartedAndFollowed() {
         HttpClient operator = service.browser("operator", PASSWORD);
         assertThat(service.look(operator, "/drills", "en").body()).contains("Rehearse a restore", "Rehearsed in time");
-        HttpResponse<String> refused = service.submit(operator, "/drills", "project=NONE");
+        HttpResponse<String> refused = service.submit(operator, "/do/post/drills", "confirmed=true&project=NONE");
         assertThat(refused.body()).contains("does not exist");
 
-        HttpResponse<String> requested = service.submit(operator, "/drills", "project=OWN&experiment=TREE");
+        HttpResponse<String> requested = service.submit(
+                operator, "/do/post/drills", "confirmed=true&project=OWN&experiment=TREE&back=/drills/*");
 
         String address = requested.uri().getPath();
         assertThat(address).as(requested.body()).matches("/drills/[0-9]+");

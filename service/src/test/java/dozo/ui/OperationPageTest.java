@@ -330,6 +330,78 @@ class OperationPageTest {
                 .doesNotContain("value=\"hidden");
     }
 
+    @Test
+    void aFormOfAChangeMayAskForSomeFieldsOnly() {
+        assertThat(send(
+                                admin,
+                                "/do/post/users",
+                                YES + "name=parts&password=" + PASSWORD.replace(' ', '+')
+                                        + "&roles=OPERATOR&roles=AUDITOR&back=/administration/users/*")
+                        .uri())
+                .hasPath("/administration/users/parts");
+        assertThat(look(admin, "/administration/users/parts", 200))
+                .contains("/do/patch/users/parts?only=roles,disabled&amp;roles=", "only=password");
+
+        String change = "/do/patch/users/parts";
+        assertThat(look(admin, change + "?only=roles,disabled&roles=OPERATOR%0AAUDITOR", 200))
+                .containsPattern("value=\"OPERATOR\"[^>]* checked|checked[^>]* value=\"OPERATOR\"")
+                .contains("name=\"disabled\"", "name=\"only\" value=\"roles,disabled\"")
+                .doesNotContain("type=\"password\"");
+        send(admin, change, YES + "only=disabled&disabled=true&roles=ADMIN");
+        RunningService.Answer user = service.get("/api/v1/users/parts");
+        assertThat(user.at("/disabled").asBoolean()).isTrue();
+        assertThat(user.at("/roles")).as("not asked for").hasSize(2);
+        send(admin, change, YES + "only=roles,disabled&roles=OPERATOR");
+        user = service.get("/api/v1/users/parts");
+        assertThat(user.at("/disabled").asBoolean()).isFalse();
+        assertThat(user.at("/roles")).hasSize(1);
+
+        assertThat(send(admin, change, YES + "only=password&password=").body()).contains("id=\"password-error\"");
+        assertThat(send(admin, change, YES + "only=password&password=short").body())
+                .contains("id=\"password-error\"")
+                .doesNotContain("value=\"short\"");
+    }
+
+    @Test
+    void whoChangesTheirPasswordTypesItTwiceAndKnowsTheOldOne() {
+        service.bean(Users.class).create("own", PASSWORD, Set.of(Role.AUDITOR), "test");
+        HttpClient own = service.browser("own", PASSWORD);
+        String form = YES + "present=%s&password=another+password&again=%s&back=/administration";
+
+        assertThat(send(own, "/do/put/me/password", form.formatted("a+password+for+tests", "a+third+password"))
+                        .body())
+                .contains("id=\"again-error\"", "the two new passwords differ");
+        assertThat(send(own, "/do/put/me/password", form.formatted("a+wrong+one", "another+password"))
+                        .body())
+                .contains("id=\"present-error\"", "the current password is wrong")
+                .doesNotContain("a wrong one", "another password");
+        assertThat(look(own, "/administration", 200)).contains("own");
+        assertThat(send(own, "/do/put/me/password", form.formatted("a+password+for+tests", "another+password"))
+                        .uri())
+                .as("the session has ended")
+                .hasPath("/login");
+        assertThat(look(service.browser("own", "another password"), "/administration", 200))
+                .contains("own");
+    }
+
+    @Test
+    void theSecretOfATokenIsShownOnce() {
+        assertThat(look(lab, "/administration/tokens", 200)).contains("/do/post/me/tokens?roles=LAB_MANAGER");
+        String form = look(lab, "/do/post/me/tokens?roles=LAB_MANAGER&scope=all&days=90", 200);
+        assertThat(form).contains("value=\"LAB_MANAGER\"").doesNotContain("value=\"ADMIN\"");
+        String token = YES + "name=report&roles=%s&scope=studies&days=9&back=/administration/tokens";
+        assertThat(send(lab, "/do/post/me/tokens", token.formatted("ADMIN")).body())
+                .contains("expected one or more of your own roles");
+
+        HttpResponse<String> made = send(lab, "/do/post/me/tokens", token.formatted("LAB_MANAGER"));
+
+        assertThat(made.body())
+                .containsPattern("id=\"secret\"[^>]*>dozo_\\w{20,}")
+                .contains("href=\"/administration/tokens\"");
+        assertThat(made.headers().firstValue("Cache-Control").orElseThrow()).contains("no-store");
+        assertThat(look(lab, "/administration/tokens", 200)).contains("report").doesNotContain("dozo_");
+    }
+
     /** An operation that a page links to has its texts; one without a link has none, and no form. */
     @Test
     void whatIsLinkedHasItsWordsInBothLanguages() throws Exception {

@@ -654,7 +654,7 @@ class PagesBrowserIT {
         page.navigate(service.url() + "/arrivals?dismissed=true");
         assertThat(page.locator("tbody")).containsText("<b>4");
         page.navigate(service.url() + "/arrivals/4");
-        press(page, language, "takeback");
+        press(page, language, "do.post.arrivals.id.takeback.yes");
 
         assertThat(page.getByRole(AriaRole.LINK, named(word(language, "dismiss"))))
                 .isVisible();
@@ -1192,11 +1192,14 @@ class PagesBrowserIT {
         pages.put("sitetuning", "/sites/dr/tuning");
         pages.put("removesite", "/do/delete/sites/dr?back=/sites");
         pages.put("administration", "/administration");
-        pages.put("password", "/administration/password");
+        pages.put("password", "/do/put/me/password?back=/administration");
         pages.put("tokens", "/administration/tokens");
         pages.put("users", "/administration/users");
-        pages.put("newuser", "/administration/users/new");
+        pages.put("newuser", "/do/post/users?back=/administration/users/*");
         pages.put("user", "/administration/users/lab");
+        pages.put("user-change", "/do/patch/users/lab?only=roles,disabled");
+        pages.put("token-new", "/do/post/me/tokens?scope=all&days=90");
+        pages.put("drill-new", "/do/post/drills?back=/drills/*");
         pages.put("projects", "/administration/projects");
         pages.put("newproject", "/do/post/projects?back=/administration/projects/*");
         pages.put("hold-new", "/do/post/holds?back=/holds");
@@ -1519,8 +1522,9 @@ class PagesBrowserIT {
     void aTokenIsShownOnceAndRevoked(String language) throws Exception {
         Page page = open(language, "/administration");
         page.getByRole(AriaRole.LINK, named(word(language, "tokens"))).click();
-        field(page, language, "token.name").fill("report " + language);
-        press(page, language, "token.yes");
+        page.getByRole(AriaRole.LINK, named(word(language, "do.post.me.tokens"))).click();
+        page.locator("#name").fill("report " + language);
+        press(page, language, "do.post.me.tokens.yes");
         assertThat(page.locator("#secret")).containsText("dozo_");
         shoot(page, "token-made", language);
         accessible(page, "token-made", language);
@@ -1538,16 +1542,16 @@ class PagesBrowserIT {
     @ValueSource(strings = {"en", "ja"})
     void anAdministratorMakesAUserAndGivesAProject(String language) throws Exception {
         String name = "person-" + language;
-        Page page = open(language, "/administration/users/new");
-        field(page, language, "user.name").fill(name);
+        Page page = open(language, "/do/post/users?back=/administration/users/*");
+        page.locator("#name").fill(name);
         page.locator("#password").fill("short");
         page.locator("input[value=LAB_MANAGER]").check();
-        press(page, language, "user.yes");
+        press(page, language, "do.post.users.yes");
         assertThat(page.locator("#password-error")).isVisible();
         assertThat(page.locator("input[value=LAB_MANAGER]")).isChecked();
         assertThat(page.locator("#name")).hasValue(name);
         page.locator("#password").fill("a password for tests");
-        press(page, language, "user.yes");
+        press(page, language, "do.post.users.yes");
         assertThat(page.locator("h1")).containsText(name);
 
         page.navigate(service.url() + "/administration/projects/P002");
@@ -1564,6 +1568,8 @@ class PagesBrowserIT {
 
         page.navigate(service.url() + "/administration/users/" + name);
         assertThat(page.locator("main")).containsText("P002");
+        page.getByRole(AriaRole.LINK, named(word(language, "project.change"))).click();
+        assertThat(page.locator("input[value=LAB_MANAGER]")).isChecked();
         page.locator("input[name=disabled]").check();
         press(page, language, "change.yes");
         assertThat(page.locator("h1 .badge")).hasText(word(language, "user.disabled"));

@@ -52,9 +52,12 @@ class TranslationsTest {
             Path.of("../ui/src/main/java"),
             Path.of("src/main/java/dozo/security"),
             Path.of("src/main/java/dozo/api/AlertApi.java"),
+            Path.of("src/main/java/dozo/api/DrillApi.java"),
             Path.of("src/main/java/dozo/api/ExperimentApi.java"),
             Path.of("src/main/java/dozo/api/HoldApi.java"),
-            Path.of("src/main/java/dozo/api/ProjectApi.java"));
+            Path.of("src/main/java/dozo/api/ProjectApi.java"),
+            Path.of("src/main/java/dozo/api/TokenApi.java"),
+            Path.of("src/main/java/dozo/api/UserApi.java"));
 
     private static final Pattern PLACE = Pattern.compile("%,?[sd]");
 

@@ -67,8 +67,8 @@ record AgeChart(Promise promise, List<Age> ages, Instant now) {
                 .map(bar -> Mark.of(
                         bar.late ? "bar late" : "bar",
                         plot.bar(bar.from.plus(gap), bar.until.minus(gap), (double) bar.bytes)));
-        Mark limit = Mark.of(
-                "limit", plot.line(List.of(new Point(promised(), 0), new Point(promised(), (double) bytesMax()))));
+        Mark limit =
+                plot.line("limit", Stream.of(new Point(promised(), 0), new Point(promised(), (double) bytesMax())));
         return Stream.concat(bars, Stream.of(limit)).toList();
     }
 

@@ -14,19 +14,9 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** Conditions that need a person or needed one, and who is told about them. */
 @Controller
-class AlertsPage {
+record AlertsPage(Alerts alerts, Recipients recipients, Outbox outbox) {
 
     private static final int SHOWN = 50;
-
-    private final Alerts alerts;
-    private final Recipients recipients;
-    private final Outbox outbox;
-
-    AlertsPage(Alerts alerts, Recipients recipients, Outbox outbox) {
-        this.alerts = alerts;
-        this.recipients = recipients;
-        this.outbox = outbox;
-    }
 
     /**
      * Lists alerts.
@@ -46,7 +36,6 @@ class AlertsPage {
         model.addAttribute("open", alerts.page(sight, true, Long.MAX_VALUE, SHOWN));
         model.addAttribute(
                 "alerts", Cut.of(SHOWN, most -> alerts.page(sight, false, before, most), alert -> "" + alert.id()));
-        model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         model.addAttribute("recipients", recipients.all());
         model.addAttribute("waiting", waiting);
         return "alerts";

@@ -24,22 +24,14 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** Proposals: users accept many as proposed, or one with corrections. */
 @Controller
-class ArrivalsPage {
+record ArrivalsPage(Arrivals arrivals, Choices choices) {
 
     private static final int SHOWN = 100;
 
     private static final Arrivals.Filter DISMISSED = new Arrivals.Filter(null, null, null, true);
 
-    private final Arrivals arrivals;
-    private final Choices choices;
-
     /** A proposal that could not be accepted, and the reason. */
     record Refused(String item, Message message) {}
-
-    ArrivalsPage(Arrivals arrivals, Choices choices) {
-        this.arrivals = arrivals;
-        this.choices = choices;
-    }
 
     @GetMapping("/arrivals")
     String list(
@@ -99,7 +91,7 @@ class ArrivalsPage {
                     new Acquisition(
                             form.given("modality"),
                             form.given("scanner"),
-                            ExperimentsPage.day("acquired", form.value("acquired"))));
+                            Days.typed("acquired", form.value("acquired"))));
             return "redirect:/experiments/"
                     + arrivals.accept(sight, id, wanted, actor.getName())
                             .orElseThrow(() -> missing(id))
@@ -125,7 +117,6 @@ class ArrivalsPage {
         model.addAttribute("dismissedCount", arrivals.count(sight, DISMISSED));
         model.addAttribute("refused", refused);
         model.addAttribute("accepted", accepted);
-        model.addAttribute("first", after == null ? null : "");
         model.addAttribute(
                 "found",
                 Cut.of(

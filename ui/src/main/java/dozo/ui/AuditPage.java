@@ -5,6 +5,7 @@ import dozo.ledger.Audit;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.Group;
 import dozo.ledger.Dimension;
+import dozo.ledger.PastCoverage;
 import dozo.ledger.Sight;
 import dozo.manifest.ChangeSummary;
 import dozo.registry.Experiments;
@@ -15,9 +16,7 @@ import dozo.registry.Sites.Site;
 import dozo.verify.Proofs;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.time.LocalDate;
-import java.time.ZoneId;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,13 +26,22 @@ import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.thymeleaf.context.LazyContextVariable;
 
 /**
  * Answers for auditors: what was safe at the end of a day, how long data waited until it was safe, and the proof of one
  * file.
  */
 @Controller
-class AuditPage {
+record AuditPage(
+        Coverage coverage,
+        PastCoverage past,
+        Audit audit,
+        ChangeSummary summaries,
+        Sites sites,
+        Experiments experiments,
+        Proofs proofs,
+        Days days) {
 
     private static final int GROUPS_SHOWN = 100;
 
@@ -49,36 +57,8 @@ class AuditPage {
     private static final List<Dimension> DIMENSIONS =
             List.of(Dimension.PROJECT, Dimension.SCANNER, Dimension.MODALITY, Dimension.MONTH);
 
-    private final Coverage coverage;
-    private final Audit audit;
-    private final ChangeSummary summaries;
-    private final Sites sites;
-    private final Experiments experiments;
-    private final Proofs proofs;
-    private final InstantSource clock;
-    private final ZoneId zone;
-
     /** The requested days; {@code asOf} is null for now. */
     private record Asked(@Nullable LocalDate asOf, LocalDate from, LocalDate until) {}
-
-    AuditPage(
-            Coverage coverage,
-            Audit audit,
-            ChangeSummary summaries,
-            Sites sites,
-            Experiments experiments,
-            Proofs proofs,
-            InstantSource clock,
-            ZoneId zone) {
-        this.coverage = coverage;
-        this.audit = audit;
-        this.summaries = summaries;
-        this.sites = sites;
-        this.experiments = experiments;
-        this.proofs = proofs;
-        this.clock = clock;
-        this.zone = zone;
-    }
 
     @GetMapping("/audit")
     String audit(
@@ -102,9 +82,8 @@ class AuditPage {
             Experiment experiment =
                     experiment(typed.getOrDefault("experiment", "").strip(), sight);
             FilePath path = path(typed.getOrDefault("path", ""));
-            String name = typed.get("site");
-            int site = site(name).map(Site::id).orElse(Sites.NO_SITE);
-            if (proofs.of(experiment.id(), site, path, 1).isEmpty()) {
+            if (proofs.of(experiment.id(), id(Choices.site(sites.all(), typed.get("site"))), path, 1)
+                    .isEmpty()) {
                 throw new Refusal("path", "no manifest of %s has contained this path", experiment.name());
             }
             return "redirect:/experiments/%s/%s/proof?path=%s"
@@ -117,9 +96,9 @@ class AuditPage {
     private String shown(Map<String, String> typed, String after, Form form, Sight sight, Model model) {
         Dimension by = dimension(typed.get("by"));
         Asked asked = asked(typed);
-        Site site = site(typed.get("site")).orElse(null);
-        int siteId = site == null ? Sites.NO_SITE : site.id();
-        Instant at = asked.asOf == null ? null : end(asked.asOf);
+        Site site = Choices.site(sites.all(), typed.get("site"));
+        int siteId = id(site);
+        Instant at = asked.asOf == null ? null : days.end(asked.asOf);
         boolean report = "true".equals(typed.get("report"));
         model.addAttribute("form", form);
         model.addAttribute("report", report);
@@ -131,59 +110,47 @@ class AuditPage {
         model.addAttribute("at", at);
         model.addAttribute("from", asked.from);
         model.addAttribute("until", asked.until);
-        model.addAttribute("today", today());
+        model.addAttribute("today", days.today());
         model.addAttribute("recordedSince", coverage.recordedSince(siteId).orElse(null));
         model.addAttribute("all", coverage.all(sight, siteId, at));
+        // Loaded only by a template that shows it.
+        model.addAttribute("history", new LazyContextVariable<Optional<CoverageChart>>() {
+            @Override
+            protected Optional<CoverageChart> loadValue() {
+                return Plot.tried(() -> history(sight, siteId));
+            }
+        });
         Cut<Group> groups = Cut.of(
                 report ? GROUPS_PRINTED : GROUPS_SHOWN,
                 most -> coverage.groups(sight, by, siteId, at, after, most),
                 group -> String.valueOf(group.name()));
         model.addAttribute("groups", groups);
-        model.addAttribute("first", after.isEmpty() ? null : "");
-        model.addAttribute("changed", summaries.between(sight, begin(asked.from), end(asked.until), EXPERIMENTS_SHOWN));
-        model.addAttribute("waits", audit.waits(sight, by, siteId, begin(asked.from), end(asked.until)));
+        model.addAttribute("changed", summaries.between(sight, days.begin(asked.from), days.end(asked.until), EXPERIMENTS_SHOWN));
+        model.addAttribute("waits", audit.waits(sight, by, siteId, days.begin(asked.from), days.end(asked.until)));
         return "audit";
     }
 
+    private static int id(@Nullable Site site) {
+        return site == null ? Sites.NO_SITE : site.id();
+    }
+
+    private CoverageChart history(Sight sight, int site) {
+        Instant now = days.clock().instant();
+        List<Instant> moments =
+                CoverageChart.moments(coverage.recordedSince(site).orElse(now), now, days.zone());
+        return CoverageChart.of(moments, past.history(sight, site, moments));
+    }
+
     private Asked asked(Map<String, String> typed) {
-        LocalDate asOf = past("asOf", typed.get("asOf"));
-        LocalDate until = past("until", typed.get("until"));
-        LocalDate from = past("from", typed.get("from"));
-        LocalDate last = until == null ? today() : until;
+        LocalDate asOf = days.past("asOf", typed.get("asOf"));
+        LocalDate until = days.past("until", typed.get("until"));
+        LocalDate from = days.past("from", typed.get("from"));
+        LocalDate last = until == null ? days.today() : until;
         LocalDate first = from == null ? last.minusDays(DAYS_USUAL) : from;
         if (first.isAfter(last)) {
             throw new Refusal("from", "expected a date on or before the last day");
         }
         return new Asked(asOf, first, last);
-    }
-
-    private @Nullable LocalDate past(String field, @Nullable String text) {
-        LocalDate day = ExperimentsPage.day(field, text);
-        if (day != null && day.isAfter(today())) {
-            throw new Refusal(field, "%s is in the future", day);
-        }
-        return day;
-    }
-
-    private LocalDate today() {
-        return LocalDate.ofInstant(clock.instant(), zone);
-    }
-
-    private Instant begin(LocalDate day) {
-        return day.atStartOfDay(zone).toInstant();
-    }
-
-    /** Returns the end of a day; for today, the current time. */
-    private Instant end(LocalDate day) {
-        Instant end = begin(day.plusDays(1));
-        Instant now = clock.instant();
-        return end.isAfter(now) ? now : end;
-    }
-
-    private Optional<Site> site(@Nullable String name) {
-        return sites.all().stream()
-                .filter(each -> name == null || name.isBlank() || each.name().equals(name))
-                .findFirst();
     }
 
     private static Dimension dimension(@Nullable String word) {

@@ -5,9 +5,7 @@ import dozo.ledger.Sight;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.time.LocalDate;
-import java.time.ZoneId;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
@@ -17,19 +15,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** The audit report, on screen and on paper: what was safe at the end of a day, the evidence, and what was open. */
 @Controller
-class AuditReportPage {
-
-    private final AuditReports reports;
-    private final Projects projects;
-    private final InstantSource clock;
-    private final ZoneId zone;
-
-    AuditReportPage(AuditReports reports, Projects projects, InstantSource clock, ZoneId zone) {
-        this.reports = reports;
-        this.projects = projects;
-        this.clock = clock;
-        this.zone = zone;
-    }
+record AuditReportPage(AuditReports reports, Projects projects, Days days) {
 
     @GetMapping("/audit/report")
     String report(@RequestParam Map<String, String> typed, Sight sight, Model model) {
@@ -55,14 +41,7 @@ class AuditReportPage {
 
     /** Returns the end of a day; null for today or without a day: now. */
     private @Nullable Instant end(String typed) {
-        LocalDate day = ExperimentsPage.day("at", typed);
-        LocalDate today = LocalDate.ofInstant(clock.instant(), zone);
-        if (day == null || day.equals(today)) {
-            return null;
-        }
-        if (day.isAfter(today)) {
-            throw new Refusal("at", "%s is in the future", day);
-        }
-        return day.plusDays(1).atStartOfDay(zone).toInstant();
+        LocalDate day = days.past("at", typed);
+        return day == null || day.equals(days.today()) ? null : days.begin(day.plusDays(1));
     }
 }

@@ -59,25 +59,14 @@ record CapacityChart(List<Seen> history, Capacity capacity) {
         Plot plot = new Plot(history.getFirst().at(), until(), bytesMax());
         List<Mark> marks = new ArrayList<>();
         Seen last = history.getLast();
-        marks.add(Mark.of(
-                "limit",
-                plot.line(Stream.concat(
-                                history.stream().map(seen -> new Point(seen.at(), seen.totalBytes())),
-                                Stream.of(new Point(until(), last.totalBytes())))
-                        .toList())));
-        marks.add(Mark.of(
-                "line",
-                plot.line(history.stream()
-                        .map(seen -> new Point(seen.at(), seen.usedBytes()))
-                        .toList())));
+        Stream<Point> sizes = history.stream().map(seen -> new Point(seen.at(), seen.totalBytes()));
+        marks.add(plot.line("limit", Stream.concat(sizes, Stream.of(new Point(until(), last.totalBytes())))));
+        marks.add(plot.line("line", history.stream().map(seen -> new Point(seen.at(), seen.usedBytes()))));
         Long perDay = capacity.bytesPerDay();
         if (perDay != null) {
             double days = Duration.between(last.at(), until()).toSeconds() / DAY_SECONDS;
-            marks.add(Mark.of(
-                    "forecast",
-                    plot.line(List.of(
-                            new Point(last.at(), last.usedBytes()),
-                            new Point(until(), last.usedBytes() + perDay * days)))));
+            Point end = new Point(until(), last.usedBytes() + perDay * days);
+            marks.add(plot.line("forecast", Stream.of(new Point(last.at(), last.usedBytes()), end)));
         }
         return marks;
     }

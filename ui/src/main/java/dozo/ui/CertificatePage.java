@@ -26,21 +26,9 @@ import org.springframework.web.bind.annotation.RequestParam;
 /** Signed certificates of what is verified at a site, with the public key to check them with. */
 @Controller
 @RequestMapping("/experiments/{project}/{code}/certificate")
-class CertificatePage {
+record CertificatePage(Experiments experiments, Manifests manifests, Sites sites, Certificates certificates) {
 
     private static final MediaType ZIP = MediaType.valueOf("application/zip");
-
-    private final Experiments experiments;
-    private final Manifests manifests;
-    private final Sites sites;
-    private final Certificates certificates;
-
-    CertificatePage(Experiments experiments, Manifests manifests, Sites sites, Certificates certificates) {
-        this.experiments = experiments;
-        this.manifests = manifests;
-        this.sites = sites;
-        this.certificates = certificates;
-    }
 
     /**
      * Explains a certificate, and shows the public key.

@@ -4,29 +4,31 @@ import dozo.ledger.Sight;
 import dozo.registry.Acquisitions;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
+import dozo.registry.Sites.Site;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import org.springframework.ui.Model;
 
 /** Suggestions for forms: the projects, scanners and modalities that the user sees. */
 @Component
-class Choices {
+record Choices(Projects projects, Acquisitions acquisitions) {
 
     private static final int PROJECTS_MAX = 500;
-
-    private final Projects projects;
-    private final Acquisitions acquisitions;
-
-    Choices(Projects projects, Acquisitions acquisitions) {
-        this.projects = projects;
-        this.acquisitions = acquisitions;
-    }
 
     void addTo(Model model, Sight sight) {
         addProjects(model, sight);
         model.addAttribute("scanners", acquisitions.scanners(sight));
         model.addAttribute("modalities", acquisitions.modalities(sight));
+    }
+
+    /** Returns the named site; without a name the first one; null if there is none. */
+    static @Nullable Site site(List<Site> sites, @Nullable String name) {
+        return sites.stream()
+                .filter(each -> name == null || name.isBlank() || each.name().equals(name))
+                .findFirst()
+                .orElse(null);
     }
 
     /** Fills the empty projects of a form's numbered rows if only one project can be meant. */

@@ -69,12 +69,11 @@ record CoverageChart(List<Instant> moments, History whole, List<History> project
     /** Draws a history from its first experiment on. */
     public List<Mark> drawn(History history) {
         Plot plot = new Plot(moments.getFirst(), moments.getLast(), 100);
-        return List.of(Mark.of(
+        return List.of(plot.line(
                 "line",
-                plot.line(IntStream.range(0, moments.size())
+                IntStream.range(0, moments.size())
                         .filter(i -> history.totals().get(i).experiments() > 0)
                         .mapToObj(i -> new Point(
-                                moments.get(i), history.totals().get(i).percent()))
-                        .toList())));
+                                moments.get(i), history.totals().get(i).percent()))));
     }
 }

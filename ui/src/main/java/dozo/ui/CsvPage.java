@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.BulkRegistration;
 import dozo.registry.BulkRegistration.Answer;
@@ -29,7 +30,7 @@ import org.springframework.web.multipart.MultipartFile;
  * confirms.
  */
 @Controller
-class CsvPage {
+record CsvPage(BulkRegistration bulk, Suggestions suggestions, Uploads uploads) {
 
     /** Smaller than REST's limit, because the file waits in memory until it is confirmed. */
     static final int BYTES_MAX = 4 * 1024 * 1024;
@@ -40,16 +41,6 @@ class CsvPage {
     private static final String GONE = "redirect:/register/csv?gone";
 
     private static final String KEPT = CsvPage.class.getName() + ".upload";
-
-    private final BulkRegistration bulk;
-    private final Suggestions suggestions;
-    private final Uploads uploads;
-
-    CsvPage(BulkRegistration bulk, Suggestions suggestions, Uploads uploads) {
-        this.bulk = bulk;
-        this.suggestions = suggestions;
-        this.uploads = uploads;
-    }
 
     @GetMapping("/register/csv")
     String form(Model model) {
@@ -67,15 +58,10 @@ class CsvPage {
             Model model)
             throws IOException {
         try {
-            if (file.isEmpty()) {
-                throw new Refusal("file", "expected a file with a header line and one line for each experiment");
-            }
-            if (file.getSize() > BYTES_MAX) {
-                throw new Refusal(
-                        "file",
-                        "the file has more than %,d bytes: split it, or use the command dozo register --csv",
-                        BYTES_MAX);
-            }
+            check(
+                    file,
+                    Message.of("expected a file with a header line and one line for each experiment"),
+                    "dozo register --csv");
             Upload upload = new Upload(
                     String.valueOf(file.getOriginalFilename()),
                     file.getBytes(),
@@ -86,6 +72,21 @@ class CsvPage {
             return "redirect:/register/csv/preview";
         } catch (Refusal refused) {
             return form(Form.refused(Map.of("encoding", encoding, "suggest", String.valueOf(suggest)), refused), model);
+        }
+    }
+
+    /**
+     * Refuses a file that is empty, or too large for the memory.
+     *
+     * @param command takes larger ones
+     */
+    static void check(MultipartFile file, Message expected, String command) {
+        if (file.isEmpty()) {
+            throw new Refusal("file", expected);
+        }
+        if (file.getSize() > BYTES_MAX) {
+            throw new Refusal(
+                    "file", "the file has more than %,d bytes: split it, or use the command %s", BYTES_MAX, command);
         }
     }
 
@@ -148,7 +149,6 @@ class CsvPage {
         model.addAttribute("encoding", answer.encoding());
         model.addAttribute("preview", preview);
         model.addAttribute("onlyRefused", refused);
-        model.addAttribute("first", after == 0 ? null : "");
         model.addAttribute("lines", lines);
         for (Outcome outcome : Outcome.values()) {
             model.addAttribute("count" + outcome, answer.count(outcome));

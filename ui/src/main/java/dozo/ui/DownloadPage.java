@@ -27,21 +27,9 @@ import org.springframework.web.bind.annotation.RequestParam;
  */
 @Controller
 @RequestMapping("/experiments/{project}/{code}")
-class DownloadPage {
+record DownloadPage(Experiments experiments, Manifests manifests, Sites sites, SiteDownloads downloads) {
 
     private static final MediaType TAR = MediaType.valueOf("application/x-tar");
-
-    private final Experiments experiments;
-    private final Manifests manifests;
-    private final Sites sites;
-    private final SiteDownloads downloads;
-
-    DownloadPage(Experiments experiments, Manifests manifests, Sites sites, SiteDownloads downloads) {
-        this.experiments = experiments;
-        this.manifests = manifests;
-        this.sites = sites;
-        this.downloads = downloads;
-    }
 
     /**
      * Sends one content of a file.

@@ -48,17 +48,12 @@ record DrillChart(List<Compared> drills) {
     public List<Mark> drawn() {
         Plot plot = new Plot(from(), until(), secondsMax());
         return List.of(
-                Mark.of(
-                        "line",
-                        plot.line(drills.stream()
-                                .map(drill -> new Point(drill.endedAt(), drill.seconds()))
-                                .toList())),
-                Mark.of(
+                plot.line("line", drills.stream().map(drill -> new Point(drill.endedAt(), drill.seconds()))),
+                plot.line(
                         "forecast",
-                        plot.line(drills.stream()
+                        drills.stream()
                                 .filter(drill -> drill.forecastSeconds() != null)
-                                .map(drill -> new Point(drill.endedAt(), forecast(drill)))
-                                .toList())));
+                                .map(drill -> new Point(drill.endedAt(), forecast(drill)))));
     }
 
     private static double forecast(Compared drill) {

@@ -1,21 +1,15 @@
 package dozo.ui;
 
 import dozo.drill.DrillPromises;
-import dozo.drill.Rehearsals;
 import dozo.drill.RestoreForecasts;
 import dozo.drill.RestoreForecasts.Compared;
 import dozo.ledger.Sight;
 import dozo.plan.RestoreCost;
-import dozo.registry.Projects;
-import dozo.registry.Projects.Project;
-import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.restore.KeptRestore;
-import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
 import dozo.ui.PageProblems.NotThere;
-import java.security.Principal;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,42 +17,15 @@ import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
-import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
 /** Drills: whether each project is rehearsed in its time, the evidence, and how long a restore takes. */
 @Controller
 @RequestMapping("/drills")
-class DrillsPage {
+record DrillsPage(DrillPromises promises, RestoreForecasts forecasts, Restores restores, Sites sites) {
 
     private static final int SHOWN = 50;
-    private static final int PROJECTS_MAX = 500;
-
-    private final DrillPromises promises;
-    private final Rehearsals rehearsals;
-    private final RestoreForecasts forecasts;
-    private final RestoreQueue queue;
-    private final Restores restores;
-    private final Projects projects;
-    private final Sites sites;
-
-    DrillsPage(
-            DrillPromises promises,
-            Rehearsals rehearsals,
-            RestoreForecasts forecasts,
-            RestoreQueue queue,
-            Restores restores,
-            Projects projects,
-            Sites sites) {
-        this.promises = promises;
-        this.rehearsals = rehearsals;
-        this.forecasts = forecasts;
-        this.queue = queue;
-        this.restores = restores;
-        this.projects = projects;
-        this.sites = sites;
-    }
 
     /**
      * Shows the promises, the forecast for a site, and the drills.
@@ -67,22 +34,7 @@ class DrillsPage {
      */
     @GetMapping
     String list(@RequestParam Map<String, String> typed, Sight sight, Model model) {
-        return list(new Form(typed, Map.of()), sight, model);
-    }
-
-    @PostMapping
-    String request(@RequestParam Map<String, String> typed, Principal actor, Sight sight, Model model) {
         Form form = new Form(typed, Map.of());
-        try {
-            KeptRestore requested = rehearsals.request(
-                    form.given("project"), form.given("experiment"), form.given("site"), actor.getName());
-            return "redirect:/drills/" + requested.id();
-        } catch (Refusal refused) {
-            return list(Form.refused(typed, refused), sight, model);
-        }
-    }
-
-    private String list(Form form, Sight sight, Model model) {
         String project = form.given("project");
         long before = before(form.value("before"));
         model.addAttribute("form", form);
@@ -90,19 +42,13 @@ class DrillsPage {
         model.addAttribute(
                 "drills",
                 Cut.of(SHOWN, most -> restores.drills(sight, project, before, most), drill -> "" + drill.id()));
-        model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
-        model.addAttribute(
-                "projects",
-                projects.page(sight, "", PROJECTS_MAX).stream()
-                        .map(Project::code)
-                        .toList());
         List<Site> all = sites.all();
         model.addAttribute("sites", all.stream().map(Site::name).toList());
-        Optional<Site> site = all.stream()
-                .filter(each -> form.given("site") == null || each.name().equals(form.given("site")))
-                .findFirst();
-        model.addAttribute("site", site.orElse(null));
-        site.ifPresent(at -> addForecast(sight, at, model));
+        Site site = Choices.site(all, form.given("site"));
+        model.addAttribute("site", site);
+        if (site != null) {
+            addForecast(sight, site, model);
+        }
         return "drills";
     }
 
@@ -124,18 +70,8 @@ class DrillsPage {
 
     @GetMapping("/{id}")
     String drill(@PathVariable long id, Sight sight, Model model) {
-        return RestorePage.show(found(id, sight), restores, model);
-    }
-
-    @PostMapping("/{id}/stop")
-    String stop(@PathVariable long id, Principal actor, Sight sight) {
-        if (found(id, sight).state().goesOn()) {
-            queue.stop(id, actor.getName());
-        }
-        return "redirect:/drills/{id}";
-    }
-
-    private KeptRestore found(long id, Sight sight) {
-        return restores.drill(sight, id).orElseThrow(() -> new NotThere("drill %d does not exist", id));
+        KeptRestore drill =
+                restores.drill(sight, id).orElseThrow(() -> new NotThere("drill %d does not exist", id));
+        return RestorePage.show(drill, restores, model);
     }
 }

@@ -12,18 +12,12 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** Erasures: how far each is. */
 @Controller
-class ErasuresPage {
+record ErasuresPage(Erasures erasures) {
 
     private static final int SHOWN = 50;
 
-    private final Erasures erasures;
-
     /** An erasure with how far it is at each site. */
     record Shown(Erasure erasure, List<ErasureAtSite> sites) {}
-
-    ErasuresPage(Erasures erasures) {
-        this.erasures = erasures;
-    }
 
     @GetMapping("/erasures")
     String list(@RequestParam(defaultValue = "" + Long.MAX_VALUE) long before, Sight sight, Model model) {
@@ -35,7 +29,6 @@ class ErasuresPage {
                                 .map(erasure -> new Shown(erasure, erasures.sites(erasure.id())))
                                 .toList(),
                         shown -> "" + shown.erasure().id()));
-        model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         return "erasures";
     }
 }

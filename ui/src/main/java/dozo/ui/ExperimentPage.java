@@ -35,57 +35,29 @@ import org.springframework.web.bind.annotation.RequestMapping;
 /** One experiment: its progress at each site, its findings and its manifests. */
 @Controller
 @RequestMapping("/experiments/{project}/{code}")
-class ExperimentPage {
+record ExperimentPage(
+        Experiments experiments,
+        ExperimentSearch search,
+        Sites sites,
+        Coverage coverage,
+        Milestones milestones,
+        Freezes freezes,
+        Findings findings,
+        Manifests manifests,
+        Restores restores,
+        Holds holds,
+        Labels labels,
+        Erasures erasures) {
 
     private static final int FINDINGS_SHOWN = 20;
     private static final int MANIFESTS_SHOWN = 30;
     private static final int RESTORES_SHOWN = 10;
-
-    private final Experiments experiments;
-    private final ExperimentSearch search;
-    private final Sites sites;
-    private final Coverage coverage;
-    private final Milestones milestones;
-    private final Freezes freezes;
-    private final Findings findings;
-    private final Manifests manifests;
-    private final Restores restores;
-    private final Holds holds;
-    private final Labels labels;
-    private final Erasures erasures;
 
     /** The state of the experiment at a site. */
     record AtSite(Site site, State state, @Nullable ExperimentCoverage coverage, List<Step> way) {}
 
     /** A step on the way to a proven copy; its name is the key of a text. */
     record Step(String name, @Nullable Instant at) {}
-
-    ExperimentPage(
-            Experiments experiments,
-            ExperimentSearch search,
-            Sites sites,
-            Coverage coverage,
-            Milestones milestones,
-            Freezes freezes,
-            Findings findings,
-            Manifests manifests,
-            Restores restores,
-            Holds holds,
-            Labels labels,
-            Erasures erasures) {
-        this.experiments = experiments;
-        this.search = search;
-        this.sites = sites;
-        this.coverage = coverage;
-        this.milestones = milestones;
-        this.freezes = freezes;
-        this.findings = findings;
-        this.manifests = manifests;
-        this.restores = restores;
-        this.holds = holds;
-        this.labels = labels;
-        this.erasures = erasures;
-    }
 
     @GetMapping
     String experiment(@PathVariable String project, @PathVariable String code, Model model) {

@@ -11,8 +11,6 @@ import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import dozo.registry.WrittenDay;
-import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -27,7 +25,7 @@ import org.springframework.web.bind.annotation.RequestParam;
  * nowhere else, so that a list can be bookmarked.
  */
 @Controller
-class ExperimentsPage {
+record ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
 
     private static final int SHOWN = 50;
 
@@ -41,10 +39,6 @@ class ExperimentsPage {
             Sort.FILES,
             Sort.SIZE,
             Sort.SAFE);
-
-    private final ExperimentSearch search;
-    private final Sites sites;
-    private final Choices choices;
 
     /** A search: the site whose states it shows, what it selects, and the order. */
     private record Wanted(@Nullable Site site, Filter filter, ExperimentOrder order) {
@@ -62,12 +56,6 @@ class ExperimentsPage {
      */
     private record Shown(
             Cut<Found> found, boolean begins, @Nullable String before) {}
-
-    ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
-        this.search = search;
-        this.sites = sites;
-        this.choices = choices;
-    }
 
     @GetMapping("/experiments")
     String experiments(@RequestParam Map<String, String> asked, Sight sight, Model model) {
@@ -137,8 +125,8 @@ class ExperimentsPage {
                 typed.get("project"),
                 typed.get("modality"),
                 typed.get("scanner"),
-                day("from", typed.get("from")),
-                day("until", typed.get("until")),
+                Days.typed("from", typed.get("from")),
+                Days.typed("until", typed.get("until")),
                 state == null ? null : State.of(state));
         return new Wanted(
                 site(typed.get("site"), sites),
@@ -155,9 +143,5 @@ class ExperimentsPage {
                 .filter(each -> each.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new Refusal("site", "site \"%s\" does not exist", name));
-    }
-
-    static @Nullable LocalDate day(String field, @Nullable String text) {
-        return text == null || text.isBlank() ? null : WrittenDay.ofIso(field, text);
     }
 }

@@ -22,19 +22,9 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** Findings of all runs, and their acknowledgements. */
 @Controller
-class FindingsPage {
+record FindingsPage(Findings findings, Acknowledgements acknowledgements, Choices choices) {
 
     private static final int SHOWN = 50;
-
-    private final Findings findings;
-    private final Acknowledgements acknowledgements;
-    private final Choices choices;
-
-    FindingsPage(Findings findings, Acknowledgements acknowledgements, Choices choices) {
-        this.findings = findings;
-        this.acknowledgements = acknowledgements;
-        this.choices = choices;
-    }
 
     /**
      * Lists open findings by cause; findings one by one if an experiment or a run is asked for, or those that are done.
@@ -59,7 +49,6 @@ class FindingsPage {
         model.addAttribute("experiment", experiment);
         model.addAttribute("run", run);
         model.addAttribute("all", all);
-        model.addAttribute("first", after == null ? null : "");
         model.addAttribute("asked", !(reason + project + experiment).isBlank() || run != null);
         boolean grouped = !all && run == null && experiment.isBlank();
         model.addAttribute("grouped", grouped);

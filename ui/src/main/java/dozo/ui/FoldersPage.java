@@ -12,7 +12,6 @@ import dozo.registry.Verdict;
 import dozo.registry.Verdict.Outcome;
 import dozo.suggest.FileGuesses;
 import dozo.suggest.SourceFolders;
-import dozo.suggest.SourceFolders.Folder;
 import dozo.suggest.SourceFolders.Level;
 import dozo.suggest.SourceFolders.Root;
 import dozo.suggest.SourceFolders.State;
@@ -39,28 +38,13 @@ import org.springframework.web.bind.annotation.RequestParam;
  */
 @Controller
 @RequestMapping("/register/folders")
-class FoldersPage {
+record FoldersPage(SourceFolders folders, Suggestions suggestions, BulkRegistration bulk, Choices choices) {
 
     /** As many as a page shows. NB: Tomcat accepts 1,000 parameters of a form; each folder has 8. */
     static final int CHOSEN_MAX = SourceFolders.SHOWN;
 
     private static final Path TOP = Path.of("/");
     private static final String GUESSES = FoldersPage.class.getName() + ".guesses";
-
-    private final SourceFolders folders;
-    private final Suggestions suggestions;
-    private final BulkRegistration bulk;
-    private final Choices choices;
-
-    /** A folder and its address. */
-    record Shown(Folder folder, String path) {
-        static Shown of(Folder folder) {
-            return new Shown(folder, Bytes.of(folder.path()));
-        }
-    }
-
-    /** A root and its address. */
-    record ShownRoot(Root root, String path) {}
 
     /** A folder above the shown one. */
     record Link(String name, String path) {}
@@ -72,13 +56,6 @@ class FoldersPage {
      * @param unchanged whether it is registered already as the form says
      */
     record Row(int number, String name, String path, List<Hint> hints, boolean unchanged) {}
-
-    FoldersPage(SourceFolders folders, Suggestions suggestions, BulkRegistration bulk, Choices choices) {
-        this.folders = folders;
-        this.suggestions = suggestions;
-        this.bulk = bulk;
-        this.choices = choices;
-    }
 
     /**
      * @param folder null: the roots, or the content of the only one
@@ -235,21 +212,17 @@ class FoldersPage {
         }
         choices.addProjects(model, sight);
         if (folder != null) {
-            return shown(folders.open(sight, Bytes.path("folder", folder), Bytes.path("after", after)), after, model);
+            return shown(folders.open(sight, Bytes.path("folder", folder), Bytes.path("after", after)), model);
         }
         List<Root> roots = folders.roots(sight);
         if (roots.size() == 1 && roots.getFirst().folder().state() == State.READABLE) {
-            return shown(folders.open(sight, roots.getFirst().folder().path(), FilePath.ROOT), after, model);
+            return shown(folders.open(sight, roots.getFirst().folder().path(), FilePath.ROOT), model);
         }
-        model.addAttribute(
-                "roots",
-                roots.stream()
-                        .map(root -> new ShownRoot(root, Bytes.of(root.folder().path())))
-                        .toList());
+        model.addAttribute("roots", roots);
         return "roots";
     }
 
-    private static String shown(Level level, String after, Model model) {
+    private static String shown(Level level, Model model) {
         model.addAttribute("level", level);
         model.addAttribute("place", Bytes.of(level.path()));
         model.addAttribute("name", name(level.path(), level.root()));
@@ -258,8 +231,7 @@ class FoldersPage {
                 level.way().stream()
                         .map(each -> new Link(name(each, level.root()), Bytes.of(each)))
                         .toList());
-        model.addAttribute("folders", level.folders().stream().map(Shown::of).toList());
-        model.addAttribute("first", after.isEmpty() ? null : "");
+        model.addAttribute("folders", level.folders());
         model.addAttribute("next", level.next() == null ? null : Bytes.of(level.next()));
         return "folders";
     }

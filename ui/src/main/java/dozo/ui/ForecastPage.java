@@ -17,19 +17,9 @@ import org.springframework.web.bind.annotation.PathVariable;
 
 /** What a night will have verified by the end of its window, and what an earlier one had. */
 @Controller
-class ForecastPage {
+record ForecastPage(Forecasts forecasts, Sites sites, Runs runs) {
 
     private static final int SHOWN = 500;
-
-    private final Forecasts forecasts;
-    private final Sites sites;
-    private final Runs runs;
-
-    ForecastPage(Forecasts forecasts, Sites sites, Runs runs) {
-        this.forecasts = forecasts;
-        this.sites = sites;
-        this.runs = runs;
-    }
 
     @GetMapping("/sites/{name}/forecast")
     String now(@PathVariable String name, Sight sight, Model model) {

@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.file.FilePath;
 import dozo.file.Message;
 import dozo.file.Rate;
 import dozo.file.Size;
@@ -16,8 +17,9 @@ import java.time.YearMonth;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.WeekFields;
-import java.util.List;
+import java.util.Collection;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Formats sizes, numbers, times and shares for all pages, in the reader's language and Dozo's time zone. */
@@ -36,6 +38,16 @@ public record Format(ZoneId zone, Locale locale) {
     /** Formats a size in units of 1,024, with at least two significant digits. */
     public String size(long bytes) {
         return Size.text(bytes);
+    }
+
+    /** Formats a path for an address, with all its bytes. */
+    public String address(FilePath path) {
+        return Bytes.of(path);
+    }
+
+    /** Formats the last name of a path. */
+    public String name(FilePath path) {
+        return FilePath.render(path.name());
     }
 
     /** Formats a rate in bytes a second. */
@@ -64,9 +76,9 @@ public record Format(ZoneId zone, Locale locale) {
         return number(Math.round(number)) + "/s";
     }
 
-    /** Formats texts for a field with several lines. */
-    public String lines(List<String> texts) {
-        return String.join("\n", texts);
+    /** Formats values for a field with several lines. */
+    public String lines(Collection<?> values) {
+        return values.stream().map(String::valueOf).collect(Collectors.joining("\n"));
     }
 
     public String number(long number) {

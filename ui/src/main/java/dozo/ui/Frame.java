@@ -13,9 +13,9 @@ import java.time.ZoneId;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
+import org.springframework.stereotype.Component;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
@@ -24,20 +24,9 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.support.RequestContextUtils;
 
 /** Provides what every page has around its content: the user, the language, the theme and the number format. */
-@Configuration
-class Frame implements WebMvcConfigurer, HandlerInterceptor {
-
-    private final Findings findings;
-    private final ActiveService active;
-    private final InstantSource clock;
-    private final ZoneId zone;
-
-    Frame(Findings findings, ActiveService active, InstantSource clock, ZoneId zone) {
-        this.findings = findings;
-        this.active = active;
-        this.clock = clock;
-        this.zone = zone;
-    }
+@Component
+record Frame(Findings findings, ActiveService active, InstantSource clock, ZoneId zone)
+        implements WebMvcConfigurer, HandlerInterceptor {
 
     @Override
     public void addInterceptors(InterceptorRegistry interceptors) {

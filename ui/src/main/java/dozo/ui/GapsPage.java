@@ -1,10 +1,10 @@
 package dozo.ui;
 
+import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import dozo.registry.WrittenDay;
 import dozo.worklist.Bookings;
 import dozo.worklist.Bookings.Answer;
 import dozo.worklist.GapKind;
@@ -16,9 +16,7 @@ import dozo.worklist.WorklistReadings;
 import java.io.IOException;
 import java.security.Principal;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.time.LocalDate;
-import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -31,35 +29,10 @@ import org.springframework.web.multipart.MultipartFile;
 
 /** What was planned compared with what arrived, and the exports of the booking system. */
 @Controller
-class GapsPage {
+record GapsPage(Gaps gaps, Bookings bookings, Sites sites, Choices choices, WorklistReadings readings, Days days) {
 
     private static final int SHOWN = 50;
     private static final int LINES_SHOWN = 200;
-
-    private final Gaps gaps;
-    private final Bookings bookings;
-    private final Sites sites;
-    private final Choices choices;
-    private final WorklistReadings readings;
-    private final InstantSource clock;
-    private final ZoneId zone;
-
-    GapsPage(
-            Gaps gaps,
-            Bookings bookings,
-            Sites sites,
-            Choices choices,
-            WorklistReadings readings,
-            InstantSource clock,
-            ZoneId zone) {
-        this.gaps = gaps;
-        this.bookings = bookings;
-        this.sites = sites;
-        this.choices = choices;
-        this.readings = readings;
-        this.clock = clock;
-        this.zone = zone;
-    }
 
     @GetMapping("/gaps")
     String list(
@@ -87,17 +60,16 @@ class GapsPage {
             model.addAttribute(given.getKey(), given.getValue());
         }
         model.addAttribute("all", all);
-        model.addAttribute("first", after.isEmpty() ? null : "");
         model.addAttribute("asked", !(from + until + asOf + project + kind).isBlank());
         try {
             Filter wanted = new Filter(
-                    day("from", from),
-                    day("until", until),
+                    Days.typed("from", from),
+                    Days.typed("until", until),
                     at(asOf),
                     project.isBlank() ? null : project,
                     kind.isBlank() ? null : GapKind.of(kind),
                     all);
-            Site chosen = chosen(known, site);
+            Site chosen = Choices.site(known, site);
             model.addAttribute("at", chosen == null ? null : chosen.name());
             model.addAttribute("error", null);
             model.addAttribute(
@@ -129,15 +101,10 @@ class GapsPage {
             Model model)
             throws IOException {
         try {
-            if (file.isEmpty()) {
-                throw new Refusal("file", "expected a file with a header line and one line for each booking");
-            }
-            if (file.getSize() > CsvPage.BYTES_MAX) {
-                throw new Refusal(
-                        "file",
-                        "the file has more than %,d bytes: split it, or use the command dozo bookings csv",
-                        CsvPage.BYTES_MAX);
-            }
+            CsvPage.check(
+                    file,
+                    Message.of("expected a file with a header line and one line for each booking"),
+                    "dozo bookings csv");
             Answer answer = bookings.keep(
                     sight, file.getInputStream(), encoding.isBlank() ? null : encoding, false, actor.getName());
             return form(Form.EMPTY, answer, model);
@@ -166,27 +133,8 @@ class GapsPage {
     }
 
     /** Returns the end of a day, or the current time. */
-    private Instant at(String day) {
-        LocalDate asked = day("asOf", day);
-        Instant now = clock.instant();
-        if (asked == null) {
-            return now;
-        }
-        if (asked.atStartOfDay(zone).toInstant().isAfter(now)) {
-            throw new Refusal("asOf", "%s is in the future", asked);
-        }
-        Instant end = asked.plusDays(1).atStartOfDay(zone).toInstant();
-        return end.isAfter(now) ? now : end;
-    }
-
-    private static @Nullable Site chosen(List<Site> sites, String name) {
-        return sites.stream()
-                .filter(site -> name.isBlank() || site.name().equals(name))
-                .findFirst()
-                .orElse(null);
-    }
-
-    private static @Nullable LocalDate day(String field, String text) {
-        return text.isBlank() ? null : WrittenDay.ofIso(field, text);
+    private Instant at(String text) {
+        LocalDate day = days.past("asOf", text);
+        return days.end(day == null ? days.today() : day);
     }
 }

@@ -32,6 +32,12 @@ public record Here(String path, String query) {
         return builder(without).replaceQueryParam(name, value).build().toUriString();
     }
 
+    /** Returns whether the address has a parameter with a value. */
+    public boolean has(String name) {
+        String value = builder().build().getQueryParams().getFirst(name);
+        return value != null && !value.isEmpty();
+    }
+
     public String without(String... names) {
         return builder(names).build().toUriString();
     }

@@ -9,21 +9,14 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** Retention holds: which stand, and which have ended. */
 @Controller
-class HoldsPage {
+record HoldsPage(Holds holds) {
 
     private static final int SHOWN = 50;
-
-    private final Holds holds;
-
-    HoldsPage(Holds holds) {
-        this.holds = holds;
-    }
 
     @GetMapping("/holds")
     String list(@RequestParam(defaultValue = "" + Long.MAX_VALUE) long before, Sight sight, Model model) {
         model.addAttribute(
                 "holds", Cut.of(SHOWN, most -> holds.page(sight, true, before, most), hold -> "" + hold.id()));
-        model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         return "holds";
     }
 }

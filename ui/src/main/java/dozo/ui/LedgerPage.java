@@ -5,7 +5,6 @@ import dozo.ledger.Ledger.Filter;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.registry.Refusal;
 import java.time.LocalDate;
-import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -18,13 +17,9 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** The ledger for auditors: what happened, newest first, and whether the ledger is intact. */
 @Controller
-class LedgerPage {
+record LedgerPage(Ledger ledger, LedgerCheck check, Days days) {
 
     private static final int SHOWN = 50;
-
-    private final Ledger ledger;
-    private final LedgerCheck check;
-    private final ZoneId zone;
 
     /** A row, with its details by name. */
     record Row(LedgerEntry entry, Map<String, Object> detail) {
@@ -35,19 +30,12 @@ class LedgerPage {
         }
     }
 
-    LedgerPage(Ledger ledger, LedgerCheck check, ZoneId zone) {
-        this.ledger = ledger;
-        this.check = check;
-        this.zone = zone;
-    }
-
     @GetMapping("/audit/ledger")
     String rows(
             @RequestParam Map<String, String> typed,
             @RequestParam(defaultValue = "" + Long.MAX_VALUE) long before,
             Model model) {
         model.addAttribute("actions", ledger.actions());
-        model.addAttribute("first", before == Long.MAX_VALUE ? null : "");
         model.addAttribute("runningSince", check.runningSince());
         model.addAttribute("last", check.last());
         Form form = new Form(typed, Map.of());
@@ -75,8 +63,8 @@ class LedgerPage {
     }
 
     private Filter wanted(Form form) {
-        LocalDate from = ExperimentsPage.day("from", form.value("from"));
-        LocalDate until = ExperimentsPage.day("until", form.value("until"));
+        LocalDate from = Days.typed("from", form.value("from"));
+        LocalDate until = Days.typed("until", form.value("until"));
         if (from != null && until != null && from.isAfter(until)) {
             throw new Refusal("from", "expected a date on or before the last day");
         }
@@ -84,7 +72,7 @@ class LedgerPage {
                 form.given("subject"),
                 form.given("action"),
                 form.given("actor"),
-                from == null ? null : from.atStartOfDay(zone).toInstant(),
-                until == null ? null : until.plusDays(1).atStartOfDay(zone).toInstant());
+                from == null ? null : days.begin(from),
+                until == null ? null : days.begin(until.plusDays(1)));
     }
 }

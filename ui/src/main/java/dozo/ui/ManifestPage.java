@@ -3,8 +3,6 @@ package dozo.ui;
 import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.manifest.ChangeSummary;
-import dozo.manifest.ChangeSummary.Sum;
-import dozo.manifest.ChangeSummary.Summary;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Change;
 import dozo.manifest.Manifests.Manifest;
@@ -35,31 +33,18 @@ import org.springframework.web.bind.annotation.RequestParam;
 /** The content of an experiment by folder, the changes between two manifests, and the proof of one file. */
 @Controller
 @RequestMapping("/experiments/{project}/{code}")
-class ManifestPage {
+record ManifestPage(
+        Experiments experiments,
+        Manifests manifests,
+        ChangeSummary summaries,
+        Proofs proofs,
+        Damages damages,
+        Sites sites) {
 
     private static final int ENTRIES_SHOWN = 200;
     private static final int CHANGES_SHOWN = 200;
     private static final int FOLDERS_SHOWN = 20;
     private static final int PROOFS_SHOWN = 100;
-
-    private final Experiments experiments;
-    private final Manifests manifests;
-    private final ChangeSummary summaries;
-    private final Proofs proofs;
-    private final Damages damages;
-    private final Sites sites;
-
-    /** A path as text for people, and its bytes for links. */
-    record Shown(String text, String bytes) {
-
-        static Shown name(FilePath path) {
-            return new Shown(FilePath.render(path.name()), Bytes.of(path));
-        }
-
-        static Shown path(FilePath path) {
-            return new Shown(path.toString(), Bytes.of(path));
-        }
-    }
 
     /**
      * An entry of a folder.
@@ -67,26 +52,7 @@ class ManifestPage {
      * @param target a link's target as text; null if the entry is not a link
      * @param state damaged, unproven or proven; a folder is damaged if anything in it is
      */
-    record ShownEntry(Shown name, Entry entry, @Nullable String target, String state) {}
-
-    record ShownChange(Shown path, Change change) {}
-
-    record ShownFolder(Shown path, Sum sum) {}
-
-    ManifestPage(
-            Experiments experiments,
-            Manifests manifests,
-            ChangeSummary summaries,
-            Proofs proofs,
-            Damages damages,
-            Sites sites) {
-        this.experiments = experiments;
-        this.manifests = manifests;
-        this.summaries = summaries;
-        this.proofs = proofs;
-        this.damages = damages;
-        this.sites = sites;
-    }
+    record ShownEntry(Entry entry, @Nullable String target, String state) {}
 
     /** @param after the path of the last entry on the previous page */
     @GetMapping("/manifests/{number}")
@@ -102,7 +68,7 @@ class ManifestPage {
         Manifest manifest = manifest(experiment, number);
         FilePath path = Bytes.path("folder", folder);
         byte[] last = after.isEmpty() ? new byte[0] : Bytes.path("after", after).name();
-        Site site = site(siteName);
+        Site site = Choices.site(sites.all(), siteName);
         Cut<Entry> entries = Cut.of(
                 ENTRIES_SHOWN,
                 most -> manifests.folder(experiment.id(), number, path, last, most),
@@ -111,11 +77,10 @@ class ManifestPage {
         Predicate<Entry> damaged = damaged(experiment, site, number);
         model.addAttribute("experiment", experiment);
         model.addAttribute("manifest", manifest);
-        model.addAttribute("folder", Shown.path(path));
+        model.addAttribute("folder", path);
         model.addAttribute("above", above(path));
         model.addAttribute("sites", sites.all());
         model.addAttribute("site", site);
-        model.addAttribute("first", after.isEmpty() ? null : "");
         model.addAttribute("next", entries.next());
         model.addAttribute(
                 "entries",
@@ -152,14 +117,14 @@ class ManifestPage {
 
     private static ShownEntry shown(Entry entry, String state) {
         byte[] target = entry.facts().linkTarget();
-        return new ShownEntry(Shown.name(entry.path()), entry, target == null ? null : FilePath.render(target), state);
+        return new ShownEntry(entry, target == null ? null : FilePath.render(target), state);
     }
 
     /** Lists the folders from the outermost one to this one, without the source itself. */
-    private static List<Shown> above(FilePath folder) {
-        List<Shown> above = new ArrayList<>();
+    private static List<FilePath> above(FilePath folder) {
+        List<FilePath> above = new ArrayList<>();
         for (FilePath each = folder; !each.isRoot(); each = each.parent()) {
-            above.addFirst(Shown.name(each));
+            above.addFirst(each);
         }
         return above;
     }
@@ -186,23 +151,12 @@ class ManifestPage {
         model.addAttribute("experiment", experiment);
         model.addAttribute("from", manifest(experiment, from));
         model.addAttribute("to", manifest(experiment, to));
-        model.addAttribute("only", only == null ? null : Shown.path(only));
+        model.addAttribute("only", only);
         if (only == null && after.isEmpty()) {
-            Summary summary = summaries.between(experiment.id(), from, to, FOLDERS_SHOWN);
-            model.addAttribute("summary", summary);
-            model.addAttribute(
-                    "folders",
-                    summary.folders().stream()
-                            .map(each -> new ShownFolder(Shown.path(each.folder()), each.sum()))
-                            .toList());
+            model.addAttribute("summary", summaries.between(experiment.id(), from, to, FOLDERS_SHOWN));
         }
-        model.addAttribute("first", after.isEmpty() ? null : "");
         model.addAttribute("next", changes.next());
-        model.addAttribute(
-                "changes",
-                changes.items().stream()
-                        .map(change -> new ShownChange(Shown.path(change.path()), change))
-                        .toList());
+        model.addAttribute("changes", changes.items());
         return "changes";
     }
 
@@ -215,7 +169,7 @@ class ManifestPage {
             Model model) {
         Experiment experiment = ExperimentPage.found(experiments, project, code);
         FilePath asked = Bytes.path("path", path);
-        Site site = site(siteName);
+        Site site = Choices.site(sites.all(), siteName);
         List<FileProof> found = asked.isRoot()
                 ? List.of()
                 : proofs.of(experiment.id(), site == null ? Sites.NO_SITE : site.id(), asked, PROOFS_SHOWN);
@@ -223,8 +177,7 @@ class ManifestPage {
             throw new NotThere("no manifest of %s has contained \"%s\"", experiment.name(), asked);
         }
         model.addAttribute("experiment", experiment);
-        model.addAttribute("path", Shown.path(asked));
-        model.addAttribute("folder", Bytes.of(asked.parent()));
+        model.addAttribute("path", asked);
         model.addAttribute("proofs", found);
         model.addAttribute("manifest", manifests.current(experiment.id()).orElse(null));
         model.addAttribute("sites", sites.all());
@@ -253,13 +206,5 @@ class ManifestPage {
             found = Optional.empty();
         }
         return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest", experiment.name()));
-    }
-
-    /** Returns the named site; the first one if no name is given; null if there is none. */
-    private @Nullable Site site(@Nullable String name) {
-        return sites.all().stream()
-                .filter(each -> name == null || each.name().equals(name))
-                .findFirst()
-                .orElse(null);
     }
 }

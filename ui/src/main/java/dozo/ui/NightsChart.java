@@ -34,15 +34,16 @@ record NightsChart(Instant from, long bytes, int experiments, List<Night> nights
     public List<Mark> drawn() {
         Plot plot = new Plot(from, until(), bytes);
         return List.of(
-                Mark.of("forecast", line(plot, Range::low)),
-                Mark.of("forecast", line(plot, Range::high)),
-                Mark.of("line", line(plot, Range::middle)));
+                line(plot, "forecast", Range::low),
+                line(plot, "forecast", Range::high),
+                line(plot, "line", Range::middle));
     }
 
-    private String line(Plot plot, ToLongFunction<Range<Long>> value) {
-        return plot.line(Stream.concat(
+    private Mark line(Plot plot, String kind, ToLongFunction<Range<Long>> value) {
+        return plot.line(
+                kind,
+                Stream.concat(
                         Stream.of(new Point(from, 0)),
-                        nights.stream().map(night -> new Point(night.until(), value.applyAsLong(night.bytes()))))
-                .toList());
+                        nights.stream().map(night -> new Point(night.until(), value.applyAsLong(night.bytes())))));
     }
 }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,9 @@ record Operation(
 
     private static final String CONSTRAINTS = "jakarta.validation.constraints.";
 
+    /** Who changes their own password types the new one again. */
+    private static final String AGAIN = "again";
+
     /** What a form needs to know of a field. */
     enum Kind {
         TEXT,
@@ -58,6 +62,9 @@ record Operation(
      */
     record Field(String name, Kind kind, Class<?> type, boolean required) {
 
+        /** The names of passwords, which no form shows again. */
+        static final Set<String> SECRETS = Set.of("present", "password", AGAIN);
+
         /** Returns the field for a component of a body; null for a type that a form cannot show. */
         static @Nullable Field of(RecordComponent component) {
             Kind kind = kind(component.getName(), ResolvableType.forMethodReturnType(component.getAccessor()));
@@ -65,7 +72,8 @@ record Operation(
                 return kind == null ? null : new Field(component.getName(), kind, component.getType(), false);
             }
             MergedAnnotations annotations = MergedAnnotations.from(component.getAccessor());
-            boolean required = !component.getAnnotatedType().isAnnotationPresent(Nullable.class)
+            boolean required = kind == Kind.PASSWORD
+                    || !component.getAnnotatedType().isAnnotationPresent(Nullable.class)
                     || Stream.of("NotNull", "NotBlank", "NotEmpty")
                             .anyMatch(each -> annotations.isPresent(CONSTRAINTS + each));
             return new Field(component.getName(), kind, component.getType(), required);
@@ -74,7 +82,7 @@ record Operation(
         static @Nullable Kind kind(String name, ResolvableType type) {
             Class<?> raw = type.toClass();
             if (raw == String.class || raw.isEnum()) {
-                return name.equals("password") ? Kind.PASSWORD : Kind.TEXT;
+                return SECRETS.contains(name) ? Kind.PASSWORD : Kind.TEXT;
             }
             if (raw == Instant.class || raw == LocalDate.class) {
                 return Kind.DAY;
@@ -138,6 +146,9 @@ record Operation(
                         .forEach(fields::add);
             }
         }
+        if (fields.stream().anyMatch(field -> field.name().equals("present"))) {
+            fields.add(new Field(AGAIN, Kind.PASSWORD, String.class, true));
+        }
         List<String> variables =
                 VARIABLE.matcher(page).results().map(found -> found.group(1)).toList();
         return new Operation(handler, key(page), variables, body, List.copyOf(fields));
@@ -149,13 +160,23 @@ record Operation(
     }
 
     /**
+     * Returns the fields of a form. One of a PATCH, which leaves the others as they are, may ask for some {@code only}.
+     */
+    List<Field> asked(Form typed) {
+        List<String> only = List.of(typed.value("only").split(",", -1));
+        return typed.value("only").isEmpty() || !key.startsWith("do.patch.")
+                ? fields
+                : fields.stream().filter(field -> only.contains(field.name())).toList();
+    }
+
+    /**
      * Returns the fields with the typed values, as the JSON body has them.
      *
      * @param errors gets those of the fields that cannot be read
      */
     Map<String, Object> read(Form typed, ZoneId zone, Map<String, Message> errors) {
         Map<String, Object> read = new HashMap<>();
-        for (Field field : fields) {
+        for (Field field : asked(typed)) {
             try {
                 Object value = field.read(typed.value(field.name()), zone);
                 if (value != null) {
@@ -166,6 +187,10 @@ record Operation(
             } catch (Refusal refused) {
                 errors.put(field.name(), refused.message());
             }
+        }
+        Object again = read.remove(AGAIN);
+        if (again != null && !again.equals(read.get("password"))) {
+            errors.putIfAbsent(AGAIN, Message.of("the two new passwords differ"));
         }
         return read;
     }

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.people.Permissions.Endpoint;
+import dozo.people.Role;
 import dozo.people.Users;
 import dozo.people.Users.User;
 import dozo.registry.Projects;
@@ -17,10 +18,11 @@ import dozo.ui.Operation.Kind;
 import dozo.ui.PageProblems.NotThere;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.net.URI;
 import java.time.ZoneId;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,6 +38,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Controller;
+import org.springframework.util.MultiValueMap;
 import org.springframework.validation.BindException;
 import org.springframework.validation.FieldError;
 import org.springframework.validation.ObjectError;
@@ -56,6 +59,7 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 import org.springframework.web.servlet.mvc.method.annotation.ServletRequestDataBinderFactory;
 import org.springframework.web.servlet.support.RequestContextUtils;
 import tools.jackson.databind.DatabindException;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -64,7 +68,8 @@ import tools.jackson.databind.json.JsonMapper;
  * links to a form gives values for fields by query parameters, and by {@code back} the page to return to; a
  * {@code *} at its end is the number or name of what was created. The texts begin with {@link Operation#key}: the title,
  * {@code does}, {@code yes} for the button, and each field by its name, with a {@code hint} and the {@code words} that
- * it accepts. An operation without a title has no form.
+ * it accepts; a field without a text has the word for its name. With {@code secret}, the secret in the answer is shown
+ * once. An operation without a title has no form.
  */
 @Controller
 class OperationPage {
@@ -113,10 +118,14 @@ class OperationPage {
         this.sites = sites;
         this.users = users;
         this.zone = zone;
-        Method show = getClass().getDeclaredMethod("show", HttpServletRequest.class, Map.class, Sight.class);
+        Method show = getClass().getDeclaredMethod("show", HttpServletRequest.class, MultiValueMap.class, Sight.class);
         Method submit = getClass()
                 .getDeclaredMethod(
-                        "submit", HttpServletRequest.class, HttpServletResponse.class, Map.class, Sight.class);
+                        "submit",
+                        HttpServletRequest.class,
+                        HttpServletResponse.class,
+                        MultiValueMap.class,
+                        Sight.class);
         Map.copyOf(mappings.getHandlerMethods())
                 .forEach((mapping, handler) -> mapping.getMethodsCondition().getMethods().stream()
                         .flatMap(method ->
@@ -137,8 +146,8 @@ class OperationPage {
                 .build();
     }
 
-    ModelAndView show(HttpServletRequest request, @RequestParam Map<String, String> typed, Sight sight) {
-        return shown(request, new Form(typed, Map.of()), HttpStatus.OK, sight);
+    ModelAndView show(HttpServletRequest request, @RequestParam MultiValueMap<String, String> typed, Sight sight) {
+        return shown(request, Form.of(typed), HttpStatus.OK, sight);
     }
 
     /** Calls the operation. Without the confirmation of the form's button, only shows the form. */
@@ -146,10 +155,10 @@ class OperationPage {
     ModelAndView submit(
             HttpServletRequest request,
             HttpServletResponse response,
-            @RequestParam Map<String, String> typed,
+            @RequestParam MultiValueMap<String, String> typed,
             Sight sight)
             throws Exception {
-        Form form = new Form(typed, Map.of());
+        Form form = Form.of(typed);
         if (form.value("confirmed").isEmpty()) {
             return shown(request, form, HttpStatus.OK, sight);
         }
@@ -158,11 +167,10 @@ class OperationPage {
         try {
             Object done = call(request, form, errors);
             if (errors.isEmpty()) {
-                response.sendRedirect(back(typed, done));
-                return null;
+                return done(request, response, form, done);
             }
         } catch (Refusal refused) {
-            errors.putAll(Form.refused(typed, refused).errors());
+            errors.putAll(Form.refused(form.values(), refused).errors());
             status = refused.isConflict() ? HttpStatus.CONFLICT : status;
         } catch (BindException invalid) {
             for (ObjectError error : invalid.getAllErrors()) {
@@ -182,7 +190,26 @@ class OperationPage {
             errors.put("", text(problem.getBody().getDetail()));
             status = problem.getStatusCode();
         }
-        return shown(request, new Form(typed, errors), status, sight);
+        return shown(request, new Form(form.values(), errors), status, sight);
+    }
+
+    /** Leads back; or shows the secret of the answer, which no other page shows. */
+    private @Nullable ModelAndView done(
+            HttpServletRequest request, HttpServletResponse response, Form form, @Nullable Object done)
+            throws IOException {
+        Words words = words(request);
+        String once = words.find(".secret");
+        if (once == null || !(done instanceof ResponseEntity<?> answer)) {
+            response.sendRedirect(back(form, done));
+            return null;
+        }
+        JsonNode made = json.valueToTree(answer.getBody());
+        return new ModelAndView("secret")
+                .addObject("title", words.get(""))
+                .addObject("once", once)
+                .addObject("secret", made.path("secret").asString())
+                .addObject("place", place(back(form, done)))
+                .addObject("back", back(form, done));
     }
 
     /** Returns a text as a message, which has a translation if the table has it. */
@@ -265,8 +292,8 @@ class OperationPage {
     }
 
     /** Returns the page to return to. It is on this site; browsers ignore control characters and accept backslashes. */
-    private static String back(Map<String, String> typed, @Nullable Object done) {
-        String back = typed.getOrDefault("back", "");
+    private static String back(Form typed, @Nullable Object done) {
+        String back = typed.value("back");
         URI location =
                 done instanceof ResponseEntity<?> answer ? answer.getHeaders().getLocation() : null;
         String created = location == null ? "" : location.getRawPath().replaceFirst(".*/", "");
@@ -276,28 +303,39 @@ class OperationPage {
         return back.endsWith("/*") ? back.substring(0, back.length() - 1) + created : back;
     }
 
-    private ModelAndView shown(HttpServletRequest request, Form typed, HttpStatusCode status, Sight sight) {
+    /** Returns the page of the menu to which an address belongs. */
+    private static String place(String address) {
+        return address.replaceFirst("(/[^/?#]*).*", "$1");
+    }
+
+    private Words words(HttpServletRequest request) {
         Operation operation = operation(request);
         Map<String, String> variables = variables(request);
         List<String> values = operation.variables().stream()
                 .map(name -> variables.getOrDefault(name, ""))
                 .toList();
-        Words words = new Words(texts, operation.key(), values, RequestContextUtils.getLocale(request));
+        return new Words(texts, operation.key(), values, RequestContextUtils.getLocale(request));
+    }
+
+    private ModelAndView shown(HttpServletRequest request, Form typed, HttpStatusCode status, Sight sight) {
+        Operation operation = operation(request);
+        Map<String, String> variables = variables(request);
+        Words words = words(request);
         String title = words.find("");
         if (title == null) {
             throw new NotThere("there is no form for this");
         }
-        List<Shown> fields = new ArrayList<>();
-        for (String variable : operation.variables()) {
-            if (isAsked(variable, variables.get(variable))) {
-                fields.add(shown(new Field(variable, Kind.TEXT, String.class, true), words, sight));
-            }
-        }
-        operation.fields().forEach(field -> fields.add(shown(field, words, sight)));
+        List<Shown> fields = Stream.concat(
+                        operation.variables().stream()
+                                .filter(name -> isAsked(name, variables.get(name)))
+                                .map(name -> new Field(name, Kind.TEXT, String.class, true)),
+                        operation.asked(typed).stream())
+                .map(field -> shown(field, words, roles(request, operation), sight))
+                .toList();
         Map<String, String> kept = new HashMap<>(typed.values());
-        kept.remove("password");
+        kept.keySet().removeAll(Field.SECRETS);
         List<String> names = fields.stream().map(each -> each.field().name()).toList();
-        String back = back(typed.values(), null);
+        String back = back(typed, null);
         return new ModelAndView("operation", status)
                 .addObject("title", title)
                 .addObject("does", words.get(".does").lines().toList())
@@ -311,22 +349,31 @@ class OperationPage {
                                 .map(Map.Entry::getValue)
                                 .toList())
                 .addObject("back", typed.value("back"))
-                .addObject("place", back.replaceFirst("(/[^/?#]*).*", "$1"))
+                .addObject("place", place(back))
                 .addObject("cancel", back.replaceFirst("(?<=.)/$", ""));
     }
 
-    private Shown shown(Field field, Words words, Sight sight) {
+    /** Returns the roles to choose from: of one's own token, one's own. */
+    private static Collection<Role> roles(HttpServletRequest request, Operation operation) {
+        User viewer = Viewer.of(request).user();
+        return viewer != null && operation.key().startsWith("do.post.me.") ? viewer.roles() : List.of(Role.values());
+    }
+
+    private Shown shown(Field field, Words words, Collection<Role> roles, Sight sight) {
         String key = "." + field.name();
         Map<String, String> accepted = new LinkedHashMap<>();
         String listed = words.find(key + ".words");
         for (String word : listed == null ? new String[0] : listed.split(" ", -1)) {
             accepted.put(word, words.get(key + "." + word));
         }
+        if (field.name().equals("roles")) {
+            roles.forEach(role -> accepted.put(role.name(), words.of("role", role)));
+        }
         if (isSite(words.key() + key)) {
             sites.all().stream().map(Site::name).forEach(name -> accepted.put(name, name));
         }
         String hint = words.find(key + ".hint");
-        return new Shown(field, words.get(key), hint == null ? "" : hint, accepted, known(words.key() + key, sight));
+        return new Shown(field, words.label(field.name()), hint == null ? "" : hint, accepted, known(words.key() + key, sight));
     }
 
     private static boolean isSite(String key) {
@@ -354,6 +401,18 @@ class OperationPage {
         @Nullable
         String find(String end) {
             return texts.getMessage(key + end, variables.toArray(), null, locale);
+        }
+
+        /** Returns the label of a field; without a text of its own, the word for its name. */
+        String label(String field) {
+            String own = find("." + field);
+            return own == null ? texts.getMessage(field, null, locale) : own;
+        }
+
+        /** Returns the name of a value, and what it means. */
+        String of(String kind, Enum<?> value) {
+            String name = kind + "." + value;
+            return texts.getMessage(name, null, locale) + ": " + texts.getMessage(name + ".may", null, locale);
         }
 
         String get(String end) {

@@ -6,7 +6,6 @@ import dozo.collect.Terms;
 import dozo.collect.Terms.Tree;
 import dozo.file.FilePath;
 import dozo.registry.Refusal;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -113,10 +112,7 @@ final class OriginForm {
         if (before != null && text.equals(shown(before))) {
             return before;
         }
-        if (text.startsWith("/") && text.indexOf('\0') < 0) {
-            return FilePath.pathOf(text.getBytes(StandardCharsets.UTF_8));
-        }
-        throw new Refusal(field, "\"%s\": expected an absolute path, starting with /", text);
+        return RegistrationPage.path(field, text);
     }
 
     static String shown(Path path) {

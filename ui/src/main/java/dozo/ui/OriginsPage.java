@@ -10,8 +10,6 @@ import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.ui.PageProblems.NotThere;
 import java.security.Principal;
-import java.time.DateTimeException;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,24 +22,13 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** The systems that experiments are collected from: their states and settings. */
 @Controller
-class OriginsPage {
+record OriginsPage(Origins origins, Standings standings, Choices choices) {
 
     private static final int SHOWN = 50;
-
-    private final Origins origins;
-    private final Standings standings;
-    private final Choices choices;
-
-    OriginsPage(Origins origins, Standings standings, Choices choices) {
-        this.origins = origins;
-        this.standings = standings;
-        this.choices = choices;
-    }
 
     @GetMapping("/origins")
     String list(@RequestParam(defaultValue = "") String after, Model model) {
         model.addAttribute("origins", Cut.of(SHOWN, most -> standings.page(after, most), OriginsPage::name));
-        model.addAttribute("first", after.isEmpty() ? null : "");
         return "origins";
     }
 
@@ -88,7 +75,7 @@ class OriginsPage {
         Form form = new Form(typed, Map.of());
         try {
             Terms terms = OriginForm.terms(kind, form, origin.terms());
-            origins.change(name, moment(form.value("seen")), terms, actor.getName());
+            origins.change(name, form.seen(), terms, actor.getName());
             return "redirect:/origins";
         } catch (Refusal refused) {
             return shown(kind, origin, Form.refused(typed, refused), sight, model);
@@ -110,14 +97,6 @@ class OriginsPage {
 
     private static OriginKind kind(String word) {
         return OriginKind.of(word).orElseThrow(() -> new Refusal("kind", "expected flywheel, dicomweb or tree"));
-    }
-
-    private static Instant moment(String text) {
-        try {
-            return Instant.parse(text);
-        } catch (DateTimeException e) {
-            throw new Refusal("seen", "\"%s\": unknown version; load the page again", text);
-        }
     }
 
     private static String name(Standing standing) {

@@ -40,36 +40,30 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** The first page: whether everything is safe. */
 @Controller
-class OverviewPage {
+record OverviewPage(
+        Coverage coverage,
+        Freezes freezes,
+        Experiments experiments,
+        Runs runs,
+        Findings findings,
+        Capacities capacities,
+        Headlines headlines,
+        Capabilities capabilities,
+        Projects projects,
+        Arrivals arrivals,
+        Gaps gaps,
+        Services services,
+        InstantSource clock) {
 
     private static final int CAUSES_SHOWN = 5;
     private static final int FROZEN_SHOWN = 10;
     private static final int OLDEST_SHOWN = 5;
     private static final int PROJECTS_SHOWN = 10;
 
-    private final Coverage coverage;
-    private final Freezes freezes;
-    private final Experiments experiments;
-    private final Runs runs;
-    private final Findings findings;
-    private final Capacities capacities;
-    private final Headlines headlines;
-    private final Capabilities capabilities;
-    private final Projects projects;
-    private final Arrivals arrivals;
-    private final Gaps gaps;
-    private final Services services;
-    private final InstantSource clock;
-
     private static final Arrivals.Filter PROPOSED = new Arrivals.Filter(null, null, true, null);
 
     /** A frozen experiment. */
-    record Frozen(String project, String code, Freeze freeze) {
-
-        public String name() {
-            return project + "/" + code;
-        }
-    }
+    record Frozen(Experiment experiment, Freeze freeze) {}
 
     /**
      * What has been done on a new installation.
@@ -78,35 +72,6 @@ class OverviewPage {
      * @param project whether the user sees a project
      */
     record Steps(boolean site, boolean project) {}
-
-    OverviewPage(
-            Coverage coverage,
-            Freezes freezes,
-            Experiments experiments,
-            Runs runs,
-            Findings findings,
-            Capacities capacities,
-            Headlines headlines,
-            Capabilities capabilities,
-            Projects projects,
-            Arrivals arrivals,
-            Gaps gaps,
-            Services services,
-            InstantSource clock) {
-        this.coverage = coverage;
-        this.freezes = freezes;
-        this.experiments = experiments;
-        this.runs = runs;
-        this.findings = findings;
-        this.capacities = capacities;
-        this.headlines = headlines;
-        this.capabilities = capabilities;
-        this.projects = projects;
-        this.arrivals = arrivals;
-        this.gaps = gaps;
-        this.services = services;
-        this.clock = clock;
-    }
 
     @GetMapping("/")
     String overview(@RequestParam(name = "site", required = false) @Nullable String name, Sight sight, Model model) {
@@ -192,12 +157,8 @@ class OverviewPage {
         model.addAttribute(
                 "frozen",
                 shown.stream()
-                        .map(freeze -> frozen(requireNonNull(frozen.get(freeze.experimentId())), freeze))
+                        .map(freeze -> new Frozen(requireNonNull(frozen.get(freeze.experimentId())), freeze))
                         .toList());
-    }
-
-    private static Frozen frozen(Experiment experiment, Freeze freeze) {
-        return new Frozen(experiment.project(), experiment.code(), freeze);
     }
 
     private void addRun(Sight sight, Model model, Run run) {

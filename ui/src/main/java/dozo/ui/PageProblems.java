@@ -26,11 +26,9 @@ import org.springframework.web.servlet.ModelAndView;
 /** Shows errors as pages that say what to do next. Forms show their own errors at the fields instead. */
 @ControllerAdvice(basePackages = "dozo.ui")
 @Order(Ordered.HIGHEST_PRECEDENCE)
-class PageProblems {
+record PageProblems(Frame frame) {
 
     private static final Logger LOG = LoggerFactory.getLogger(PageProblems.class);
-
-    private final Frame frame;
 
     /** Thrown if nothing exists at an address, or nothing that the user may see. */
     static final class NotThere extends RuntimeException {
@@ -47,10 +45,6 @@ class PageProblems {
             super(message.toString());
             this.message = message;
         }
-    }
-
-    PageProblems(Frame frame) {
-        this.frame = frame;
     }
 
     @ExceptionHandler

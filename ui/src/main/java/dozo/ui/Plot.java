@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,6 +64,10 @@ record Plot(Instant from, Instant until, double top) {
                 : points.stream()
                         .map(point -> x(point.at) + " " + y(point.value))
                         .collect(Collectors.joining("L", "M", dot));
+    }
+
+    Mark line(String kind, Stream<Point> points) {
+        return Mark.of(kind, line(points.toList()));
     }
 
     private String x(Instant at) {

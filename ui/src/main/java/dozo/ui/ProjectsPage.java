@@ -22,30 +22,15 @@ import org.springframework.web.bind.annotation.RequestParam;
 /** Projects: their members, folders and settings, and the holds that stand. */
 @Controller
 @RequestMapping("/administration/projects")
-class ProjectsPage {
+record ProjectsPage(Projects projects, DrillSettings drills, RiskSettings risk, Users users, Holds holds) {
 
     private static final int SHOWN = 100;
     private static final int MEMBERS_SHOWN = 500;
     private static final int HOLDS_SHOWN = 20;
 
-    private final Projects projects;
-    private final DrillSettings drills;
-    private final RiskSettings risk;
-    private final Users users;
-    private final Holds holds;
-
-    ProjectsPage(Projects projects, DrillSettings drills, RiskSettings risk, Users users, Holds holds) {
-        this.projects = projects;
-        this.drills = drills;
-        this.risk = risk;
-        this.users = users;
-        this.holds = holds;
-    }
-
     @GetMapping
     String list(@RequestParam(defaultValue = "") String after, Sight sight, Model model) {
         model.addAttribute("projects", Cut.of(SHOWN, most -> projects.page(sight, after, most), Project::code));
-        model.addAttribute("first", after.isEmpty() ? null : "");
         return "projects";
     }
 

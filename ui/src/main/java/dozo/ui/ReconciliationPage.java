@@ -18,20 +18,12 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** What origins listed in a run but did not deliver, line by line; then the remarks. */
 @Controller
-class ReconciliationPage {
+record ReconciliationPage(Runs runs, Reconciliations reconciliations) {
 
     private static final int SHOWN = 100;
 
     /** Prefix of a remark's key. Remarks come after all missing items. */
     private static final String REMARK = "r";
-
-    private final Runs runs;
-    private final Reconciliations reconciliations;
-
-    ReconciliationPage(Runs runs, Reconciliations reconciliations) {
-        this.runs = runs;
-        this.reconciliations = reconciliations;
-    }
 
     /** @param missing whether to leave out remarks */
     @GetMapping("/runs/{id}/reconciliation")
@@ -52,7 +44,6 @@ class ReconciliationPage {
         model.addAttribute("reports", sight.ofEverything() ? reconciliations.of(id) : List.of());
         model.addAttribute("origin", origin);
         model.addAttribute("missing", missing);
-        model.addAttribute("first", after.equals("0") ? null : "");
         model.addAttribute(
                 "lines", Cut.of(SHOWN, most -> lines(sight, id, asked, missing, after, most), ReconciliationPage::key));
         return "reconciliation";

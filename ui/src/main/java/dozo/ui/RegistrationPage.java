@@ -30,25 +30,13 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** Registers one experiment. All errors appear at their fields at once, and the form keeps all values. */
 @Controller
-class RegistrationPage {
+record RegistrationPage(BulkRegistration bulk, Experiments experiments, Suggestions suggestions, Choices choices) {
 
     /** The fields that a suggestion can fill. */
     static final List<String> FIELDS = List.of("project", "code", "title", "modality", "scanner", "acquired");
 
     /** Prefix of the fields that hold the suggested values, to detect what was typed since. */
     private static final String SUGGESTED = "suggested.";
-
-    private final BulkRegistration bulk;
-    private final Experiments experiments;
-    private final Suggestions suggestions;
-    private final Choices choices;
-
-    RegistrationPage(BulkRegistration bulk, Experiments experiments, Suggestions suggestions, Choices choices) {
-        this.bulk = bulk;
-        this.experiments = experiments;
-        this.suggestions = suggestions;
-        this.choices = choices;
-    }
 
     @GetMapping("/register")
     String form(@RequestParam Map<String, String> typed, Sight sight, Model model) {

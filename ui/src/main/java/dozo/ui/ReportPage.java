@@ -15,15 +15,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** What the night before a morning did. */
 @Controller
-class ReportPage {
-
-    private final Reports reports;
-    private final Teller teller;
-
-    ReportPage(Reports reports, Teller teller) {
-        this.reports = reports;
-        this.teller = teller;
-    }
+record ReportPage(Reports reports, Teller teller) {
 
     /** @param typed may have the day of the morning; without it, today */
     @GetMapping("/report")

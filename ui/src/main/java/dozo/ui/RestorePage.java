@@ -17,7 +17,6 @@ import dozo.restore.KeptRestore;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
 import dozo.restore.SelectionForm;
-import dozo.ui.ManifestPage.Shown;
 import dozo.ui.PageProblems.NotThere;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
@@ -34,22 +33,21 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Restores by the service into a folder of its machine: requesting, following and stopping them. */
+/** Restores by the service into a folder of its machine: requesting and following them. */
 @Controller
 @RequestMapping("/experiments/{project}/{code}")
-class RestorePage {
+record RestorePage(
+        Experiments experiments,
+        Projects projects,
+        Manifests manifests,
+        Sites sites,
+        RestoreQueue queue,
+        Restores restores,
+        RestoreForecasts forecasts) {
 
     private static final int FINDINGS_SHOWN = 100;
 
     private static final int SELECTED_SHOWN = 20;
-
-    private final Experiments experiments;
-    private final Projects projects;
-    private final Manifests manifests;
-    private final Sites sites;
-    private final RestoreQueue queue;
-    private final Restores restores;
-    private final RestoreForecasts forecasts;
 
     /**
      * How long a restore takes.
@@ -57,23 +55,6 @@ class RestorePage {
      * @param time null: unknown, there were too few drills
      */
     record SiteForecast(String site, @Nullable RestoreTime time) {}
-
-    RestorePage(
-            Experiments experiments,
-            Projects projects,
-            Manifests manifests,
-            Sites sites,
-            RestoreQueue queue,
-            Restores restores,
-            RestoreForecasts forecasts) {
-        this.experiments = experiments;
-        this.projects = projects;
-        this.manifests = manifests;
-        this.sites = sites;
-        this.queue = queue;
-        this.restores = restores;
-        this.forecasts = forecasts;
-    }
 
     /**
      * Shows what a restore does, and asks for the folder.
@@ -135,7 +116,7 @@ class RestorePage {
     private String ask(Experiment experiment, Form form, Model model) {
         FilePath part = Bytes.path("path", form.value("path"));
         model.addAttribute("experiment", experiment);
-        model.addAttribute("part", part.isRoot() ? null : Shown.path(part));
+        model.addAttribute("part", part.isRoot() ? null : part);
         model.addAttribute(
                 "roots",
                 projects.find(experiment.project()).orElseThrow().restoreRoots().stream()
@@ -163,7 +144,10 @@ class RestorePage {
 
     @GetMapping("/restores/{id}")
     String restore(@PathVariable String project, @PathVariable String code, @PathVariable long id, Model model) {
-        return show(found(ExperimentPage.found(experiments, project, code), id), restores, model);
+        Experiment experiment = ExperimentPage.found(experiments, project, code);
+        KeptRestore restore = restores.find(experiment, id)
+                .orElseThrow(() -> new NotThere("%s has no restore with the number %d", experiment.name(), id));
+        return show(restore, restores, model);
     }
 
     /** Shows a restore or a drill: its progress, and what could not be restored. */
@@ -175,19 +159,5 @@ class RestorePage {
         model.addAttribute("selectedMore", Math.max(0, selected.size() - SELECTED_SHOWN));
         model.addAttribute("findings", restores.findings(restore.id(), 0, FINDINGS_SHOWN));
         return "restored";
-    }
-
-    @PostMapping("/restores/{id}/stop")
-    String stop(@PathVariable String project, @PathVariable String code, @PathVariable long id, Principal actor) {
-        KeptRestore restore = found(ExperimentPage.found(experiments, project, code), id);
-        if (restore.state().goesOn()) {
-            queue.stop(id, actor.getName());
-        }
-        return "redirect:/experiments/{project}/{code}/restores/{id}";
-    }
-
-    private KeptRestore found(Experiment experiment, long id) {
-        return restores.find(experiment, id)
-                .orElseThrow(() -> new NotThere("%s has no restore with the number %d", experiment.name(), id));
     }
 }

@@ -39,24 +39,12 @@ import org.springframework.web.bind.annotation.PathVariable;
  * RunWatch}. Every few seconds the thread checks whether its viewer would still be admitted.
  */
 @Controller
-class RunEvents {
+record RunEvents(Runs runs, RunWatch watch, InstantSource clock, ZoneId zone) {
 
     /** How long a viewer whose login has expired may still watch. */
     private static final Duration ADMITTED_FOR = Duration.ofSeconds(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(RunEvents.class);
-
-    private final Runs runs;
-    private final RunWatch watch;
-    private final InstantSource clock;
-    private final ZoneId zone;
-
-    RunEvents(Runs runs, RunWatch watch, InstantSource clock, ZoneId zone) {
-        this.runs = runs;
-        this.watch = watch;
-        this.clock = clock;
-        this.zone = zone;
-    }
 
     /** Sends events until the run ends. If the stream ends earlier, the browser reconnects. */
     @GetMapping("/runs/{id}/events")

@@ -33,56 +33,24 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** The runs: each of them live. */
 @Controller
-class RunsPage {
+record RunsPage(
+        Runs runs,
+        Operations operations,
+        Findings findings,
+        Reconciliations reconciliations,
+        Sites sites,
+        RunWatch watch,
+        Paces paces,
+        Limits bottlenecks,
+        RunWorkers workers,
+        Tunings tunings,
+        Forecasts forecasts,
+        Nights nights,
+        InstantSource clock,
+        ZoneId zone) {
 
     private static final int SHOWN = 50;
     private static final int FINDINGS_SHOWN = 50;
-
-    private final Runs runs;
-    private final Operations operations;
-    private final Findings findings;
-    private final Reconciliations reconciliations;
-    private final Sites sites;
-    private final RunWatch watch;
-    private final Paces paces;
-    private final Limits bottlenecks;
-    private final RunWorkers workers;
-    private final Tunings tunings;
-    private final Forecasts forecasts;
-    private final Nights nights;
-    private final InstantSource clock;
-    private final ZoneId zone;
-
-    RunsPage(
-            Runs runs,
-            Operations operations,
-            Findings findings,
-            Reconciliations reconciliations,
-            Sites sites,
-            RunWatch watch,
-            Paces paces,
-            Limits bottlenecks,
-            RunWorkers workers,
-            Tunings tunings,
-            Forecasts forecasts,
-            Nights nights,
-            InstantSource clock,
-            ZoneId zone) {
-        this.runs = runs;
-        this.operations = operations;
-        this.findings = findings;
-        this.reconciliations = reconciliations;
-        this.sites = sites;
-        this.watch = watch;
-        this.paces = paces;
-        this.bottlenecks = bottlenecks;
-        this.workers = workers;
-        this.tunings = tunings;
-        this.forecasts = forecasts;
-        this.nights = nights;
-        this.clock = clock;
-        this.zone = zone;
-    }
 
     /** Lists the runs, latest first. The first page also has pictures of the nights. */
     @GetMapping("/runs")
@@ -92,7 +60,6 @@ class RunsPage {
         }
         long before = after == null ? Long.MAX_VALUE : after;
         model.addAttribute("runs", Cut.of(SHOWN, most -> runs.page(sight, before, most), run -> "" + run.id()));
-        model.addAttribute("first", after == null ? null : "");
         model.addAttribute("goesOn", runs.goingOn().isPresent());
         model.addAttribute("sites", sites.all());
         return "runs";

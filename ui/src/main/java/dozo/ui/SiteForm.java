@@ -9,27 +9,19 @@ import dozo.remote.HostKey;
 import dozo.remote.SiteAddress;
 import dozo.remote.Way;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A site's address as form fields, named as in REST. */
-final class SiteForm {
+record SiteForm(Form form) {
 
     private static final String JUMP = "jump.";
 
     /** Fields that few sites need. */
     private static final List<String> FURTHER =
             List.of(JUMP + "host", JUMP + "port", JUMP + "user", JUMP + "identity", JUMP + "hostKey", "dscp");
-
-    private final Map<String, String> typed;
-
-    SiteForm(Map<String, String> typed) {
-        this.typed = typed;
-    }
 
     static Form empty() {
         return new Form(Map.of("port", String.valueOf(SiteTerms.PORT_USUAL)), Map.of());
@@ -68,7 +60,7 @@ final class SiteForm {
     }
 
     String value(String field) {
-        return typed.getOrDefault(field, "");
+        return form.value(field);
     }
 
     /**
@@ -92,13 +84,13 @@ final class SiteForm {
     }
 
     Form withHostKey(HostKey presented) {
-        Map<String, String> values = new HashMap<>(typed);
+        Map<String, String> values = new HashMap<>(form.values());
         values.put("hostKey", presented.line());
         return new Form(values, Map.of());
     }
 
     Form refused(Refusal refusal) {
-        return Form.refused(typed, refusal);
+        return Form.refused(form.values(), refusal);
     }
 
     String host() {
@@ -112,15 +104,6 @@ final class SiteForm {
 
     SiteTerms terms() {
         return new SiteTerms(at(""), value("root").strip(), isBlank(JUMP + "host") ? null : at(JUMP), dscp());
-    }
-
-    /** Returns when the site was last changed, as the form's user saw it. */
-    Instant seen() {
-        try {
-            return Instant.parse(value("seen"));
-        } catch (DateTimeParseException e) {
-            throw new Refusal("seen", "\"%s\": unknown version; load the page again", value("seen"));
-        }
     }
 
     private Host at(String at) {

@@ -38,20 +38,19 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** The DR sites: their addresses and capabilities; adding, changing, checking and removing them. */
 @Controller
-class SitesPage {
-
-    private final Sites sites;
-    private final SiteKey key;
-    private final Capabilities capabilities;
-    private final Capacities capacities;
-    private final Promises promises;
-    private final SiteHours hours;
-    private final SiteSchedules schedules;
-    private final NightTimes nights;
-    private final SiteTunings tunings;
-    private final SiteMeasuring measuring;
-    private final SiteLanes siteLanes;
-    private final InstantSource clock;
+record SitesPage(
+        Sites sites,
+        SiteKey key,
+        Capabilities capabilities,
+        Capacities capacities,
+        Promises promises,
+        SiteHours hours,
+        SiteSchedules schedules,
+        NightTimes nights,
+        SiteTunings tunings,
+        SiteMeasuring measuring,
+        SiteLanes siteLanes,
+        InstantSource clock) {
 
     /**
      * A site.
@@ -78,33 +77,6 @@ class SitesPage {
             Optional<CapacityChart> capacityChart,
             Optional<AgeChart> ageChart) {}
 
-    SitesPage(
-            Sites sites,
-            SiteKey key,
-            Capabilities capabilities,
-            Capacities capacities,
-            Promises promises,
-            SiteHours hours,
-            SiteSchedules schedules,
-            NightTimes nights,
-            SiteTunings tunings,
-            SiteMeasuring measuring,
-            SiteLanes siteLanes,
-            InstantSource clock) {
-        this.sites = sites;
-        this.key = key;
-        this.capabilities = capabilities;
-        this.capacities = capacities;
-        this.promises = promises;
-        this.hours = hours;
-        this.schedules = schedules;
-        this.nights = nights;
-        this.tunings = tunings;
-        this.measuring = measuring;
-        this.siteLanes = siteLanes;
-        this.clock = clock;
-    }
-
     @GetMapping("/sites")
     String list(Model model) {
         model.addAttribute("sites", sites.all().stream().map(this::shown).toList());
@@ -119,7 +91,7 @@ class SitesPage {
     /** Adds a site and checks it. If no host key is given, asks the host for its key, and the user to compare it. */
     @PostMapping("/sites/new")
     String add(@RequestParam Map<String, String> typed, Principal actor, Model model) throws InterruptedException {
-        SiteForm form = new SiteForm(typed);
+        SiteForm form = new SiteForm(new Form(typed, Map.of()));
         String name = form.value("name").strip();
         return entered(null, form, model, () -> sites.requireFree(name), address -> {
             sites.add(name, address, actor.getName());
@@ -137,9 +109,9 @@ class SitesPage {
     @PostMapping("/sites/{name}/change")
     String change(@PathVariable String name, @RequestParam Map<String, String> typed, Principal actor, Model model)
             throws InterruptedException {
-        SiteForm form = new SiteForm(typed);
+        SiteForm form = new SiteForm(new Form(typed, Map.of()));
         return entered(find(name), form, model, () -> {}, address -> {
-            sites.change(name, form.seen(), address, actor.getName());
+            sites.change(name, form.form().seen(), address, actor.getName());
             return check(name, actor, model);
         });
     }

@@ -1,4 +1,4 @@
-/** The pages: a controller and a template for each, in the reader's language. */
+/** The pages: a controller, which is a record of what it uses, and a template for each, in the reader's language. */
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {

@@ -39,7 +39,6 @@ public final class Permissions {
             GET    /experiments/{project}/{code}/restore                           own         all      -       all   -
             POST   /experiments/{project}/{code}/restore                           own         all      -       all   -
             GET    /experiments/{project}/{code}/restores/{id}                     own         all      all     all   -
-            POST   /experiments/{project}/{code}/restores/{id}/stop                own         all      -       all   -
             GET    /report                                                         own         all      all     all   -
             GET    /register                                                       own         all      -       all   -
             POST   /register                                                       own         all      -       all   -
@@ -69,9 +68,7 @@ public final class Permissions {
             GET    /runs/{id}/reconciliation                                               own         all      all     all   -
             GET    /runs/{id}/reconciliation.csv                                           own         all      all     all   -
             GET    /drills                                                          own         all      all     all   -
-            POST   /drills                                                          -           all      -       all   -
             GET    /drills/{id}                                                     own         all      all     all   -
-            POST   /drills/{id}/stop                                                -           all      -       all   -
             GET    /findings                                                        own         all      all     all   -
             GET    /findings/acknowledge                                            own         all      -       all   -
             POST   /findings/acknowledge                                            own         all      -       all   -
@@ -103,16 +100,9 @@ public final class Permissions {
             GET    /sites/{name}/tuning                                             -           all      all     all   -
             POST   /sites/{name}/tuning                                             -           all      -       all   -
             GET    /administration                                                  self        self     self    self  -
-            GET    /administration/password                                         self        self     self    self  -
-            POST   /administration/password                                         self        self     self    self  -
             GET    /administration/tokens                                           self        self     self    self  -
-            POST   /administration/tokens                                           self        self     self    self  -
             GET    /administration/users                                            -           -        all     all   -
-            GET    /administration/users/new                                        -           -        -       all   -
-            POST   /administration/users/new                                        -           -        -       all   -
             GET    /administration/users/{name}                                     -           -        all     all   -
-            POST   /administration/users/{name}                                     -           -        -       all   -
-            POST   /administration/users/{name}/password                            -           -        -       all   -
             GET    /administration/projects                                         own         all      all     all   -
             GET    /administration/projects/{project}                               own         all      all     all   -
             GET    /api/v1/alerts                                                  own         all      all     all   read

@@ -95,6 +95,8 @@ public class Application {
      * their own, see {@link CommandRehearsal}.
      */
     static final SortedMap<String, Class<?>> WITH_SPRING = new TreeMap<>(Map.of(
+            "backup",
+            BackupCommand.class,
             "demo",
             Demo.class,
             "doctor",
@@ -103,6 +105,8 @@ public class Application {
             IdentityCommand.class,
             "rebuild-catalogue",
             RebuildCommand.class,
+            "restore-service",
+            BackupCommand.Restore.class,
             "serve",
             Serve.class,
             "settings",

@@ -1,11 +1,11 @@
 package dozo.start;
 
+import dozo.file.Build;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.Objects;
 
 /**
  * Records in the database from time to time that a service is there, active or not, so that people see who stands by. Used by
@@ -14,9 +14,6 @@ import java.util.Objects;
 final class SignOfLife {
 
     private static final Duration INTERVAL = Duration.ofSeconds(5);
-
-    private static final String VERSION =
-            Objects.requireNonNullElse(SignOfLife.class.getPackage().getImplementationVersion(), "development");
 
     private final String name;
     private final String url;
@@ -52,7 +49,7 @@ final class SignOfLife {
                 """)) {
             store.setString(1, name);
             store.setString(2, url);
-            store.setString(3, VERSION);
+            store.setString(3, Build.VERSION);
             store.setBoolean(4, stopped);
             store.execute();
         }

@@ -2,6 +2,7 @@ package dozo;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dozo.backup.BackupSettings;
 import dozo.broker.BrokerSettings;
 import dozo.collect.CollectSettings;
 import dozo.command.CopyCommand;
@@ -52,6 +53,7 @@ import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
@@ -74,6 +76,7 @@ public class Application {
             LogSettings.class,
             StreamSettings.class,
             ScheduleSettings.class,
+            BackupSettings.class,
             CollectSettings.class,
             IngestSettings.class,
             WorklistSettings.class,
@@ -188,6 +191,12 @@ public class Application {
     static Given settings() {
         StandardEnvironment environment = new StandardEnvironment();
         ConfigDataEnvironmentPostProcessor.applyTo(environment);
+        return new Given(environment, SETTINGS);
+    }
+
+    /** The settings in force, for a service that keeps them in its own backup. */
+    @Bean
+    Given given(ConfigurableEnvironment environment) {
         return new Given(environment, SETTINGS);
     }
 

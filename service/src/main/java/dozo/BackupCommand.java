@@ -12,8 +12,10 @@ import dozo.start.Settings;
 import dozo.start.StartFailure;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.concurrent.Callable;
@@ -116,8 +118,14 @@ final class BackupCommand implements Callable<Integer> {
             err.println("dozo: %s exists already: another backup is being made, or one was made in the same second"
                     .formatted(e.getMessage()));
             return Exit.UNAVAILABLE;
+        } catch (NoSuchFileException e) {
+            err.println("dozo: %s does not exist".formatted(e.getMessage()));
+            return Exit.UNAVAILABLE;
+        } catch (AccessDeniedException e) {
+            err.println("dozo: no permission for %s".formatted(e.getMessage()));
+            return Exit.UNAVAILABLE;
         } catch (IOException e) {
-            err.println("dozo: " + e);
+            err.println("dozo: " + e.getMessage());
             return Exit.UNAVAILABLE;
         }
     }

@@ -33,7 +33,7 @@ import org.postgresql.PGConnection;
 
 /**
  * The rows of all tables of a schema as files, one for each table: what {@code COPY} writes (the text format of
- * PostgreSQL), compressed with gzip. The tables themselves are not in it: the migrations make them (ADR 0100).
+ * PostgreSQL), compressed with gzip. The tables themselves are not in it: the migrations make them (ADR 0101).
  */
 public final class TableDump {
 

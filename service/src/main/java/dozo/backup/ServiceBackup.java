@@ -29,15 +29,12 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,9 +50,6 @@ public final class ServiceBackup {
 
     /** The name of a backup that is not complete. */
     private static final String PARTIAL = ".partial";
-
-    private static final DateTimeFormatter NAME =
-            DateTimeFormatter.ofPattern("'dozo-'yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
 
     private static final FileAttribute<Set<PosixFilePermission>> OWN_FOLDER =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
@@ -75,15 +69,16 @@ public final class ServiceBackup {
      */
     public static Made make(Given given, Path parent, InstantSource clock) throws IOException {
         Settings settings = given.of(Settings.class);
-        if (settings.db().url().isEmpty() && !settings.hasEmbedded()) {
+        if (!Files.isDirectory(settings.workFolderOrNone())
+                || (settings.db().url().isEmpty() && !settings.hasEmbedded())) {
             throw new StartFailure(
                     StartFailure.UNAVAILABLE,
-                    "there is nothing to back up: no service has run with DOZO_WORK=%s and without DOZO_DB_URL"
+                    "there is nothing to back up: no service with these settings has run here (DOZO_WORK=%s)"
                             .formatted(settings.workFolderOrNone()));
         }
         Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
-        Path folder = parent.resolve(NAME.format(now));
-        Path partial = parent.resolve(NAME.format(now) + PARTIAL);
+        Path folder = parent.resolve(KeptBackups.name(now));
+        Path partial = parent.resolve(KeptBackups.name(now) + PARTIAL);
         if (Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
             throw new FileAlreadyExistsException(folder.toString());
         }
@@ -110,7 +105,7 @@ public final class ServiceBackup {
                     contents.files().size(),
                     contents.head() == null ? null : contents.head().row());
         } catch (IOException | RuntimeException | Error e) {
-            remove(partial);
+            KeptBackups.remove(partial);
             throw e;
         }
     }
@@ -190,14 +185,6 @@ public final class ServiceBackup {
         for (Path folder : folders) {
             try (FileChannel open = FileChannel.open(folder)) {
                 open.force(true);
-            }
-        }
-    }
-
-    private static void remove(Path folder) throws IOException {
-        try (Stream<Path> all = Files.walk(folder)) {
-            for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(each);
             }
         }
     }

@@ -1,4 +1,4 @@
-/** Backups of Dozo itself: its database, keys and settings (ADR 0100). */
+/** Backups of Dozo itself: its database, keys and settings (ADR 0101). */
 @NullMarked
 package dozo.backup;
 

@@ -2,6 +2,7 @@ package dozo;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dozo.backup.BackupSettings;
 import dozo.broker.BrokerSettings;
 import dozo.collect.CollectSettings;
 import dozo.command.CopyCommand;
@@ -53,6 +54,7 @@ import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
@@ -77,6 +79,7 @@ public class Application {
             LogSettings.class,
             StreamSettings.class,
             ScheduleSettings.class,
+            BackupSettings.class,
             CollectSettings.class,
             IngestSettings.class,
             WorklistSettings.class,
@@ -98,6 +101,8 @@ public class Application {
      * their own, see {@link CommandRehearsal}.
      */
     static final SortedMap<String, Class<?>> WITH_SPRING = new TreeMap<>(Map.of(
+            "backup",
+            BackupCommand.class,
             "demo",
             Demo.class,
             "doctor",
@@ -106,6 +111,8 @@ public class Application {
             IdentityCommand.class,
             "rebuild-catalogue",
             RebuildCommand.class,
+            "restore-service",
+            BackupCommand.Restore.class,
             "serve",
             Serve.class,
             "settings",
@@ -189,6 +196,12 @@ public class Application {
     static Given settings() {
         StandardEnvironment environment = new StandardEnvironment();
         ConfigDataEnvironmentPostProcessor.applyTo(environment);
+        return new Given(environment, SETTINGS);
+    }
+
+    /** The settings in force, for a service that keeps them in its own backup. */
+    @Bean
+    Given given(ConfigurableEnvironment environment) {
         return new Given(environment, SETTINGS);
     }
 

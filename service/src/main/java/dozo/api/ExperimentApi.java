@@ -19,6 +19,8 @@ import dozo.registry.Acquisition;
 import dozo.registry.BulkRegistration;
 import dozo.registry.BulkRegistration.Answer;
 import dozo.registry.BulkRegistration.Mode;
+import dozo.registry.Corrections;
+import dozo.registry.Corrections.Correction;
 import dozo.registry.ExperimentOrder;
 import dozo.registry.ExperimentOrder.Place;
 import dozo.registry.ExperimentSearch;
@@ -61,6 +63,7 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.util.MimeTypeUtils;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PatchMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
@@ -89,6 +92,7 @@ public class ExperimentApi {
     private final Freezes freezes;
     private final SiteChoice sites;
     private final Editions editions;
+    private final Corrections corrections;
 
     /**
      * The experiment to register.
@@ -252,7 +256,8 @@ public class ExperimentApi {
             Suggestions suggestions,
             Freezes freezes,
             SiteChoice sites,
-            Editions editions) {
+            Editions editions,
+            Corrections corrections) {
         this.experiments = experiments;
         this.search = search;
         this.bulk = bulk;
@@ -260,6 +265,7 @@ public class ExperimentApi {
         this.freezes = freezes;
         this.sites = sites;
         this.editions = editions;
+        this.corrections = corrections;
     }
 
     /**
@@ -454,6 +460,35 @@ public class ExperimentApi {
         Freeze freeze =
                 freezes.find(experiment.id()).filter(kept -> !kept.released()).orElse(null);
         return ShownExperiment.of(experiment, freeze);
+    }
+
+    /**
+     * Corrects what was typed of an experiment. Fields that are missing stay; an empty one is unknown from now on. Nothing is sent again.
+     */
+    @Verb(
+            value =
+                    "edit PROJECT/EXPERIMENT:project/code [--title=TEXT] [--modality=CODE] [--scanner=CODE] [--acquired=DAY] [--subject=CODE] [--note=TEXT]",
+            arguments = "PROJECT/EXPERIMENT=the experiment",
+            says = "{project}/{code} is corrected",
+            example = {
+                "dozo edit P001/S0001 --title 'Visual grating, second visit' --acquired 2026-10-01",
+                "dozo edit P001/S0001 --scanner ''"
+            })
+    @PatchMapping("/{project}/{code}")
+    ShownExperiment edit(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestBody Correction correction,
+            IfMatch seen,
+            Principal actor) {
+        return shown(
+                project,
+                code,
+                editions.change(
+                        seen,
+                        () -> experiments.lock(project, code),
+                        () -> experiments.find(project, code).map(this::shown),
+                        () -> corrections.correct(project, code, correction, actor.getName())));
     }
 
     /** Releases a frozen experiment: the next run seals the source as it is. 409: it is not frozen. */

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * An experiment.
  *
  * @param source a rendering for people; {@code sourceBytes} is the exact path
+ * @param subject the pseudonymous code of the person who was examined
+ * @param note what people want to remember of it; empty: nothing
  * @param frozen missing: it is not frozen, or is released
  * @param state in a list, the state at the site: lost, damaged, frozen, source-missing, late, blocked, copying, complete,
  *     arriving, planned or verified; missing if there are several sites and none is named
@@ -36,6 +38,8 @@ public record ShownExperiment(
         @Nullable String modality,
         @Nullable String scanner,
         @Nullable LocalDate acquired,
+        @Nullable String subject,
+        String note,
         Instant registeredAt,
         String registeredBy,
         @Nullable ShownFreeze frozen,
@@ -68,6 +72,8 @@ public record ShownExperiment(
                 experiment.acquisition().modality(),
                 experiment.acquisition().scanner(),
                 experiment.acquisition().day(),
+                experiment.subject(),
+                experiment.note(),
                 experiment.registeredAt(),
                 experiment.registeredBy(),
                 ShownFreeze.of(freeze),

@@ -1,5 +1,6 @@
 package dozo.command;
 
+import dozo.file.Build;
 import dozo.command.CopyReport.DryRun;
 import dozo.copy.Copy;
 import dozo.copy.Copy.Progress;
@@ -86,7 +87,7 @@ public final class CopyCommand {
                 return Exit.WELL;
             }
             if (options.version()) {
-                out.println("dozo %s%ncrypto: %s".formatted(version(), Libcrypto.note()));
+                out.println("dozo %s%ncrypto: %s".formatted(Build.VERSION, Libcrypto.note()));
                 return Exit.WELL;
             }
             warn(System.getProperty(QUICK), err);
@@ -102,11 +103,6 @@ public final class CopyCommand {
             e.printStackTrace(err);
             return Exit.DEFECT;
         }
-    }
-
-    static String version() {
-        String built = CopyCommand.class.getPackage().getImplementationVersion();
-        return built == null ? "from source" : built;
     }
 
     /** Warns that a copy will be slow: Java's compiler was limited in favour of a libcrypto that is not used now. */

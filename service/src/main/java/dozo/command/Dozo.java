@@ -1,5 +1,6 @@
 package dozo.command;
 
+import dozo.file.Build;
 import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.ShownFinding;
 import dozo.api.ShownRun;
@@ -113,7 +114,7 @@ public final class Dozo {
         java.util.Objects.requireNonNull(dozo.getSubcommands().get("copy"))
                 .setUnmatchedOptionsArePositionalParams(true)
                 .setExpandAtFiles(false);
-        dozo.getCommandSpec().version("dozo " + CopyCommand.version());
+        dozo.getCommandSpec().version("dozo " + Build.VERSION);
         return dozo;
     }
 
@@ -217,7 +218,7 @@ public final class Dozo {
     @Command(name = "man", mixinStandardHelpOptions = true, description = "Prints a manual page with all commands.")
     int man() {
         CommandLine root = java.util.Objects.requireNonNull(spec).commandLine();
-        root.getOut().print(ManPage.page(root.getCommandSpec(), "dozo " + CopyCommand.version()));
+        root.getOut().print(ManPage.page(root.getCommandSpec(), "dozo " + Build.VERSION));
         root.getOut().flush();
         return Exit.WELL;
     }

@@ -94,6 +94,33 @@ public final class Schema {
         }
     }
 
+    /**
+     * Creates the tables of a version in a database that has none, or has just these.
+     *
+     * @throws StartFailure if this program does not have that version, or the database has other tables of Dozo
+     */
+    public static void create(DataSource owner, String version) {
+        Flyway flyway = Flyway.configure()
+                .dataSource(owner)
+                .target(MigrationVersion.fromVersion(version))
+                .load();
+        List<MigrationInfo> all = List.of(flyway.info().all());
+        if (all.stream().noneMatch(each -> MigrationVersion.fromVersion(version).equals(each.getVersion())
+                && each.getState().isResolved())) {
+            throw new StartFailure(
+                    StartFailure.UNAVAILABLE,
+                    "the backup has schema %s, which this program does not have: install the version that made it, or a later one"
+                            .formatted(version));
+        }
+        if (all.stream()
+                .anyMatch(each -> each.getInstalledOn() != null
+                        && (each.getVersion() == null
+                                || each.getVersion().compareTo(MigrationVersion.fromVersion(version)) > 0))) {
+            throw refused(all);
+        }
+        var _ = flyway.migrate();
+    }
+
     private static void admit(Owner owner) throws SQLException {
         try (Connection connection = owner.login.getConnection();
                 PreparedStatement admit = connection.prepareStatement("call admit_service(?)")) {

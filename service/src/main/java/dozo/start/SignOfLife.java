@@ -1,9 +1,9 @@
 package dozo.start;
 
+import dozo.file.Build;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Objects;
 
 /**
  * Records in the database from time to time that a service is there, active or not, so that people see who stands by. Used by
@@ -12,9 +12,6 @@ import java.util.Objects;
 final class SignOfLife {
 
     private static final Duration INTERVAL = Duration.ofSeconds(5);
-
-    private static final String VERSION =
-            Objects.requireNonNullElse(SignOfLife.class.getPackage().getImplementationVersion(), "development");
 
     private final String name;
     private final String url;
@@ -47,7 +44,7 @@ final class SignOfLife {
                 insert into service_seen (name, url, version, seen_at, stopped) values (?, ?, ?, now(), ?)
                 on conflict (name) do update
                 set url = excluded.url, version = excluded.version, seen_at = excluded.seen_at, stopped = excluded.stopped
-                """, name, url, VERSION, stopped);
+                """, name, url, Build.VERSION, stopped);
         LeaseTable.update(open, "delete from service_seen where seen_at < now() - interval '7 days'");
     }
 }

@@ -330,6 +330,10 @@ class LedgerCompleteTest {
                         () -> put("/scanners/T7", "{\"aeTitles\": [\"MR7T01\"], \"purgeDays\": 14}"),
                         row("scanner.changed", "T7", "before", "", "after", "titles MR7T01, purged after 14 days")),
                 change(
+                        "PATCH /api/v1/experiments/{project}/{code}",
+                        () -> ask("PATCH", "/experiments/P1/E1", "{\"note\": \"%s\"}".formatted(PATIENT)),
+                        row("experiment.corrected", "P1/E1", "note_sha256", ANY)),
+                change(
                         "POST /api/v1/experiments/{project}/{code}/labels",
                         () -> post("/experiments/P1/E1/labels", "{\"label\": \"%s\"}".formatted(PATIENT)),
                         row("label.added", "P1/E1", "label_sha256", ANY)),

@@ -71,6 +71,11 @@ class StandByTest {
                     .isEqualTo(200);
             assertThat(other.askAs(null, "GET", "/actuator/health", null).status())
                     .isEqualTo(200);
+            assertThat(active.askAs(null, "GET", "/actuator/health/active", null).text())
+                    .isEqualTo("{\"status\":\"UP\"}");
+            assertThat(other.askAs(null, "GET", "/actuator/health/active", null).status())
+                    .as("what a load balancer asks")
+                    .isEqualTo(503);
             long rows = ledger();
             assertRefused(other.post("/api/v1/projects", "{\"code\": \"P2\"}"));
             assertRefused(other.post("/api/v1/runs", "{\"site\": \"dr\"}"));

@@ -176,11 +176,15 @@ record Operation(
      */
     Map<String, Object> read(Form typed, ZoneId zone, Map<String, Message> errors) {
         Map<String, Object> read = new HashMap<>();
+        boolean corrects = key.startsWith("do.patch.");
         for (Field field : asked(typed)) {
             try {
                 Object value = field.read(typed.value(field.name()), zone);
                 if (value != null) {
                     read.put(field.name(), value);
+                } else if (corrects && field.kind() == Kind.TEXT && field.type() == String.class) {
+                    // The form showed what is there now, so that nothing is left of it.
+                    read.put(field.name(), "");
                 } else if (field.required()) {
                     errors.put(field.name(), Message.of("a value is required"));
                 }

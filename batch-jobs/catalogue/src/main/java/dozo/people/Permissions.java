@@ -149,6 +149,7 @@ public final class Permissions {
             POST   /api/v1/experiments/{project}/{code}/certificate                own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/labels                     own         all      -       all   write
             DELETE /api/v1/experiments/{project}/{code}/labels/{label}             own         all      -       all   write
+            PATCH  /api/v1/experiments/{project}/{code}                            own         all      -       all   write
             PUT    /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
             DELETE /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
             GET    /api/v1/experiments/{project}/{code}/manifests                  own         all      all     all   read

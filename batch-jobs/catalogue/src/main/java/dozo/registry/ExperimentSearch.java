@@ -79,6 +79,7 @@ public class ExperimentSearch {
               and (:until::date is null or e.acquired_on <= :until)
               and (:words::text is null
                    or lower(e.code || ' ' || e.title) like :words
+                   or lower(e.subject) like :start
                    or e.project_id = any(:projects)
                    or (e.project_id = any(:named) and lower(e.code) like :code))
             """;
@@ -155,7 +156,7 @@ public class ExperimentSearch {
     /**
      * Selects experiments; null: any.
      *
-     * @param text part of the code or title, in any case; or the beginning of the project's code, or of
+     * @param text part of the code or title, in any case; or the beginning of the subject's code, of the project's code, or of
      * {@code project/code}
      * @param from acquired on this day or later
      * @param until acquired on this day or earlier
@@ -390,6 +391,7 @@ public class ExperimentSearch {
                 .param("scanner", wanted.scanner)
                 .param("from", wanted.from)
                 .param("until", wanted.until)
+                .param("start", text == null ? null : literally(text) + "%")
                 .param("words", text == null ? null : "%" + literally(text) + "%")
                 .param("projects", text == null ? new Integer[0] : projects(literally(text) + "%"))
                 .param(

@@ -53,6 +53,8 @@ public class Experiments {
             names(row),
             new Acquisition(
                     row.getString("modality"), row.getString("scanner"), row.getObject("acquired_on", LocalDate.class)),
+            row.getString("subject"),
+            row.getString("note"),
             row.getTimestamp("registered_at").toInstant(),
             row.getString("registered_by"));
 
@@ -71,6 +73,8 @@ public class Experiments {
      * @param list the file list of the source; null: the source is walked
      * @param names how its names are written at the sites
      * @param acquisition how and when it was acquired, as far as known
+     * @param subject the pseudonymous code of the person who was examined; null: unknown
+     * @param note what people want to remember of it; empty: nothing
      */
     public record Experiment(
             int id,
@@ -83,6 +87,8 @@ public class Experiments {
             @Nullable SourceList list,
             SiteNames names,
             Acquisition acquisition,
+            @Nullable String subject,
+            String note,
             Instant registeredAt,
             String registeredBy) {
 

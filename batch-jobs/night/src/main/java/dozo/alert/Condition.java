@@ -48,6 +48,8 @@ public record Condition(
         NOT_ERASED(false),
         /** The service's own TLS certificate expires within 14 days, or has expired. */
         CERTIFICATE_EXPIRING(false),
+        /** Dozo itself should be backed up every day, and has not been for two. */
+        NOT_BACKED_UP(false),
         /** Another service stood by within a week, and none does now. */
         NOBODY_STANDS_BY(false);
 

@@ -1,12 +1,12 @@
 package dozo.transfer;
 
+import dozo.file.Build;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -20,14 +20,10 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class RunWorkers {
 
-    /** Of the program; workers of other versions may not join. */
-    private static final String VERSION =
-            Objects.requireNonNullElse(RunWorkers.class.getPackage().getImplementationVersion(), "development");
-
     /** A caller that waits cannot renew its own lease. */
     private static final Duration LOCK_LIMIT = Duration.ofSeconds(2);
 
-    /** A run that workers of a version may join: it goes on, and its service works on it. */
+    /** A run that workers of the same version and commit may join: it goes on, and its service works on it. */
     private static final String OPEN = """
             r.ended_at is null and r.state = 'RUNNING' and r.stopped_by is null
             and (select w.version = :version and not w.ended from run_worker w
@@ -108,7 +104,7 @@ public class RunWorkers {
                 .param("run", runId)
                 .param("host", host)
                 .param("joined", joined)
-                .param("version", VERSION)
+                .param("version", Build.VERSION)
                 .query(Long.class)
                 .optional()
                 .orElse(0L);
@@ -312,7 +308,7 @@ public class RunWorkers {
                                           where u.run_id = r.run_id and u.state = 'PLANNED' and u.worker_id is null
                                             and not u.for_service))
                         """.formatted(OPEN))
-                .param("version", VERSION)
+                .param("version", Build.VERSION)
                 .query(Long.class)
                 .single();
     }
@@ -324,6 +320,6 @@ public class RunWorkers {
                             select version from run_worker where run_id = r.run_id and not joined
                             order by worker_id desc limit 1) w
                         where r.ended_at is null and w.version <> :version
-                        """).param("version", VERSION).query(String.class).single();
+                        """).param("version", Build.VERSION).query(String.class).single();
     }
 }

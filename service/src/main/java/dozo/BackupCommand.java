@@ -1,0 +1,132 @@
+package dozo;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.backup.Contents;
+import dozo.backup.ServiceBackup;
+import dozo.backup.ServiceBackup.Made;
+import dozo.backup.ServiceRestore;
+import dozo.command.Exit;
+import dozo.file.Malformed;
+import dozo.start.Settings;
+import dozo.start.StartFailure;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Backs up Dozo itself, beside the running service or without it. */
+@Command(
+        name = "backup",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Backs up Dozo itself into a new folder: the database, every key in the work folder, and the settings without secrets; and reads",
+            "it again. It takes the settings of the service: run it as the service's user, with the same environment, beside the running",
+            "service or without it. Keep the folder as secret as the service's keys, which are in it, and on another machine.",
+            "dozo restore-service FOLDER puts it back."
+        })
+final class BackupCommand implements Callable<Integer> {
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Parameters(paramLabel = "FOLDER", description = "A folder that exists; the backup gets one of its own in it.")
+    private Path folder = Path.of("");
+
+    @Override
+    public Integer call() {
+        return answered(requireNonNull(spec), folder, () -> {
+            Made made = ServiceBackup.make(Application.settings(), folder.toAbsolutePath(), InstantSource.system());
+            return "%s: %,d rows of %d tables, %d files of the work folder, the ledger %s; read again"
+                    .formatted(
+                            made.folder(),
+                            made.rows(),
+                            made.tables(),
+                            made.keys(),
+                            made.ledgerRow() == null ? "without rows" : "up to row " + made.ledgerRow());
+        });
+    }
+
+    /** Restores Dozo itself. */
+    @Command(
+            name = "restore-service",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Puts a backup of Dozo itself back, on this machine or a new one: into an empty database and an empty work folder",
+                "(DOZO_DB_URL, DOZO_WORK), which may be of another kind or a later version of PostgreSQL than those before. Checks the backup",
+                "first and the ledger afterwards. Then start the service. The earlier one must not run any more: both would write to the sites."
+            })
+    static final class Restore implements Callable<Integer> {
+
+        @Spec
+        private @Nullable CommandSpec spec;
+
+        @Parameters(paramLabel = "FOLDER", description = "The folder of the backup, dozo-DAYTTIMEZ.")
+        private Path folder = Path.of("");
+
+        @Override
+        public Integer call() {
+            return answered(requireNonNull(spec), folder, () -> {
+                Contents contents = ServiceRestore.restore(
+                        Application.settings().of(Settings.class), folder.toAbsolutePath());
+                return "restored the backup of %s (dozo %s, schema %s); the ledger is intact%s%nThe settings were those in %s; secrets are not in it. Start the service: dozo serve"
+                        .formatted(
+                                contents.madeAt(),
+                                contents.version(),
+                                contents.schema(),
+                                contents.head() == null
+                                        ? ""
+                                        : ", up to row %d at least"
+                                                .formatted(contents.head().row()),
+                                folder.resolve("settings"));
+            });
+        }
+    }
+
+    private interface Work {
+        String done() throws IOException;
+    }
+
+    private static int answered(CommandSpec spec, Path folder, Work work) {
+        PrintWriter err = spec.commandLine().getErr();
+        try {
+            if (!Files.isDirectory(folder)) {
+                err.println("dozo: %s: expected a folder that exists".formatted(folder));
+                return Exit.USAGE;
+            }
+            PrintWriter out = spec.commandLine().getOut();
+            out.println(work.done());
+            out.flush();
+            return Exit.WELL;
+        } catch (StartFailure e) {
+            err.println("dozo: " + e.message());
+            return e.exitCode();
+        } catch (Malformed e) {
+            err.println("dozo: " + e.getMessage());
+            return Exit.UNAVAILABLE;
+        } catch (FileAlreadyExistsException e) {
+            err.println("dozo: %s exists already: another backup is being made, or one was made in the same second"
+                    .formatted(e.getMessage()));
+            return Exit.UNAVAILABLE;
+        } catch (NoSuchFileException e) {
+            err.println("dozo: %s does not exist".formatted(e.getMessage()));
+            return Exit.UNAVAILABLE;
+        } catch (AccessDeniedException e) {
+            err.println("dozo: no permission for %s".formatted(e.getMessage()));
+            return Exit.UNAVAILABLE;
+        } catch (IOException e) {
+            err.println("dozo: " + e.getMessage());
+            return Exit.UNAVAILABLE;
+        }
+    }
+}

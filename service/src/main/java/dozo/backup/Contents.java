@@ -1,0 +1,65 @@
+package dozo.backup;
+
+import dozo.db.TableDump;
+import dozo.file.Malformed;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What is in a backup, and what must be found in it.
+ *
+ * @param form 1; a later program may write another one
+ * @param version of the program that made it
+ * @param schema the version of the database's schema
+ * @param postgresql the version of the server
+ * @param head the last row of the ledger when the backup began; null: it had none
+ * @param files the files of the work folder
+ */
+public record Contents(
+        int form,
+        Instant madeAt,
+        String version,
+        String schema,
+        String postgresql,
+        @Nullable Head head,
+        TableDump.Contents database,
+        List<KeptFile> files) {
+
+    static final String FILE = "backup.json";
+    static final int FORM = 1;
+
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    /** The last row of the ledger, with its hash in hexadecimal. */
+    public record Head(long row, String hash) {}
+
+    /** @param sha256 in hexadecimal */
+    public record KeptFile(String name, String sha256) {}
+
+    /** @throws Malformed if it is not the description of a backup that this program understands */
+    static Contents read(Path folder) throws IOException, Malformed {
+        Path file = folder.resolve(FILE);
+        if (!Files.isRegularFile(file)) {
+            throw new Malformed("%s is not a complete backup: it has no %s", folder, FILE);
+        }
+        try {
+            Contents contents = JSON.readValue(Files.readAllBytes(file), Contents.class);
+            if (contents.form != FORM) {
+                throw new Malformed("%s is of a later version of Dozo, %s: install that one", folder, contents.version);
+            }
+            return contents;
+        } catch (JacksonException e) {
+            throw new Malformed("%s is damaged: %s", file, e.getOriginalMessage());
+        }
+    }
+
+    byte[] json() {
+        return JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(this);
+    }
+}

@@ -1,0 +1,115 @@
+package dozo.backup;
+
+import dozo.backup.Contents.Head;
+import dozo.backup.Contents.KeptFile;
+import dozo.db.TableDump;
+import dozo.ledger.Chain;
+import dozo.ledger.Chain.Checked;
+import dozo.start.OpenDatabase;
+import dozo.start.Schema;
+import dozo.start.Settings;
+import dozo.start.StartFailure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Arrays;
+import java.util.HexFormat;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** Puts a backup of Dozo into an empty database and work folder. After an interruption the same call continues. */
+public final class ServiceRestore {
+
+    private ServiceRestore() {}
+
+    /**
+     * Restores what {@link ServiceBackup} made.
+     *
+     * @throws StartFailure if the database or the work folder has something else, this program does not have the backup's schema, or the
+     *     restored ledger is not intact; the tables are empty then
+     * @throws IOException if something in the backup is missing or damaged; nothing was changed then
+     */
+    public static Contents restore(Settings settings, Path folder) throws IOException {
+        Contents contents = Contents.read(folder);
+        ServiceBackup.check(folder, contents);
+        Path work = settings.workFolder();
+        for (KeptFile kept : contents.files()) {
+            refuseOther(work.resolve(kept.name()), content(folder, kept));
+        }
+        try (OpenDatabase database = OpenDatabase.of(settings);
+                Connection connection = database.login().getConnection()) {
+            refuseInUse(connection);
+            Schema.create(database.login(), contents.schema());
+            connection.setAutoCommit(false);
+            TableDump.load(connection, folder.resolve(ServiceBackup.TABLES), contents.database());
+            checkLedger(connection, contents);
+            connection.commit();
+            connection.setAutoCommit(true);
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("analyze");
+            }
+        } catch (SQLException e) {
+            throw new StartFailure(
+                    StartFailure.UNAVAILABLE, "the backup cannot be put into the database: " + e.getMessage(), e);
+        }
+        for (KeptFile kept : contents.files()) {
+            Path file = work.resolve(kept.name());
+            if (Files.notExists(file)) {
+                Files.write(
+                        Files.createFile(file, ServiceBackup.OWN_FILE), content(folder, kept), StandardOpenOption.SYNC);
+            }
+        }
+        return contents;
+    }
+
+    private static byte[] content(Path folder, KeptFile kept) throws IOException {
+        return Files.readAllBytes(folder.resolve(ServiceBackup.WORK).resolve(kept.name()));
+    }
+
+    private static void refuseOther(Path file, byte[] content) throws IOException {
+        if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !Arrays.equals(Files.readAllBytes(file), content)) {
+            throw new StartFailure(
+                    StartFailure.UNAVAILABLE,
+                    "%s exists and is another one: expected an empty work folder (DOZO_WORK)".formatted(file));
+        }
+    }
+
+    /** Every service appends to the ledger at its first start. */
+    private static void refuseInUse(Connection connection) throws SQLException {
+        if (Schema.version(connection) != null && ServiceBackup.head(connection) != null) {
+            throw new StartFailure(
+                    StartFailure.UNAVAILABLE,
+                    "the database is in use, or this backup is in it already: expected an empty database");
+        }
+    }
+
+    private static void checkLedger(Connection connection, Contents contents) throws SQLException {
+        Checked checked = new Chain(JdbcClient.create(new SingleConnectionDataSource(connection, true))).check();
+        Head head = contents.head();
+        if (checked.breachesCount() > 0 || (head != null && !hash(connection, head.row()).equals(head.hash()))) {
+            throw new StartFailure(
+                    StartFailure.UNAVAILABLE,
+                    checked.breaches().isEmpty()
+                            ? "the ledger in the backup is not the one of its time: row %d differs"
+                                    .formatted(head == null ? 0 : head.row())
+                            : "the ledger in the backup is not intact: "
+                                    + checked.breaches().getFirst().message());
+        }
+    }
+
+    private static String hash(Connection connection, long row) throws SQLException {
+        try (PreparedStatement query = connection.prepareStatement("select hash from ledger where seq = ?")) {
+            query.setLong(1, row);
+            try (ResultSet found = query.executeQuery()) {
+                return found.next() ? HexFormat.of().formatHex(found.getBytes(1)) : "none";
+            }
+        }
+    }
+}

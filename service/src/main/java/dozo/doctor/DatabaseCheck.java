@@ -2,6 +2,8 @@ package dozo.doctor;
 
 import dozo.doctor.Installation.Database;
 import dozo.start.DatabaseLogin;
+import dozo.start.DatabaseServer;
+import dozo.start.DatabaseServer.Unfit;
 import dozo.start.Settings;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -11,11 +13,9 @@ import java.time.InstantSource;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -24,11 +24,6 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 final class DatabaseCheck {
 
     private static final String ABOUT = "database";
-
-    /** The schema uses {@code storage} in {@code create table}, which came with it. */
-    private static final int VERSION_OLDEST = 16;
-
-    private static final int VERSION_TESTED = 18;
 
     private static final Duration CLOCK_OFF_MAX = Duration.ofSeconds(5);
 
@@ -49,37 +44,6 @@ final class DatabaseCheck {
             "3D", "Create the database: createdb --encoding UTF8 --owner USER NAME.",
             "53", "Raise max_connections of the server, or end other programs that use it.",
             "57", "Wait until the server has started, and run dozo doctor again.");
-
-    /**
-     * What the server says about itself.
-     *
-     * @param schema where Dozo's tables are or will be; null: nowhere
-     * @param superuser whether the user is one
-     * @param ownsLedger whether the user may do with the ledger's table what its owner may; false if there is none
-     * @param admitted whether the user may do what the service does at run time
-     * @param foreignTables tables there that belong to other users
-     * @param ourLimit the least limit of connections of the user and of the database; -1: none
-     */
-    private record Facts(
-            int version,
-            String fullVersion,
-            String encoding,
-            boolean recovering,
-            boolean readOnly,
-            @Nullable String schema,
-            boolean mayCreate,
-            boolean mayCreateTemporary,
-            boolean superuser,
-            boolean ownsLedger,
-            boolean admitted,
-            long foreignTables,
-            boolean findsWords,
-            int connectionsMax,
-            int ourLimit,
-            boolean fsync,
-            boolean fullPageWrites,
-            String synchronousCommit,
-            double pageCost) {}
 
     private DatabaseCheck() {}
 
@@ -149,9 +113,11 @@ final class DatabaseCheck {
         List<Result> results = new ArrayList<>();
         Optional<ConnectionsNeeded> needed = ConnectionsNeeded.of(installation, open);
         try (Connection connection = open.login().getConnection()) {
-            Facts facts = facts(connection);
-            results.add(version(facts.version, facts.fullVersion, facts.encoding));
-            results.addAll(rights(facts));
+            DatabaseServer facts = DatabaseServer.of(connection);
+            results.addAll(broken(facts.unfit()));
+            if (facts.release().isEmpty()) {
+                results.addFirst(release(facts));
+            }
             if (!open.embedded()) {
                 power(facts).ifPresent(results::add);
                 results.addAll(owner(facts, installation));
@@ -165,84 +131,53 @@ final class DatabaseCheck {
         return results;
     }
 
-    static Result version(int version, String full, String encoding) {
-        if (version < VERSION_OLDEST) {
-            return Result.broken(
-                    ABOUT,
-                    "PostgreSQL %s is too old".formatted(full),
-                    "Use PostgreSQL %d, or %d at least.".formatted(VERSION_TESTED, VERSION_OLDEST));
-        }
-        if (!encoding.equals("UTF8")) {
-            return Result.broken(
-                    ABOUT,
-                    "the encoding of the database is %s".formatted(encoding),
-                    "Create another database with --encoding UTF8 --template template0.");
-        }
-        return version < VERSION_TESTED
-                ? Result.hint(
-                        ABOUT,
-                        "PostgreSQL %s; Dozo is tested with %d".formatted(full, VERSION_TESTED),
-                        "Upgrade the server to PostgreSQL %d when you can.".formatted(VERSION_TESTED))
-                : Result.ok(ABOUT, "PostgreSQL %s, %s".formatted(full, encoding));
+    private static List<Result> broken(List<Unfit> unfit) {
+        return unfit.stream()
+                .map(each -> Result.broken(ABOUT, each.message(), each.cure()))
+                .toList();
     }
 
-    private static List<Result> rights(Facts facts) {
-        List<Result> results = new ArrayList<>();
-        if (facts.recovering || facts.readOnly) {
-            results.add(
-                    Result.broken(
-                            ABOUT,
-                            facts.recovering
-                                    ? "the server is a standby, which is read-only"
-                                    : "transactions are read-only",
-                            "Name all servers in DOZO_DB_URL with ?targetServerType=primary, or set default_transaction_read_only to off."));
-        }
-        if (facts.schema == null) {
-            results.add(Result.broken(
-                    ABOUT,
-                    "no schema of the user's search_path exists",
-                    "Create a schema for Dozo's user: create schema authorization USER."));
-        }
-        if (!facts.mayCreateTemporary) {
-            results.add(Result.broken(
-                    ABOUT,
-                    "the user may not create temporary tables",
-                    "Run as the database's owner: grant temporary on database NAME to USER."));
-        }
-        return results;
+    private static Result release(DatabaseServer server) {
+        return server.version() < DatabaseServer.VERSION_TESTED
+                ? Result.hint(
+                        ABOUT,
+                        "PostgreSQL %s; Dozo is tested with %d"
+                                .formatted(server.fullVersion(), DatabaseServer.VERSION_TESTED),
+                        "Upgrade the server to PostgreSQL %d when you can.".formatted(DatabaseServer.VERSION_TESTED))
+                : Result.ok(ABOUT, "PostgreSQL %s, %s".formatted(server.fullVersion(), server.encoding()));
     }
 
     /** Finds a user who can do more than the service needs: whoever gets its password can do it as well. */
-    private static Optional<Result> power(Facts facts) {
-        if (facts.superuser || facts.ownsLedger) {
+    private static Optional<Result> power(DatabaseServer facts) {
+        if (facts.superuser() || facts.ownsLedger()) {
             return Optional.of(
                     Result.warning(
                             ABOUT,
-                            facts.superuser
+                            facts.superuser()
                                     ? "the user is a superuser, who can change the ledger and run programs on the machine of the database"
                                     : "the user owns the tables, and can switch off what keeps the ledger unchanged",
                             "Create a role that owns nothing, as docs/operating.md says (Database); set DOZO_DB_USER to it, and DOZO_DB_OWNER_USER to the owner of the tables."));
         }
-        return facts.admitted && facts.mayCreate
+        return facts.admitted() && facts.mayCreate()
                 ? Optional.of(Result.warning(
                         ABOUT,
                         "the user may create tables and functions beside those of the owner",
                         "Run as the owner of the schema: revoke create on schema %s from public, USER."
-                                .formatted(facts.schema)))
+                                .formatted(facts.schema())))
                 : Optional.empty();
     }
 
     /** Checks who creates and upgrades the tables: the owner if one is set, otherwise the user. */
-    private static List<Result> owner(Facts user, Installation installation) {
+    private static List<Result> owner(DatabaseServer user, Installation installation) {
         try {
             Optional<DatabaseLogin> owner =
                     installation.settings(Settings.class).map(Settings::db).flatMap(DatabaseLogin::owner);
             if (owner.isPresent()) {
                 try (Connection connection = owner.get().getConnection()) {
-                    return tables(facts(connection), "owner");
+                    return tables(DatabaseServer.of(connection), "owner");
                 }
             }
-            return user.admitted && !user.ownsLedger
+            return user.admitted() && !user.ownsLedger()
                     ? List.of(Result.hint(
                             ABOUT,
                             "the user does not own the tables, and cannot upgrade them",
@@ -258,24 +193,9 @@ final class DatabaseCheck {
     }
 
     /** Checks whether somebody, the user or the owner, may create and upgrade the tables. */
-    private static List<Result> tables(Facts facts, String who) {
-        List<Result> results = new ArrayList<>();
-        if (facts.schema != null && !facts.mayCreate) {
-            results.add(Result.broken(
-                    ABOUT,
-                    "the %s may not create tables in schema %s".formatted(who, facts.schema),
-                    "Run as the database's owner: grant create on schema %s to %s."
-                            .formatted(facts.schema, who.toUpperCase(Locale.ROOT))));
-        }
-        if (facts.foreignTables > 0) {
-            results.add(Result.broken(
-                    ABOUT,
-                    "%,d tables in schema %s belong to other users, so upgrades fail"
-                            .formatted(facts.foreignTables, facts.schema),
-                    "Run as a superuser: reassign owned by OTHER to %s; or use an empty database."
-                            .formatted(who.toUpperCase(Locale.ROOT))));
-        }
-        if (!facts.findsWords) {
+    private static List<Result> tables(DatabaseServer facts, String who) {
+        List<Result> results = new ArrayList<>(broken(facts.unfitForTables(who)));
+        if (!facts.findsWords()) {
             results.add(
                     Result.hint(
                             ABOUT,
@@ -285,37 +205,37 @@ final class DatabaseCheck {
         return results;
     }
 
-    private static List<Result> durability(Facts facts) {
+    private static List<Result> durability(DatabaseServer facts) {
         List<Result> results = new ArrayList<>();
-        if (!facts.fsync) {
+        if (!facts.fsync()) {
             results.add(Result.broken(
                     ABOUT,
                     "fsync is off, so a power cut can destroy the database",
                     "Set fsync = on in postgresql.conf, and reload the server."));
         }
-        if (!facts.fullPageWrites) {
+        if (!facts.fullPageWrites()) {
             results.add(Result.warning(
                     ABOUT,
                     "full_page_writes is off, so a power cut can damage tables",
                     "Set full_page_writes = on, unless the file system writes whole pages, as ZFS does."));
         }
-        if (facts.synchronousCommit.equals("off")) {
+        if (facts.synchronousCommit().equals("off")) {
             results.add(Result.warning(
                     ABOUT,
                     "synchronous_commit is off, so a power cut can lose the last receipts and lines of the ledger",
                     "Set synchronous_commit = on for this database or in postgresql.conf."));
         }
-        if (facts.pageCost > PAGE_COST_GOOD) {
+        if (facts.pageCost() > PAGE_COST_GOOD) {
             results.add(Result.hint(
                     ABOUT,
-                    "random_page_cost is %s, which suits disks that turn".formatted(facts.pageCost),
+                    "random_page_cost is %s, which suits disks that turn".formatted(facts.pageCost()),
                     "On solid-state disks set random_page_cost = 1.1 for this database."));
         }
         return results;
     }
 
-    private static Optional<Result> connections(Facts facts, ConnectionsNeeded needed) {
-        int least = facts.ourLimit == NO_LIMIT ? facts.connectionsMax : Math.min(facts.connectionsMax, facts.ourLimit);
+    private static Optional<Result> connections(DatabaseServer facts, ConnectionsNeeded needed) {
+        int least = facts.ourLimit() == NO_LIMIT ? facts.connectionsMax() : Math.min(facts.connectionsMax(), facts.ourLimit());
         return needed.all() <= least
                 ? Optional.empty()
                 : Optional.of(
@@ -372,43 +292,6 @@ final class DatabaseCheck {
                         "it belongs to another version of Dozo, or to another program" + NOT_CHECKED,
                         "Install the version of Dozo that used this database last, or set DOZO_DB_URL to Dozo's own database.");
         };
-    }
-
-    private static Facts facts(Connection connection) {
-        return on(connection)
-                .sql("""
-                        select current_setting('server_version_num')::int / 10000 as version,
-                               split_part(current_setting('server_version'), ' ', 1) as full_version,
-                               pg_encoding_to_char(d.encoding) as encoding,
-                               pg_is_in_recovery() as recovering,
-                               current_setting('default_transaction_read_only')::boolean as read_only,
-                               current_schema() as schema,
-                               coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
-                               has_database_privilege(d.oid, 'temporary') as may_create_temporary,
-                               r.rolsuper as superuser,
-                               coalesce((select pg_has_role(c.relowner, 'usage') from pg_class c
-                                         where c.oid = to_regclass('ledger')), false) as owns_ledger,
-                               coalesce(has_table_privilege(to_regclass('service_lease'), 'update'), false) as admitted,
-                               (select count(*) from pg_class c
-                                where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
-                                  and not pg_has_role(c.relowner, 'usage')) as foreign_tables,
-                               exists (select from pg_extension where extname = 'pg_trgm')
-                               or exists (select from pg_available_extension_versions
-                                          where name = 'pg_trgm' and trusted
-                                            and has_database_privilege(d.oid, 'create')) as finds_words,
-                               current_setting('max_connections')::int
-                               - current_setting('superuser_reserved_connections')::int
-                               - coalesce(current_setting('reserved_connections', true), '0')::int as connections_max,
-                               coalesce(least(nullif(d.datconnlimit, -1), nullif(r.rolconnlimit, -1)), -1) as our_limit,
-                               current_setting('fsync')::boolean as fsync,
-                               current_setting('full_page_writes')::boolean as full_page_writes,
-                               current_setting('synchronous_commit') as synchronous_commit,
-                               current_setting('random_page_cost')::double precision as page_cost
-                        from pg_database d, pg_roles r
-                        where d.datname = current_database() and r.rolname = current_user
-                        """)
-                .query(Facts.class)
-                .single();
     }
 
     private static JdbcClient on(Connection connection) {

@@ -1,5 +1,6 @@
 package dozo.start;
 
+import dozo.start.DatabaseServer.Unfit;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -28,6 +29,7 @@ public final class Schema {
     /** SQLSTATE: the role lacks a right. */
     private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
+    private final DataSource database;
     private final Flyway flyway;
     private final @Nullable Owner owner;
 
@@ -57,6 +59,7 @@ public final class Schema {
 
     /** @param owner null: the login of the database owns the tables */
     Schema(DataSource database, @Nullable Owner owner) {
+        this.database = database;
         this.flyway = Flyway.configure().dataSource(database).load();
         this.owner = owner;
     }
@@ -64,16 +67,23 @@ public final class Schema {
     /**
      * Creates or upgrades the schema as the owner of its tables, and admits the service's role (ADR 0098).
      *
-     * @throws StartFailure if it is one that this program cannot upgrade, or the owner may not; it is not changed then
+     * @throws StartFailure if it is one that this program cannot upgrade, the server is none for Dozo, or the owner may not; nothing is
+     *     changed then
      */
     void migrate() throws SQLException {
+        DatabaseServer server = server();
+        refuse(server.unfit());
         Flyway migrating = owner == null
                 ? flyway
                 : Flyway.configure().dataSource(owner.login).load();
         try {
             List<MigrationInfo> all = List.of(migrating.info().all());
-            if (standing(all) == Standing.OTHER) {
+            Standing standing = standing(all);
+            if (standing == Standing.OTHER) {
                 throw refused(all);
+            }
+            if (standing != Standing.CURRENT) {
+                refuse(server.unfitForTables(owner == null ? "user" : "owner"));
             }
             var _ = migrating.migrate();
             if (owner != null) {
@@ -91,6 +101,21 @@ public final class Schema {
                         e);
             }
             throw e;
+        }
+    }
+
+    private DatabaseServer server() throws SQLException {
+        try (Connection connection = (owner == null ? database : owner.login).getConnection()) {
+            return DatabaseServer.of(connection);
+        }
+    }
+
+    private static void refuse(List<Unfit> unfit) {
+        if (!unfit.isEmpty()) {
+            Unfit first = unfit.getFirst();
+            throw new StartFailure(
+                    first.passing() ? StartFailure.UNAVAILABLE : StartFailure.CONFIGURATION,
+                    "the database cannot be used: %s. %s".formatted(first.message(), first.cure()));
         }
     }
 

@@ -43,13 +43,6 @@ class DoctorRulesTest {
         assertThat(JavaCheck.openFiles(limit).state()).isEqualTo(state);
     }
 
-    @ParameterizedTest
-    @CsvSource({"15, UTF8, BROKEN", "16, UTF8, HINT", "18, UTF8, OK", "18, LATIN1, BROKEN"})
-    void theServerIsRecentAndStoresEveryCharacter(int version, String encoding, State state) {
-        assertThat(DatabaseCheck.version(version, version + ".1", encoding).state())
-                .isEqualTo(state);
-    }
-
     @Test
     void anOldOpenSshIsRecognized() {
         assertThat(SitesCheck.old("SSH-2.0-OpenSSH_8.9p1 Ubuntu-3")).contains(8);

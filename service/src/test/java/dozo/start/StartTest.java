@@ -56,6 +56,37 @@ class StartTest {
         assertThat(failure.exitCode()).isEqualTo(exitCode);
     }
 
+    /** A unit of systemd does not start it again and again: exit code 78 (RestartPreventExitStatus). */
+    @Test
+    void aDatabaseThatDozoCannotUseIsRefusedBeforeAnythingIsMadeInIt() {
+        HikariDataSource database = TestDatabase.empty();
+        JdbcClient jdbc = JdbcClient.create(database);
+        jdbc.sql("create database start_latin encoding 'LATIN1' locale 'C' template template0")
+                .update();
+        jdbc.sql("create role start_reader login password 'x'").update();
+        try {
+            String latin = database.getJdbcUrl().replaceFirst("/[^/?]+(?=$|\\?)", "/start_latin");
+            StartFailure encoding = failure(Map.of("dozo.db.url", latin));
+            assertThat(encoding.message())
+                    .isEqualTo(
+                            "the database cannot be used: the encoding of the database is LATIN1. Create another database with --encoding UTF8 --template template0.");
+            assertThat(encoding.exitCode()).isEqualTo(StartFailure.CONFIGURATION);
+
+            StartFailure rights = failure(Map.of(
+                    "dozo.db.url", database.getJdbcUrl(), "dozo.db.user", "start_reader", "dozo.db.password", "x"));
+            assertThat(rights.message())
+                    .startsWith("the database cannot be used: the user may not create tables in schema public. Run as ");
+            assertThat(rights.exitCode()).isEqualTo(StartFailure.CONFIGURATION);
+            assertThat(jdbc.sql("select count(*) from pg_tables where schemaname = 'public'")
+                            .query(Integer.class)
+                            .single())
+                    .isZero();
+        } finally {
+            jdbc.sql("drop database start_latin with (force)").update();
+            jdbc.sql("drop role start_reader").update();
+        }
+    }
+
     @Test
     void noSecretIsInAnythingThatAStartTells() throws Exception {
         HikariDataSource database = TestDatabase.fresh();

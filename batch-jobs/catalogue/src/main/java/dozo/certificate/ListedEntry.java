@@ -3,9 +3,9 @@ package dozo.certificate;
 import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
+import dozo.registry.Code;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.HexFormat;
 
 /**
  * A proven entry, as a line of a certificate's list.
@@ -24,21 +24,8 @@ record ListedEntry(EntryKind kind, long sizeBytes, Digest digest, Instant verifi
                         sizeBytes,
                         digest,
                         verifiedAt,
-                        escaped(method.getBytes(StandardCharsets.UTF_8)),
-                        escaped(path.bytes()))
+                        Code.escaped(method.getBytes(StandardCharsets.UTF_8)),
+                        Code.escaped(path.bytes()))
                 .getBytes(StandardCharsets.US_ASCII);
-    }
-
-    /** Escapes everything but visible ASCII, and the escape itself, as {@code %XX}: any name survives any editor. */
-    private static String escaped(byte[] bytes) {
-        StringBuilder text = new StringBuilder(bytes.length);
-        for (byte b : bytes) {
-            if (b > ' ' && b < 0x7f && b != '%') {
-                text.append((char) b);
-            } else {
-                text.append('%').append(HexFormat.of().withUpperCase().toHexDigits(b));
-            }
-        }
-        return text.toString();
     }
 }

@@ -60,7 +60,8 @@ public final class GivenPaths {
         }
     }
 
-    static String shown(Path path) {
+    /** Returns a path for people. */
+    public static String shown(Path path) {
         return FilePath.render(FilePath.rawText(path));
     }
 }

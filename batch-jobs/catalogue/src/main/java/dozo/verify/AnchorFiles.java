@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -106,23 +105,12 @@ final class AnchorFiles {
                     running.add(threads.submit(() -> work.of(one)));
                 }
                 for (Future<B> one : running) {
-                    results.add(join(one));
+                    results.add(RemoteException.join(one));
                 }
             } finally {
                 threads.shutdownNow();
             }
         }
         return results;
-    }
-
-    private static <T> T join(Future<T> running) throws IOException, InterruptedException {
-        try {
-            return running.get();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof IOException site) {
-                throw site;
-            }
-            throw new IllegalStateException(e.getCause());
-        }
     }
 }

@@ -8,6 +8,7 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
+import dozo.registry.GivenPaths;
 import dozo.registry.Refusal;
 import dozo.registry.Scanners;
 import dozo.source.delivery.DeliveryException;
@@ -295,7 +296,7 @@ class DicomwebCollector implements Collector {
                     ? Server.at(terms.address().toString())
                     : Server.at(terms.address().toString(), login);
         } catch (IOException e) {
-            throw new Refusal("secretFile", "the login file %s cannot be read", Terms.shown(login));
+            throw new Refusal("secretFile", "the login file %s cannot be read", GivenPaths.shown(login));
         } catch (Malformed e) {
             throw new Refusal("address", e.message());
         }

@@ -1,5 +1,7 @@
 package dozo.collect;
 
+import static dozo.registry.GivenPaths.shown;
+
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.KnownFolders.Known;
 import dozo.collect.KnownFolders.Recognised;
@@ -112,7 +114,7 @@ class TreeCollector implements Collector {
         if (offers.isEmpty() && there > 0) {
             throw new OriginException(
                     "no folder below %s matches the patterns; previously %d did. Check that its file system is mounted"
-                            .formatted(Terms.shown(origin.terms().spool()), there));
+                            .formatted(shown(origin.terms().spool()), there));
         }
         return new Look(offers, changed, null, missing, remarks);
     }
@@ -121,12 +123,12 @@ class TreeCollector implements Collector {
         Path root = origin.terms().spool();
         try {
             if (!REAL.about("folder", root, Room.NIGHT).equals(root)) {
-                throw new OriginException("the path to %s now contains a symbolic link".formatted(Terms.shown(root)));
+                throw new OriginException("the path to %s now contains a symbolic link".formatted(shown(root)));
             }
             return FolderSearch.look(root, tree(origin).patterns());
         } catch (FileSystemException e) {
             throw new OriginException("the folder %s cannot be listed: %s"
-                    .formatted(Terms.shown(root), e.getClass().getSimpleName()));
+                    .formatted(shown(root), e.getClass().getSimpleName()));
         }
     }
 
@@ -191,7 +193,7 @@ class TreeCollector implements Collector {
      * {@code %} or is not valid text. Null if it is too long.
      */
     static @Nullable String theirs(byte[] bytes) {
-        String theirs = text(bytes).filter(text -> !text.contains("%")).orElseGet(() -> encoded(bytes));
+        String theirs = text(bytes).filter(text -> !text.contains("%")).orElseGet(() -> Code.escaped(bytes));
         return theirs.length() <= THEIRS_LENGTH_MAX ? theirs : null;
     }
 
@@ -205,18 +207,6 @@ class TreeCollector implements Collector {
         } catch (CharacterCodingException notText) {
             return Optional.empty();
         }
-    }
-
-    private static String encoded(byte[] bytes) {
-        StringBuilder text = new StringBuilder();
-        for (byte b : bytes) {
-            boolean plain = b > ' ' && b < 0x7f && b != '%';
-            text.append(
-                    plain
-                            ? String.valueOf((char) b)
-                            : "%" + HexFormat.of().withUpperCase().toHexDigits(b));
-        }
-        return text.toString();
     }
 
     /** Returns the title from label and session, else from modality and day; never from the subject. */

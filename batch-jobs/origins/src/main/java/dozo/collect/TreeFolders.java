@@ -8,6 +8,7 @@ import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.GivenPaths;
 import dozo.registry.Refusal;
 import dozo.source.tree.Completeness.Seen;
 import java.nio.file.Path;
@@ -163,7 +164,10 @@ class TreeFolders {
                 experiments.moved(experiment, each.folder(), Ledger.SYSTEM);
             } catch (Refusal refusal) {
                 troubles.add(new Remark(
-                        Terms.shown(each.folder()), each.item(), "FOLDER_TAKEN", String.valueOf(refusal.getMessage())));
+                        GivenPaths.shown(each.folder()),
+                        each.item(),
+                        "FOLDER_TAKEN",
+                        String.valueOf(refusal.getMessage())));
             }
         }
         return troubles;

@@ -7,6 +7,7 @@ import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.registry.Experiments;
 import dozo.registry.FileQuestion;
+import dozo.registry.GivenPaths;
 import dozo.registry.Refusal;
 import dozo.registry.SourcePlaces;
 import dozo.registry.SourcePlaces.SourceFolder;
@@ -197,7 +198,7 @@ public class SourceFolders {
         SourceFolder place = places.find(sight, folder.under(TOP));
         if (place.root() == null) {
             throw new Refusal(
-                    "source", "%s is not below a source root of one of your projects", Looks.shown(place.path()));
+                    "source", "%s is not below a source root of one of your projects", GivenPaths.shown(place.path()));
         }
         Registered inside = inside(sight, place);
         if (inside.elsewhere()) {
@@ -268,7 +269,7 @@ public class SourceFolders {
         } catch (IOException unreadable) {
             // Refused below, like a folder that cannot be looked at.
         }
-        throw new Refusal("source", "the service's user cannot read %s", Looks.shown(folder));
+        throw new Refusal("source", "the service's user cannot read %s", GivenPaths.shown(folder));
     }
 
     /** Returns what is registered at or below these folders. Roots are often side by side: each folder is read once. */

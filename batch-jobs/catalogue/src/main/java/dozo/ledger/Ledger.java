@@ -154,12 +154,8 @@ public class Ledger {
 
     private List<LedgerEntry> rows(String statement, Filter wanted, long seq, int limit) {
         return jdbc.sql(statement)
+                .params(Rows.params(wanted))
                 .param("seq", seq)
-                .param("subject", wanted.subject)
-                .param("action", wanted.action)
-                .param("actor", wanted.actor)
-                .param("from", timestamp(wanted.from))
-                .param("until", timestamp(wanted.until))
                 .param("limit", limit)
                 .query(Rows.of(LedgerEntry.class))
                 .list();
@@ -245,9 +241,5 @@ public class Ledger {
                         select began_at, verdict, rows_checked, breaches from ledger_verification
                         order by verification_id desc limit 1
                         """).query(Rows.of(Verification.class)).optional();
-    }
-
-    private static @Nullable Timestamp timestamp(@Nullable Instant moment) {
-        return moment == null ? null : Timestamp.from(moment);
     }
 }

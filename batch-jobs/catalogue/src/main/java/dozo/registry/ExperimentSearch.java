@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.ExperimentOrder.Place;
 import dozo.registry.ExperimentOrder.Sort;
@@ -385,11 +386,7 @@ public class ExperimentSearch {
         return jdbc.sql(statement)
                 .params(Map.of("now", Timestamp.from(clock.instant()), "usual", settings.interval()))
                 .params(Map.of("seen", sight.seen(), "site", site))
-                .param("project", wanted.project)
-                .param("modality", wanted.modality)
-                .param("scanner", wanted.scanner)
-                .param("from", wanted.from)
-                .param("until", wanted.until)
+                .params(Rows.params(wanted))
                 .param("words", text == null ? null : "%" + literally(text) + "%")
                 .param("projects", text == null ? new Integer[0] : projects(literally(text) + "%"))
                 .param(

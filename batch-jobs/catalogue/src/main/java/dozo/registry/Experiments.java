@@ -3,6 +3,7 @@ package dozo.registry;
 import dozo.file.FilePath;
 import dozo.file.SiteNames;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Projects.Project;
 import dozo.registry.SourceList.Form;
@@ -281,16 +282,13 @@ public class Experiments {
     /** Sets the parameters for what a user says of an experiment. */
     private StatementSpec described(StatementSpec statement, Said said) {
         SourceList list = said.list;
-        Acquisition acquisition = said.acquisition;
         return statement
                 .params(Map.of("title", said.title, "actor", said.actor, "now", Timestamp.from(clock.instant())))
                 .params(Map.of("root", FilePath.rawBytes(said.source.path()), "bound", said.source.bound()))
                 .param("listBound", list != null && list.bound())
                 .param("list", list == null ? null : FilePath.rawBytes(list.file()), Types.BINARY)
                 .param("form", list == null ? null : list.form().word(), Types.VARCHAR)
-                .param("modality", acquisition.modality(), Types.VARCHAR)
-                .param("scanner", acquisition.scanner(), Types.VARCHAR)
-                .param("day", acquisition.day(), Types.DATE);
+                .params(Rows.params(said.acquisition));
     }
 
     /**

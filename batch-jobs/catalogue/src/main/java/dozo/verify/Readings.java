@@ -208,19 +208,10 @@ public class Readings {
         jdbc.sql("""
                         with evidence as (
                             insert into reading (receipt_id, run_id, read_at, bytes, copies, cold, method, not_as_proven)
-                            values (:receipt, :run, :at, :bytes, :copies, :cold, :method, nullif(:bad, '{}'::integer[]))
+                            values (:receiptId, :run, :readAt, :bytes, :copies, :cold, :method, nullif(:notAsProven::integer[], '{}'))
                         )
-                        update stored set last_read_at = greatest(last_read_at, :at) where receipt_id = :receipt
-                        """)
-                .params(Map.of("receipt", reading.receiptId(), "run", runId, "at", Timestamp.from(reading.readAt())))
-                .params(Map.of("bytes", reading.bytes(), "copies", reading.copies(), "cold", reading.cold()))
-                .param("method", reading.method())
-                .param(
-                        "bad",
-                        reading.notAsProven().stream()
-                                .mapToInt(Integer::intValue)
-                                .toArray())
-                .update();
+                        update stored set last_read_at = greatest(last_read_at, :readAt) where receipt_id = :receiptId
+                        """).params(Rows.params(reading)).param("run", runId).update();
     }
 
     /**

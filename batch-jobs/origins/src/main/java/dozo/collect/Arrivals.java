@@ -315,12 +315,7 @@ public class Arrivals {
                           and (:project::text is null or p.code = :project)
                           and (:proposed::boolean is null or (a.experiment_id is null and a.dismissed_at is null) = :proposed)
                           and (:dismissed::boolean is null or (a.dismissed_at is not null) = :dismissed)
-                        """ + behind)
-                .param("seen", sight.seen())
-                .param("origin", wanted.origin(), Types.VARCHAR)
-                .param("project", wanted.project(), Types.VARCHAR)
-                .param("proposed", wanted.proposed(), Types.BOOLEAN)
-                .param("dismissed", wanted.dismissed(), Types.BOOLEAN);
+                        """ + behind).params(Rows.params(wanted)).param("seen", sight.seen());
     }
 
     /** Returns how many arrivals of an origin are dismissed and still listed. */
@@ -464,9 +459,7 @@ public class Arrivals {
                         """)
                 .param("run", runId)
                 .param("title", offer.title())
-                .param("modality", offer.acquisition().modality(), Types.VARCHAR)
-                .param("scanner", offer.acquisition().scanner(), Types.VARCHAR)
-                .param("day", offer.acquisition().day(), Types.DATE)
+                .params(Rows.params(offer.acquisition()))
                 .param("files", came.filesTold())
                 .param("bytes", offer.bytes(), Types.BIGINT)
                 .param("here", came.filesHere())

@@ -6,6 +6,7 @@ import dozo.collect.Offer.Folder;
 import dozo.collect.Origins.Origin;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.GivenPaths;
@@ -137,14 +138,7 @@ class TreeFolders {
                         set files = :files, bytes = :bytes, digest = :digest, unchanged_since = :since, seen_at = :at
                         from arrival a
                         where a.arrival_id = :arrival and f.origin_id = a.origin_id and f.item = a.item
-                        """)
-                .param("files", seen.files())
-                .param("bytes", seen.bytes())
-                .param("digest", seen.digest())
-                .param("since", Timestamp.from(seen.since()))
-                .param("at", Timestamp.from(seen.at()))
-                .param("arrival", arrival.id())
-                .update();
+                        """).params(Rows.params(seen)).param("arrival", arrival.id()).update();
     }
 
     /**

@@ -15,7 +15,6 @@ import dozo.worklist.JudgedBooking.Outcome;
 import java.io.IOException;
 import java.io.InputStream;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.DateTimeException;
 import java.time.InstantSource;
 import java.time.LocalTime;
@@ -256,24 +255,15 @@ public class Bookings {
         jdbc.sql("""
                         insert into booking (accession, project_id, study_uid, ae_title, modality, scheduled_on, scheduled_time,
                                              procedure, series_expected, subject, origin, booked_at, booked_by)
-                        values (:accession, (select project_id from project where code = :project), :study, :aeTitle, :modality,
-                                :on, :time, :procedure, :series, :subject, :origin, :now, :actor)
+                        values (:accession, (select project_id from project where code = :project), :studyUid, :aeTitle, :modality,
+                                :on, :time, :procedure, :seriesExpected, :subject, :origin, :now, :actor)
                         on conflict (accession) do update
                             set project_id = excluded.project_id, study_uid = excluded.study_uid, ae_title = excluded.ae_title,
                                 modality = excluded.modality, scheduled_on = excluded.scheduled_on,
                                 scheduled_time = excluded.scheduled_time, procedure = excluded.procedure,
                                 series_expected = excluded.series_expected, subject = excluded.subject, origin = excluded.origin
                         """)
-                .param("accession", booking.accession())
-                .param("project", booking.project(), Types.VARCHAR)
-                .param("study", booking.studyUid(), Types.VARCHAR)
-                .param("aeTitle", booking.aeTitle(), Types.VARCHAR)
-                .param("modality", booking.modality(), Types.VARCHAR)
-                .param("on", booking.on())
-                .param("time", booking.time(), Types.TIME)
-                .param("procedure", booking.procedure())
-                .param("series", booking.seriesExpected(), Types.INTEGER)
-                .param("subject", booking.subject(), Types.VARCHAR)
+                .params(Rows.params(booking))
                 .param("origin", origin.word())
                 .param("now", Timestamp.from(clock.instant()))
                 .param("actor", actor)

@@ -3,8 +3,6 @@ package dozo.worklist;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
-import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
@@ -230,7 +228,7 @@ public class Gaps {
                         order by l.key collate "C"
                         limit :limit
                         """)
-                .param("at", Timestamp.from(wanted.at))
+                .params(Rows.params(wanted))
                 .param("site", siteId)
                 .param("zone", lateness.zone().getId())
                 .param("late", lateness.after().toSeconds())
@@ -239,9 +237,6 @@ public class Gaps {
                 .param("latest", LATEST)
                 .param("from", wanted.from == null ? EARLIEST : wanted.from)
                 .param("until", wanted.until == null ? LATEST : wanted.until)
-                .param("all", wanted.all)
-                .param("kind", wanted.kind == null ? null : wanted.kind.name(), Types.VARCHAR)
-                .param("project", wanted.project, Types.VARCHAR)
                 .param("limit", limit)
                 .query(Rows.of(Line.class))
                 .list();

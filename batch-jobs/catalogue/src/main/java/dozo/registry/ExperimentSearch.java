@@ -305,7 +305,7 @@ public class ExperimentSearch {
      */
     public List<Risk> risks(Sight sight, int site, int shown) {
         return jdbc.sql("""
-                        select risk, experiments, array_agg(name order by experiment_id) as first
+                        select risk as state, experiments, array_agg(name order by experiment_id) as first
                         from (
                             select x.risk, e.experiment_id, p.code || '/' || e.code as name,
                                    count(*) over (partition by x.risk) as experiments,
@@ -322,9 +322,7 @@ public class ExperimentSearch {
                         """)
                 .params(Map.of("now", Timestamp.from(clock.instant()), "usual", settings.interval()))
                 .params(Map.of("seen", sight.seen(), "site", site, "shown", shown))
-                .query((row, n) ->
-                        new Risk(State.valueOf(row.getString("risk")), row.getLong("experiments"), List.of((String[])
-                                row.getArray("first").getArray())))
+                .query(Rows.of(Risk.class))
                 .list();
     }
 

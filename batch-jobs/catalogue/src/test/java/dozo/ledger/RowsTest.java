@@ -84,7 +84,11 @@ class RowsTest {
     @Test
     void theComponentsOfARecordAreParameters() {
         record Written(
-                Instant at, Problem reason, List<Problem> reasons, @Nullable LocalDate on, @Nullable Instant until) {}
+                Instant at,
+                Problem reason,
+                List<Problem> reasons,
+                @Nullable LocalDate on,
+                @Nullable Instant until) {}
         Instant at = Instant.parse("2026-10-01T00:00:00.000001Z");
         Written written =
                 new Written(at, Problem.CHANGED, List.of(Problem.UNREADABLE), LocalDate.of(2026, 10, 1), null);

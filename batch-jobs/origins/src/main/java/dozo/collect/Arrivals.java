@@ -142,7 +142,7 @@ public class Arrivals {
             @Nullable Dismissal dismissal) {
 
         Offer offer() {
-            return new Offer(item, theirs, code, title, acquisition, filesTold, bytesTold);
+            return new Offer(item, theirs, code, title, acquisition, filesTold, bytesTold, null);
         }
     }
 

@@ -123,7 +123,7 @@ class DicomwebCollector implements Collector {
             String item, @Nullable String theirs, Acquisition acquisition, @Nullable Long files, @Nullable Long bytes) {
         String modality = acquisition.modality() == null ? "study" : acquisition.modality();
         String title = acquisition.day() == null ? modality : modality + " " + acquisition.day();
-        return new Offer(item, theirs, "dcm-" + folder(item), title, acquisition, files, bytes);
+        return new Offer(item, theirs, "dcm-" + folder(item), title, acquisition, files, bytes, null);
     }
 
     /** Returns the folder's name; an item that is not a UID already contains its code. */

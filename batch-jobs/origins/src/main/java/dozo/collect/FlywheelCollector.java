@@ -163,7 +163,8 @@ class FlywheelCollector implements Collector {
                 session.label(),
                 new Acquisition(modality, null, plausible(session.day())),
                 files,
-                bytes);
+                bytes,
+                null);
     }
 
     /**

@@ -200,14 +200,13 @@ class TreeFolders {
 
     private List<Placed> placed(Origin origin, String which) {
         return jdbc.sql("""
-                        select f.item, e.experiment_id, o.spool || '/'::bytea || f.path as folder
+                        select f.item, e.experiment_id as experiment, o.spool || '/'::bytea || f.path as folder
                         from tree_folder f
                         join arrival a using (origin_id, item)
                         join origin o using (origin_id)
                         """ + which + " order by f.item")
                 .param("origin", origin.id())
-                .query((row, n) -> new Placed(
-                        row.getString("item"), row.getInt("experiment_id"), FilePath.pathOf(row.getBytes("folder"))))
+                .query(Rows.of(Placed.class))
                 .list();
     }
 }

@@ -96,6 +96,16 @@ public class Ledger {
     }
 
     /**
+     * Appends a change by {@code actor}, with what was there before and what is there after.
+     *
+     * @param before empty: nothing was there
+     * @param after empty: nothing is there any more
+     */
+    public void change(String actor, String action, String subject, String before, String after) {
+        append(actor, action, subject, Map.of("before", before, "after", after));
+    }
+
+    /**
      * Appends the same action of {@code actor} for many subjects, one row each, in their order.
      *
      * @param keys the keys of the details; the values of every {@link Subject} are in this order

@@ -14,7 +14,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -191,11 +190,12 @@ public class Capabilities {
             return List.of();
         }
         add(site.id(), found);
-        ledger.append(
+        ledger.change(
                 actor,
                 "site.capabilities",
                 site.name(),
-                Map.of("before", before.map(Capability::words).orElse(""), "after", found.words()));
+                before.map(Capability::words).orElse(""),
+                found.words());
         return before.map(found::lostOf).orElse(List.of());
     }
 

@@ -306,11 +306,12 @@ public class Experiments {
         jdbc.sql("update experiment set source_root = :root, source_bound = true where experiment_id = :id")
                 .params(Map.of("root", FilePath.rawBytes(root), "id", experiment.id()))
                 .update();
-        ledger.append(
+        ledger.change(
                 actor,
                 "experiment.changed",
                 experiment.name(),
-                Map.of("before", RegistrationDetails.of(experiment.source()), "after", RegistrationDetails.of(root)));
+                RegistrationDetails.of(experiment.source()),
+                RegistrationDetails.of(root));
     }
 
     /** Locks an experiment against other changes until the end of the transaction. */
@@ -353,13 +354,12 @@ public class Experiments {
                 .param("form", checked == null ? null : checked.form().word(), Types.VARCHAR)
                 .param("id", before.get().id())
                 .update();
-        ledger.append(
+        ledger.change(
                 actor,
                 "experiment.changed",
                 before.get().name(),
-                Map.of(
-                        "before", RegistrationDetails.of(before.get().list()),
-                        "after", RegistrationDetails.of(checked)));
+                RegistrationDetails.of(before.get().list()),
+                RegistrationDetails.of(checked));
         return find(project, code);
     }
 

@@ -353,11 +353,7 @@ public class Projects {
             return before;
         }
         Project after = update.param("code", code).query(PROJECT).single();
-        ledger.append(
-                actor,
-                "project.changed",
-                code,
-                Map.of("before", text.apply(attribute.apply(before.get())), "after", text.apply(wanted)));
+        ledger.change(actor, "project.changed", code, text.apply(attribute.apply(before.get())), text.apply(wanted));
         return Optional.of(after);
     }
 

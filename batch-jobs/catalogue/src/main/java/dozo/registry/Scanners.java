@@ -144,11 +144,7 @@ public class Scanners {
         } catch (DuplicateKeyException taken) {
             throw new Refusal("aeTitles", "one of %s belongs to another scanner", scanner.aeTitles);
         }
-        ledger.append(
-                actor,
-                "scanner.changed",
-                scanner.code,
-                Map.of("before", fresh ? "" : before.told(), "after", scanner.told()));
+        ledger.change(actor, "scanner.changed", scanner.code, fresh ? "" : before.told(), scanner.told());
     }
 
     /** Refuses a malformed application entity title. */

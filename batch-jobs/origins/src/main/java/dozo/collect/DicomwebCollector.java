@@ -261,9 +261,7 @@ class DicomwebCollector implements Collector {
 
     /** Prefers MR: a scanner's own images describe a study better than accompanying objects. */
     private static @Nullable String modality(List<String> modalities) {
-        List<String> legal = modalities.stream()
-                .filter(each -> each.matches("[A-Z0-9_]{1,16}"))
-                .toList();
+        List<String> legal = modalities.stream().filter(Acquisition::isModality).toList();
         return legal.contains("MR") ? "MR" : legal.stream().findFirst().orElse(null);
     }
 

@@ -108,11 +108,12 @@ public class Origins {
         int id = write(name, terms);
         map(id, terms.projects());
         place(id, terms.automatic());
-        ledger.append(
+        ledger.change(
                 actor,
                 before.isPresent() ? "origin.changed" : "origin.registered",
                 name,
-                Map.of("before", before.map(origin -> origin.terms().text()).orElse(""), "after", terms.text()));
+                before.map(origin -> origin.terms().text()).orElse(""),
+                terms.text());
         return find(name).orElseThrow();
     }
 

@@ -43,6 +43,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -230,16 +231,13 @@ class TreeCollector implements Collector {
         LocalDate day = captured.day();
         boolean plausible = day != null && day.getYear() >= 1970 && !day.isAfter(latest);
         return new Acquisition(
-                said(captured, Field.MODALITY, "[A-Z0-9_]{1,16}"),
-                said(captured, Field.SCANNER, "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"),
+                said(captured, Field.MODALITY, Acquisition::isModality),
+                said(captured, Field.SCANNER, Code::isCode),
                 plausible ? day : null);
     }
 
-    private static @Nullable String said(Captured captured, Field field, String form) {
-        return captured.value(field)
-                .flatMap(TreeCollector::text)
-                .filter(text -> text.matches(form))
-                .orElse(null);
+    private static @Nullable String said(Captured captured, Field field, Predicate<String> form) {
+        return captured.value(field).flatMap(TreeCollector::text).filter(form).orElse(null);
     }
 
     private static Optional<Remark> remark(Recognised each, String item) {

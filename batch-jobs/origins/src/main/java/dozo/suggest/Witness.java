@@ -1,5 +1,6 @@
 package dozo.suggest;
 
+import dozo.registry.Acquisition;
 import dozo.source.dicom.Damaged;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.NotDicom;
@@ -14,7 +15,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -24,7 +24,6 @@ final class Witness {
     private static final int VALUES_MAX = 20;
     private static final int TEXT_LENGTH_MAX = 64;
     private static final LocalDate EARLIEST = LocalDate.of(1970, 1, 1);
-    private static final Pattern MODALITY = Pattern.compile("[A-Z0-9_]{1,16}");
 
     private final PseudonymousCode codes;
     private final Set<String> studies = new TreeSet<>();
@@ -84,7 +83,7 @@ final class Witness {
     }
 
     void modality(@Nullable String modality) {
-        if (modality != null && MODALITY.matcher(modality).matches()) {
+        if (modality != null && Acquisition.isModality(modality)) {
             add(modalities, modality);
         }
     }
@@ -115,7 +114,7 @@ final class Witness {
     }
 
     private static void add(Map<String, Set<String>> said, @Nullable String modality, String value) {
-        String of = modality != null && MODALITY.matcher(modality).matches() ? modality : "";
+        String of = modality != null && Acquisition.isModality(modality) ? modality : "";
         if (said.size() < VALUES_MAX || said.containsKey(of)) {
             add(said.computeIfAbsent(of, key -> new TreeSet<>()), cut(value.strip()));
         }

@@ -167,7 +167,7 @@ public class Bookings {
         if (!seen.add(told.accession())) {
             throw new Refusal("accession", "%s also occurs in an earlier line", told.accession());
         }
-        if (before != null && !sight.ofEverything() && !sees(sight, before.project())) {
+        if (before != null && !sight.ofEverything() && (before.project() == null || !sight.sees(before.project()))) {
             throw new Refusal("accession", "%s is booked for another project", told.accession());
         }
         Booking after = before == null ? told : told.over(before);
@@ -182,10 +182,6 @@ public class Bookings {
             return line.with(Outcome.BOOKED, after);
         }
         return line.with(after.equals(before) ? Outcome.UNCHANGED : Outcome.CHANGED, after);
-    }
-
-    private static boolean sees(Sight sight, @Nullable String project) {
-        return project != null && sight.sees(project);
     }
 
     private Map<String, Booking> known(List<JudgedBooking> told) {

@@ -20,9 +20,6 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  */
 public class Gaps {
 
-    private static final LocalDate EARLIEST = LocalDate.of(1900, 1, 1);
-    private static final LocalDate LATEST = LocalDate.of(9999, 12, 31);
-
     /** Series that had arrived, with their bookings and scanners. */
     private static final String ARRIVED = """
             with
@@ -234,9 +231,9 @@ public class Gaps {
                 .param("late", lateness.after().toSeconds())
                 .param("seen", sight.seen())
                 .param("after", after)
-                .param("latest", LATEST)
-                .param("from", wanted.from == null ? EARLIEST : wanted.from)
-                .param("until", wanted.until == null ? LATEST : wanted.until)
+                .param("latest", Booking.LATEST)
+                .param("from", wanted.from == null ? Booking.EARLIEST : wanted.from)
+                .param("until", wanted.until == null ? Booking.LATEST : wanted.until)
                 .param("limit", limit)
                 .query(Rows.of(Line.class))
                 .list();

@@ -78,7 +78,6 @@ public final class SigningKey {
         }
     }
 
-    /** Signs a message. */
     static byte[] sign(KeyPair key, byte[] message) {
         try {
             Signature signature = Signature.getInstance(ALGORITHM);

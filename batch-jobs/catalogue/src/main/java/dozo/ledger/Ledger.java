@@ -245,7 +245,6 @@ public class Ledger {
                 .update();
     }
 
-    /** Returns the last verification. */
     public Optional<Verification> lastVerification() {
         return jdbc.sql("""
                         select began_at, verdict, rows_checked, breaches from ledger_verification

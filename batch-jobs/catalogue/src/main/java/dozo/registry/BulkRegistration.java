@@ -52,7 +52,6 @@ public class BulkRegistration {
      */
     private static final String WORDS_COLLECTED = "64MB";
 
-    /** The number of experiments per statement. */
     private static final int BATCH = 5_000;
 
     private final JdbcClient jdbc;

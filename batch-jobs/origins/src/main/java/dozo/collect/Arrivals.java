@@ -301,7 +301,6 @@ public class Arrivals {
                 .list();
     }
 
-    /** Returns the number of arrivals of all origins. */
     public long count(Sight sight, Filter wanted) {
         return wanted("select count(*)" + FROM, "", sight, wanted)
                 .query(Long.class)

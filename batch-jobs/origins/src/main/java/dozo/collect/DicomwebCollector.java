@@ -123,12 +123,7 @@ class DicomwebCollector implements Collector {
             String item, @Nullable String theirs, Acquisition acquisition, @Nullable Long files, @Nullable Long bytes) {
         String modality = acquisition.modality() == null ? "study" : acquisition.modality();
         String title = acquisition.day() == null ? modality : modality + " " + acquisition.day();
-        return new Offer(item, theirs, "dcm-" + folder(item), title, acquisition, files, bytes, null);
-    }
-
-    /** Returns the folder's name; an item that is not a UID already contains its code. */
-    private static String folder(String item) {
-        return Uid.isPlain(item) ? Spool.folder(item) : item.substring(1);
+        return new Offer(item, theirs, "dcm-" + Spool.folderOfShown(item), title, acquisition, files, bytes, null);
     }
 
     @Override
@@ -205,7 +200,7 @@ class DicomwebCollector implements Collector {
 
     @Override
     public Path tree(Origin origin, String item) {
-        return Spool.tree(origin.terms().spool(), folder(item));
+        return Spool.tree(origin.terms().spool(), Spool.folderOfShown(item));
     }
 
     /** NB: for an invalid UID, the item contains only its code, so the UID is searched for. */

@@ -82,7 +82,6 @@ public class Origins {
         this.clock = clock;
     }
 
-    /** Returns the collector for a kind of origin. */
     Collector collector(OriginKind kind) {
         return requireNonNull(collectors.get(kind));
     }

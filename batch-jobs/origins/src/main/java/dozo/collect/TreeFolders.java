@@ -131,7 +131,6 @@ class TreeFolders {
         });
     }
 
-    /** Stores what was seen in an arrival's folder. */
     void saw(Arrival arrival, Seen seen) {
         jdbc.sql("""
                         update tree_folder f

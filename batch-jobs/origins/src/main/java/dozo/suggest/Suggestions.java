@@ -16,7 +16,6 @@ import dozo.registry.SourcePlaces;
 import dozo.registry.SourcePlaces.SourceFolder;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicomweb.Spool;
-import dozo.source.dicomweb.Uid;
 import dozo.suggest.FolderLook.Limits;
 import java.nio.file.Path;
 import java.sql.Timestamp;
@@ -123,7 +122,9 @@ public class Suggestions {
                         words(
                                 day,
                                 modality,
-                                study == null ? GivenPaths.digest(place.path()).toString() : studyDigest(study))),
+                                study == null
+                                        ? GivenPaths.digest(place.path()).toString()
+                                        : Spool.folderOfShown(study))),
                 title(modality, day, subject),
                 modality,
                 scanner,
@@ -427,10 +428,5 @@ public class Suggestions {
                     taken.put(row.getString("code"), row.getBoolean("same"));
                 });
         return taken;
-    }
-
-    /** Returns hexadecimal digits, the same as in the code that the collector of an Orthanc gives. */
-    private static String studyDigest(String study) {
-        return Uid.isPlain(study) ? Spool.folder(study) : study.substring(1);
     }
 }

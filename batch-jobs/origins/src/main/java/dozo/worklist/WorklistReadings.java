@@ -51,12 +51,7 @@ public class WorklistReadings {
             long booked,
             long changed,
             long unchanged,
-            long refused) {
-
-        private boolean isFailingFor(Duration time, Instant now) {
-            return failingSince != null && !failingSince.plus(time).isAfter(now);
-        }
-    }
+            long refused) {}
 
     /** @param daysAhead the period that is read: from yesterday to so many days after today */
     public WorklistReadings(JdbcClient jdbc, Worklist worklist, int daysAhead, InstantSource clock, ZoneId zone) {
@@ -139,7 +134,7 @@ public class WorklistReadings {
         if (said) {
             return;
         }
-        if (now.isFailingFor(LONG, now.triedAt)) {
+        if (days > 0) {
             LOG.error(
                     "the worklist has not been readable since {}: {}. Visits booked since then are unknown",
                     since,

@@ -66,7 +66,6 @@ public final class Connections implements AutoCloseable {
             Map<String, String> headers,
             @Nullable String posted) {}
 
-    /** Reads an answer. */
     @FunctionalInterface
     public interface Reading<T> {
         T of(Answer answer) throws IOException, InterruptedException;

@@ -25,7 +25,6 @@ final class Plain {
         return true;
     }
 
-    /** Returns the texts of printable ASCII. */
     static List<String> split(byte[] bytes) {
         String text = new String(bytes, 0, withoutPadding(bytes), StandardCharsets.US_ASCII);
         return text.isEmpty()

@@ -1,7 +1,7 @@
 package dozo.ui;
 
 import dozo.ledger.Sight;
-import dozo.registry.Acquisitions;
+import dozo.registry.ExperimentSearch;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
 import java.util.List;
@@ -16,17 +16,17 @@ class Choices {
     private static final int PROJECTS_MAX = 500;
 
     private final Projects projects;
-    private final Acquisitions acquisitions;
+    private final ExperimentSearch experiments;
 
-    Choices(Projects projects, Acquisitions acquisitions) {
+    Choices(Projects projects, ExperimentSearch experiments) {
         this.projects = projects;
-        this.acquisitions = acquisitions;
+        this.experiments = experiments;
     }
 
     void addTo(Model model, Sight sight) {
         addProjects(model, sight);
-        model.addAttribute("scanners", acquisitions.scanners(sight));
-        model.addAttribute("modalities", acquisitions.modalities(sight));
+        model.addAttribute("scanners", experiments.scanners(sight));
+        model.addAttribute("modalities", experiments.modalities(sight));
     }
 
     /** Fills the empty projects of a form's numbered rows if only one project can be meant. */

@@ -45,6 +45,11 @@ public record Acquisition(
         return MODALITY.matcher(text).matches();
     }
 
+    /** Returns false for days before 1970, when there were no such scanners: a clock or a program has made them up. */
+    public static boolean isPlausible(LocalDate day) {
+        return day.getYear() >= 1970;
+    }
+
     /** Returns this with its unknown values taken from the other. */
     public Acquisition or(Acquisition other) {
         return new Acquisition(

@@ -29,6 +29,8 @@ public class ExperimentSearch {
     /** The maximum length of a search text in characters. */
     public static final int TEXT_LENGTH_MAX = 200;
 
+    private static final int KNOWN_MAX = 200;
+
     /**
      * The state of an experiment {@code e} with its protection {@code t} at a site and its gravest risk {@code x}: the
      * risk, or the first condition that holds. Units are searched one experiment at a time ({@code limit 1}): most are
@@ -376,6 +378,27 @@ public class ExperimentSearch {
                 .param("after", 0)
                 .query(Sums.class)
                 .single();
+    }
+
+    /** Returns the scanners of the visible experiments, at most {@value #KNOWN_MAX}, by code. */
+    public List<String> scanners(Sight sight) {
+        return known("scanner", sight);
+    }
+
+    /** Returns the modalities of the visible experiments, at most {@value #KNOWN_MAX}, by code. */
+    public List<String> modalities(Sight sight) {
+        return known("modality", sight);
+    }
+
+    private List<String> known(String column, Sight sight) {
+        return jdbc.sql("""
+                        select distinct e.%1$s from experiment e join project p using (project_id)
+                        where e.%1$s is not null and in_sight(:seen, p.code)
+                        order by e.%1$s limit :limit
+                        """.formatted(column))
+                .params(Map.of("seen", sight.seen(), "limit", KNOWN_MAX))
+                .query((row, n) -> row.getString(1))
+                .list();
     }
 
     private JdbcClient.StatementSpec asked(String statement, Sight sight, Filter wanted, int site) {

@@ -248,7 +248,7 @@ class DicomwebCollector implements Collector {
                 series.stream()
                         .map(SeriesFacts::day)
                         .filter(Objects::nonNull)
-                        .filter(DicomwebCollector::isPlausible)
+                        .filter(Acquisition::isPlausible)
                         .findFirst()
                         .orElse(null));
         return offer(offer.item(), offer.theirs(), acquisition, (long) told.instances(), told.bytes());
@@ -263,15 +263,10 @@ class DicomwebCollector implements Collector {
     private static @Nullable LocalDate day(String text) {
         try {
             LocalDate day = LocalDate.parse(text, DateTimeFormatter.BASIC_ISO_DATE);
-            return isPlausible(day) ? day : null;
+            return Acquisition.isPlausible(day) ? day : null;
         } catch (DateTimeException e) {
             return null;
         }
-    }
-
-    /** Returns false for days before 1970, when there were no such scanners. */
-    private static boolean isPlausible(LocalDate day) {
-        return day.getYear() >= 1970;
     }
 
     private Orthanc open(Origin origin) {

@@ -156,12 +156,13 @@ class FlywheelCollector implements Collector {
 
     private static Offer offer(
             Container session, @Nullable String modality, @Nullable Long files, @Nullable Long bytes) {
+        LocalDate day = session.day();
         return new Offer(
                 session.id(),
                 session.project(),
                 code(session.id()),
                 session.label(),
-                new Acquisition(modality, null, plausible(session.day())),
+                new Acquisition(modality, null, day != null && Acquisition.isPlausible(day) ? day : null),
                 files,
                 bytes,
                 null);
@@ -174,10 +175,5 @@ class FlywheelCollector implements Collector {
     private static String code(String id) {
         String code = "fw-" + id.replaceAll("[^A-Za-z0-9_-]", "-");
         return code.length() > 64 ? code.substring(0, 64) : code;
-    }
-
-    /** Ignores days before 1970, when there were no such scanners. */
-    private static @Nullable LocalDate plausible(@Nullable LocalDate day) {
-        return day == null || day.getYear() < 1970 ? null : day;
     }
 }

@@ -229,7 +229,7 @@ class TreeCollector implements Collector {
     private Acquisition acquisition(Captured captured) {
         LocalDate latest = clock.instant().atZone(ZoneOffset.UTC).toLocalDate().plusDays(1);
         LocalDate day = captured.day();
-        boolean plausible = day != null && day.getYear() >= 1970 && !day.isAfter(latest);
+        boolean plausible = day != null && Acquisition.isPlausible(day) && !day.isAfter(latest);
         return new Acquisition(
                 said(captured, Field.MODALITY, Acquisition::isModality),
                 said(captured, Field.SCANNER, Code::isCode),

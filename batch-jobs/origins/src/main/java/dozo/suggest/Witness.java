@@ -10,6 +10,7 @@ import dozo.source.dicom.Tag;
 import dozo.source.dicomweb.Uid;
 import java.time.DateTimeException;
 import java.time.LocalDate;
+import java.time.format.DateTimeFormatter;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -23,7 +24,6 @@ final class Witness {
 
     private static final int VALUES_MAX = 20;
     private static final int TEXT_LENGTH_MAX = 64;
-    private static final LocalDate EARLIEST = LocalDate.of(1970, 1, 1);
 
     private final PseudonymousCode codes;
     private final Set<String> studies = new TreeSet<>();
@@ -89,7 +89,7 @@ final class Witness {
     }
 
     void day(LocalDate day) {
-        if (!day.isBefore(EARLIEST)) {
+        if (Acquisition.isPlausible(day)) {
             add(days, day);
         }
     }
@@ -158,8 +158,7 @@ final class Witness {
         try {
             return digits.length() < 8
                     ? Optional.empty()
-                    : Optional.of(
-                            LocalDate.parse(digits.substring(0, 8), java.time.format.DateTimeFormatter.BASIC_ISO_DATE));
+                    : Optional.of(LocalDate.parse(digits.substring(0, 8), DateTimeFormatter.BASIC_ISO_DATE));
         } catch (DateTimeException none) {
             return Optional.empty();
         }

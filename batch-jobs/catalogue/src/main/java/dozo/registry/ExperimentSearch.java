@@ -2,6 +2,7 @@ package dozo.registry;
 
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
+import dozo.ledger.Worded;
 import dozo.registry.ExperimentOrder.Place;
 import dozo.registry.ExperimentOrder.Sort;
 import dozo.registry.Experiments.Experiment;
@@ -102,7 +103,7 @@ public class ExperimentSearch {
     private final InstantSource clock;
 
     /** The state of an experiment at a site. It is in exactly one of these; the gravest are first. */
-    public enum State {
+    public enum State implements Worded {
         /** No site has an undamaged copy of some of it any more, and its source no longer has it. */
         LOST,
         /** A stored copy is damaged or missing. */
@@ -133,20 +134,13 @@ public class ExperimentSearch {
             return compareTo(AT_RISK) < 0;
         }
 
-        /** Returns its word in REST. */
-        public String word() {
-            return name().toLowerCase(Locale.ROOT).replace('_', '-');
-        }
-
         /**
          * Returns the state with this word.
          *
          * @throws Refusal if there is none
          */
         public static State of(String word) {
-            return Arrays.stream(values())
-                    .filter(state -> state.word().equals(word))
-                    .findFirst()
+            return Worded.of(State.class, word)
                     .orElseThrow(() -> new Refusal(
                             "state",
                             "\"%s\": expected one of %s",

@@ -6,6 +6,7 @@ import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Subject;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
+import dozo.ledger.Worded;
 import dozo.registry.CsvFile;
 import dozo.registry.CsvFile.Row;
 import dozo.registry.Refusal;
@@ -22,7 +23,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -53,13 +53,9 @@ public class Bookings {
     private final TransactionTemplate transaction;
 
     /** Where bookings were received from. */
-    public enum BookingSource {
+    public enum BookingSource implements Worded {
         CSV,
         WORKLIST;
-
-        String word() {
-            return name().toLowerCase(Locale.ROOT);
-        }
     }
 
     /**

@@ -1,7 +1,7 @@
 package dozo.ui;
 
 import dozo.ledger.Sight;
-import dozo.registry.Acquisitions;
+import dozo.registry.ExperimentSearch;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
 import dozo.registry.Sites.Site;
@@ -13,14 +13,14 @@ import org.springframework.ui.Model;
 
 /** Suggestions for forms: the projects, scanners and modalities that the user sees. */
 @Component
-record Choices(Projects projects, Acquisitions acquisitions) {
+record Choices(Projects projects, ExperimentSearch experiments) {
 
     private static final int PROJECTS_MAX = 500;
 
     void addTo(Model model, Sight sight) {
         addProjects(model, sight);
-        model.addAttribute("scanners", acquisitions.scanners(sight));
-        model.addAttribute("modalities", acquisitions.modalities(sight));
+        model.addAttribute("scanners", experiments.scanners(sight));
+        model.addAttribute("modalities", experiments.modalities(sight));
     }
 
     /** Returns the named site; without a name the first one; null if there is none. */

@@ -152,7 +152,6 @@ public class Certificates {
         }
     }
 
-    /** Writes the list of all entries. */
     private Listing listing(Experiment experiment, Manifest manifest, Site site, Spool list) {
         Listing listing = new Listing(list);
         reading.executeWithoutResult(_ -> eachEntry(experiment, manifest, site, listing));

@@ -7,12 +7,14 @@ import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import dozo.file.Spool;
 import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Code;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -34,6 +36,30 @@ final class Listing {
     private long unproven;
     private long damaged;
     private @Nullable FilePath firstUnproven;
+
+    /**
+     * A proven entry, as a line of a certificate's list.
+     *
+     * @param digest of a file's content or a link's text; of nothing for a folder
+     * @param verifiedAt when the digest was computed at the site
+     * @param method how it was computed there
+     */
+    private record ListedEntry(
+            EntryKind kind, long sizeBytes, Digest digest, Instant verifiedAt, String method, FilePath path) {
+
+        /** Returns the line without its line end: ASCII, fields separated by one space. */
+        byte[] line() {
+            return "%c %d %s %s %s %s"
+                    .formatted(
+                            kind.code(),
+                            sizeBytes,
+                            digest,
+                            verifiedAt,
+                            Code.escaped(method.getBytes(StandardCharsets.UTF_8)),
+                            Code.escaped(path.bytes()))
+                    .getBytes(StandardCharsets.US_ASCII);
+        }
+    }
 
     Listing(Spool list) {
         out = new BufferedOutputStream(list);

@@ -21,7 +21,6 @@ final class MerkleRoot {
 
     private long leaves;
 
-    /** Adds the next leaf. */
     void add(byte[] leaf) {
         byte[] subtree = hash(LEAF, leaf);
         // Each 1 at the end of the number is a complete subtree of the size that the new one has by then.

@@ -78,7 +78,6 @@ public final class SigningKey {
         }
     }
 
-    /** Signs a message. */
     static byte[] sign(KeyPair key, byte[] message) {
         try {
             Signature signature = Signature.getInstance(ALGORITHM);
@@ -130,10 +129,7 @@ public final class SigningKey {
             KeyPair pair = new KeyPair(
                     keys.generatePublic(new X509EncodedKeySpec(der(PUBLIC, text))),
                     keys.generatePrivate(new PKCS8EncodedKeySpec(der(PRIVATE, text))));
-            Signature signature = Signature.getInstance(ALGORITHM);
-            signature.initVerify(pair.getPublic());
-            signature.update(ANY);
-            if (signature.verify(sign(pair, ANY))) {
+            if (isSigned(pair.getPublic().getEncoded(), ANY, sign(pair, ANY))) {
                 return pair;
             }
         } catch (GeneralSecurityException | IllegalArgumentException unusable) {

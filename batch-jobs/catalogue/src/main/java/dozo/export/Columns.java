@@ -58,7 +58,6 @@ public final class Columns<T> {
                 .toList());
     }
 
-    /** Returns the headings. */
     public List<String> names() {
         return all.stream().map(Column::name).toList();
     }

@@ -63,6 +63,16 @@ public class Coverage {
             )
             """.formatted(EACH_KEPT.formatted("and experiment_id = e.experiment_id"));
 
+    /** The experiments {@code e} that are not completely safe, with what they have kept, if they have a manifest. */
+    private static final String UNPROTECTED = """
+            from experiment e
+            join project p using (project_id)
+            left join kept t using (experiment_id)
+            where t.entries = t.entries_safe is not true
+              and (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
+              and in_sight(:seen, p.code)
+            """;
+
     private static final RowMapper<ExperimentCoverage> EXPERIMENT = Rows.of(ExperimentCoverage.class);
 
     private static final RowMapper<Group> GROUP = (row, n) -> new Group(row.getString("name"), totals(null, row));
@@ -183,20 +193,12 @@ public class Coverage {
 
     /** Returns at most {@code limit} experiments with an id above {@code after}, by id. */
     public List<ExperimentCoverage> experiments(Sight sight, int siteId, int after, int limit) {
-        // NB: the page is selected first; otherwise all manifests up to it may be read.
-        return jdbc.sql("""
-                        with page as materialized (
-                            select experiment_id from experiment join project p using (project_id)
-                            where experiment_id > :after and in_sight(:seen, p.code)
-                            order by experiment_id limit :limit
-                        )
-                        """ + PER_EXPERIMENT + """
-                        where e.experiment_id in (select experiment_id from page)
-                        order by e.experiment_id
-                        """)
-                .params(Map.of("seen", sight.seen(), "site", siteId, "after", after, "limit", limit))
-                .query(EXPERIMENT)
-                .list();
+        return page(
+                "experiment join project p using (project_id) where in_sight(:seen, p.code)",
+                sight,
+                siteId,
+                after,
+                limit);
     }
 
     /**
@@ -204,17 +206,22 @@ public class Coverage {
      * completely safe, by id.
      */
     public List<ExperimentCoverage> unsafe(int siteId, int after, int limit) {
+        String which = "protection where site_id = :site and entries = entries_safe is false";
+        return page(which, Sight.EVERYTHING, siteId, after, limit);
+    }
+
+    /** NB: the page is selected first; otherwise all manifests up to it may be read. */
+    private List<ExperimentCoverage> page(String which, Sight sight, int siteId, int after, int limit) {
         return jdbc.sql("""
                         with page as materialized (
-                            select experiment_id from protection
-                            where site_id = :site and experiment_id > :after and entries = entries_safe is false
+                            select experiment_id from %s and experiment_id > :after
                             order by experiment_id limit :limit
                         )
-                        """ + PER_EXPERIMENT + """
+                        """.formatted(which) + PER_EXPERIMENT + """
                         where e.experiment_id in (select experiment_id from page)
                         order by e.experiment_id
                         """)
-                .params(Map.of("site", siteId, "after", after, "limit", limit))
+                .params(Map.of("seen", sight.seen(), "site", siteId, "after", after, "limit", limit))
                 .query(EXPERIMENT)
                 .list();
     }
@@ -294,12 +301,7 @@ public class Coverage {
         return jdbc.sql(kept(sight) + """
                         select p.code as project, e.code, coalesce(t.unprotected_since, e.registered_at) as since,
                                t.files - t.files_safe as files, t.bytes - t.bytes_safe as bytes
-                        from experiment e
-                        join project p using (project_id)
-                        left join kept t using (experiment_id)
-                        where t.entries = t.entries_safe is not true
-                          and (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
-                          and in_sight(:seen, p.code)
+                        """ + UNPROTECTED + """
                         order by since, e.experiment_id
                         limit :limit
                         """)
@@ -318,14 +320,8 @@ public class Coverage {
     public long unprotectedSince(Sight sight, int siteId, @Nullable Instant at, Instant before) {
         return jdbc.sql(kept(sight) + """
                         select count(*)
-                        from experiment e
-                        join project p using (project_id)
-                        left join kept t using (experiment_id)
-                        where t.entries = t.entries_safe is not true
-                          and coalesce(t.unprotected_since, e.registered_at) < :before
-                          and (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
-                          and in_sight(:seen, p.code)
-                        """)
+                        """ + UNPROTECTED
+                        + " and coalesce(t.unprotected_since, e.registered_at) < :before")
                 .params(Map.of("seen", sight.seen(), "site", siteId))
                 .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("before", offset(before), Types.TIMESTAMP_WITH_TIMEZONE)

@@ -124,7 +124,7 @@ public class Findings {
                     + and(
                             run,
                             "exists (select from run_finding l where l.run_id = :run and l.finding_id = f.finding_id)")
-                    + and(siteId, "r.site_id = :site");
+                    + and(siteId, "r.site_id = :siteId");
         }
 
         private static String and(@Nullable Object wanted, String condition) {
@@ -451,13 +451,7 @@ public class Findings {
     }
 
     private StatementSpec selecting(String sql, Sight sight, Filter wanted) {
-        return jdbc.sql(sql)
-                .param("seen", sight.seen())
-                .param("reason", wanted.reason == null ? null : wanted.reason.name(), Types.VARCHAR)
-                .param("project", wanted.project, Types.VARCHAR)
-                .param("experiment", wanted.experiment, Types.VARCHAR)
-                .param("run", wanted.run, Types.BIGINT)
-                .param("site", wanted.siteId, Types.INTEGER);
+        return jdbc.sql(sql).params(Rows.params(wanted)).param("seen", sight.seen());
     }
 
     /** Returns a finding if the user may see it. */

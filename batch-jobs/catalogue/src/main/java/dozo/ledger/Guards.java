@@ -70,7 +70,6 @@ public class Guards {
         this.jdbc = jdbc;
     }
 
-    /** Returns the deviations. */
     public List<Breach> breaches() {
         List<Breach> found = new ArrayList<>();
         Map<String, Trigger> there = new HashMap<>();

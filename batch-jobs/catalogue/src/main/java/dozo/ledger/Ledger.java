@@ -96,6 +96,16 @@ public class Ledger {
     }
 
     /**
+     * Appends a change by {@code actor}, with what was there before and what is there after.
+     *
+     * @param before empty: nothing was there
+     * @param after empty: nothing is there any more
+     */
+    public void change(String actor, String action, String subject, String before, String after) {
+        append(actor, action, subject, Map.of("before", before, "after", after));
+    }
+
+    /**
      * Appends the same action of {@code actor} for many subjects, one row each, in their order.
      *
      * @param keys the keys of the details; the values of every {@link Subject} are in this order
@@ -154,12 +164,8 @@ public class Ledger {
 
     private List<LedgerEntry> rows(String statement, Filter wanted, long seq, int limit) {
         return jdbc.sql(statement)
+                .params(Rows.params(wanted))
                 .param("seq", seq)
-                .param("subject", wanted.subject)
-                .param("action", wanted.action)
-                .param("actor", wanted.actor)
-                .param("from", timestamp(wanted.from))
-                .param("until", timestamp(wanted.until))
                 .param("limit", limit)
                 .query(Rows.of(LedgerEntry.class))
                 .list();
@@ -239,15 +245,10 @@ public class Ledger {
                 .update();
     }
 
-    /** Returns the last verification. */
     public Optional<Verification> lastVerification() {
         return jdbc.sql("""
                         select began_at, verdict, rows_checked, breaches from ledger_verification
                         order by verification_id desc limit 1
                         """).query(Rows.of(Verification.class)).optional();
-    }
-
-    private static @Nullable Timestamp timestamp(@Nullable Instant moment) {
-        return moment == null ? null : Timestamp.from(moment);
     }
 }

@@ -2,6 +2,7 @@ package dozo.ledger;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
 import java.sql.Array;
 import java.sql.ResultSet;
@@ -9,10 +10,18 @@ import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.SqlParameterValue;
+import org.springframework.jdbc.core.namedparam.SimplePropertySqlParameterSource;
+import org.springframework.jdbc.core.namedparam.SqlParameterSource;
 
 /**
  * Maps rows to records: the component {@code filesSafe} is the column {@code files_safe}. Extra columns are ignored. A
@@ -27,6 +36,30 @@ public final class Rows<T> extends DataClassRowMapper<T> {
     /** Returns a mapper to a record; it can be reused for any number of queries. */
     public static <T extends Record> RowMapper<T> of(Class<T> record) {
         return new Rows<>(record);
+    }
+
+    /**
+     * Returns the components of a record as parameters of a statement: the component {@code filesSafe} is
+     * {@code :filesSafe}. Times, enums and lists of texts, enums or numbers are written as {@link #of} reads them; a list
+     * needs a cast to the column's type.
+     */
+    public static Map<String, SqlParameterValue> params(Record record) {
+        SqlParameterSource source = new SimplePropertySqlParameterSource(record);
+        return Arrays.stream(record.getClass().getRecordComponents())
+                .map(RecordComponent::getName)
+                .collect(Collectors.toMap(
+                        Function.identity(),
+                        name -> new SqlParameterValue(source.getSqlType(name), written(source.getValue(name)))));
+    }
+
+    private static @Nullable Object written(@Nullable Object value) {
+        return switch (value) {
+            case Instant moment -> moment.atOffset(ZoneOffset.UTC);
+            case Enum<?> word -> word.name();
+            case Collection<?> all ->
+                all.stream().map(each -> String.valueOf(written(each))).toArray(String[]::new);
+            case null, default -> value;
+        };
     }
 
     /** Returns a column's time; null if the column is null. */

@@ -1,16 +1,17 @@
 package dozo.manifest;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.FilePath;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -75,6 +76,8 @@ public class ChangeSummary {
             long bytes,
             long experiments) {}
 
+    private static final RowMapper<Sum> SUM = Rows.of(Sum.class);
+
     private final JdbcClient jdbc;
 
     public ChangeSummary(JdbcClient jdbc) {
@@ -124,21 +127,14 @@ public class ChangeSummary {
                 .param("kinds", List.of(Kind.values()).stream().map(Kind::name).toArray(String[]::new))
                 .query(row -> {
                     if (row.getInt("whole") == 1) {
-                        kinds.add(sum(row));
+                        kinds.add(requireNonNull(SUM.mapRow(row, 0)));
                     } else {
-                        folders.add(new FolderSum(FilePath.of(row.getBytes("path")), sum(row)));
+                        folders.add(
+                                new FolderSum(FilePath.of(row.getBytes("path")), requireNonNull(SUM.mapRow(row, 0))));
                         lines[0] = row.getLong("lines");
                     }
                 });
         return new Summary(kinds, folders, lines[0] - folders.size());
-    }
-
-    private static Sum sum(ResultSet row) throws SQLException {
-        return new Sum(
-                Kind.valueOf(row.getString("kind")),
-                row.getLong("entries"),
-                row.getLong("bytes_before"),
-                row.getLong("bytes_after"));
     }
 
     /**

@@ -24,7 +24,6 @@ final class Fingerprint {
     private final ByteBuffer lanes = ByteBuffer.wrap(digest);
     private final long[] sums = new long[LANES];
 
-    /** Adds the row of an entry. */
     void add(byte[] row, int offset, int length) {
         algorithm.update(row, offset, length);
         try {

@@ -102,7 +102,6 @@ final class FolderLoad implements Listings, AutoCloseable {
     private final Known known;
     private int seenThere;
 
-    /** The sums of what was reported. */
     static final class Sums {
         long files;
         long bytes;

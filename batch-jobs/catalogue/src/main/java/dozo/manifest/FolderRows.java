@@ -157,7 +157,6 @@ final class FolderRows {
         return complete && !lacking ? fingerprint.bytes() : null;
     }
 
-    /** Reads the attributes of an entry. */
     interface AttributesOf {
         Attributes name(byte[] name) throws IOException, InterruptedException;
     }
@@ -199,7 +198,6 @@ final class FolderRows {
         }
     }
 
-    /** Receives the rows. */
     interface Reader {
         void row(Row row) throws IOException;
     }

@@ -194,13 +194,12 @@ public class Freezes {
 
     /** Returns the threshold of an experiment's project. */
     Tripwire tripwire(int experimentId) {
-        List<Tripwire> one = jdbc.sql("""
+        return jdbc.sql("""
                         select tripwire_percent, tripwire_entries from project join experiment using (project_id)
                         where experiment_id = :experiment
                         """)
                 .param("experiment", experimentId)
                 .query((row, n) -> new Tripwire(row.getInt(1), row.getInt(2)))
-                .list();
-        return one.getFirst();
+                .single();
     }
 }

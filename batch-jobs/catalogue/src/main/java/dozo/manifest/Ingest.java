@@ -1,5 +1,7 @@
 package dozo.manifest;
 
+import static dozo.registry.GivenPaths.shown;
+
 import dozo.file.FilePath;
 import dozo.file.Owner;
 import dozo.file.Problem;
@@ -64,11 +66,6 @@ public class Ingest {
          * @throws IOException what {@code listed} throws, or if the list cannot be read
          */
         void tell(Listed listed) throws IOException, InterruptedException;
-    }
-
-    @FunctionalInterface
-    private interface Telling {
-        void tell(FolderLoad load) throws IOException, InterruptedException;
     }
 
     public Ingest(
@@ -183,7 +180,7 @@ public class Ingest {
 
     /** Reads a source through a walk, without extended attributes. */
     public SourceLook look(Experiment experiment, Known known, Walk walk, LongAdder told) throws InterruptedException {
-        return take(experiment, known, null, walk::tell, told);
+        return take(experiment, known, null, walk, told);
     }
 
     /** Reads a source through a list that was made elsewhere. The database first sorts it by folder. */
@@ -203,12 +200,12 @@ public class Ingest {
     }
 
     /** @param source where extended attributes are read; null: they are not */
-    private SourceLook take(Experiment experiment, Known known, @Nullable Path source, Telling telling, LongAdder told)
+    private SourceLook take(Experiment experiment, Known known, @Nullable Path source, Walk walk, LongAdder told)
             throws InterruptedException {
         FolderLoad load = new FolderLoad(template, experiment.id(), known, source, told);
         SourceLook look = new SourceLook(sealing, experiment, known, load);
         try {
-            telling.tell(load);
+            walk.tell(load);
             load.finish();
         } catch (IOException e) {
             load.unreadableSource(e);
@@ -243,9 +240,5 @@ public class Ingest {
     private static String toldBy(Experiment experiment) {
         SourceList list = experiment.list();
         return list == null ? "the folder " + shown(experiment.source()) : "the list " + shown(list.file());
-    }
-
-    private static String shown(Path path) {
-        return FilePath.render(FilePath.rawBytes(path));
     }
 }

@@ -47,6 +47,13 @@ public class Manifests {
         return new Entry(entry.number(), entry.path(), entry.facts().with(owner(row), attributes(row)));
     };
 
+    /** The entries {@code e} that hold. */
+    private static final String HOLDING = """
+            select e.*, d.path, l.hard_link, l.link_target
+            from entry e join directory d using (experiment_id, directory_no)
+            left join entry_link l using (experiment_id, entry_no)
+            """;
+
     private final JdbcClient jdbc;
 
     /** The totals of a sealed manifest. */
@@ -347,10 +354,7 @@ public class Manifests {
 
     /** Returns the entries with these numbers that still hold, in the order of their numbers. */
     public List<Entry> current(int experimentId, int[] numbers) {
-        return jdbc.sql("""
-                        select e.*, d.path, l.hard_link, l.link_target
-                        from entry e join directory d using (experiment_id, directory_no)
-                        left join entry_link l using (experiment_id, entry_no)
+        return jdbc.sql(HOLDING + """
                         where e.experiment_id = :experiment and e.entry_no = any(:numbers)
                         order by e.entry_no
                         """)
@@ -361,10 +365,7 @@ public class Manifests {
 
     /** Returns the current manifest's folders that are proven at a site, the deepest first. */
     public List<Entry> provenFolders(int experimentId, int siteId) {
-        return jdbc.sql("""
-                        select e.*, d.path, l.hard_link, l.link_target
-                        from entry e join directory d using (experiment_id, directory_no)
-                        left join entry_link l using (experiment_id, entry_no)
+        return jdbc.sql(HOLDING + """
                         where e.experiment_id = :experiment and e.kind = 'd'
                           and e.entry_no in (select entry_no from proven_entry
                                              where experiment_id = :experiment and site_id = :site)

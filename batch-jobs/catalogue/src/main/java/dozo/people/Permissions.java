@@ -298,7 +298,6 @@ public final class Permissions {
         READ
     }
 
-    /** A line of the table. */
     public record Line(Map<Role, Reach> reaches, Token token) {
 
         /** Returns the widest reach of these roles. */

@@ -1,11 +1,10 @@
 package dozo.people;
 
+import dozo.ledger.Worded;
 import dozo.registry.Refusal;
-import java.util.Arrays;
-import java.util.Locale;
 
 /** What a token may be used for. Its roles limit it too. */
-public enum Scope {
+public enum Scope implements Worded {
     /** Everything that its roles allow. */
     ALL,
 
@@ -15,20 +14,13 @@ public enum Scope {
     private static final Permissions.Endpoint QUESTION =
             new Permissions.Endpoint("GET", "/api/v1/studies/{studyInstanceUid}");
 
-    /** Returns its word in REST. */
-    public String word() {
-        return name().toLowerCase(Locale.ROOT);
-    }
-
     /**
      * Returns the scope with this word.
      *
      * @throws Refusal for the field {@code scope} if there is none
      */
     public static Scope of(String word) {
-        return Arrays.stream(values())
-                .filter(scope -> scope.word().equals(word))
-                .findFirst()
+        return Worded.of(Scope.class, word)
                 .orElseThrow(() -> new Refusal("scope", "\"%s\": expected all or studies", word));
     }
 

@@ -1,11 +1,9 @@
 package dozo.people;
 
+import dozo.file.Digest;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.registry.Refusal;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.sql.Timestamp;
 import java.time.Duration;
@@ -120,7 +118,7 @@ public class Tokens {
                             """)
                     .param("user", owner.id())
                     .param("name", name)
-                    .param("digest", digest(secret))
+                    .param("digest", Digest.ofText(secret).bytes())
                     .param("roles", limit.stream().map(Role::name).toArray(String[]::new))
                     .param("readOnly", readOnly || scope != Scope.ALL)
                     .param("scope", scope.name())
@@ -182,7 +180,7 @@ public class Tokens {
             return Optional.empty();
         }
         Optional<Token> token = jdbc.sql(SELECT + "where t.secret_sha256 = :digest")
-                .param("digest", digest(secret))
+                .param("digest", Digest.ofText(secret).bytes())
                 .query(TOKEN)
                 .optional();
         token.ifPresent(this::keepUse);
@@ -229,13 +227,5 @@ public class Tokens {
         byte[] bytes = new byte[SECRET_BYTES];
         random.nextBytes(bytes);
         return bytes;
-    }
-
-    private static byte[] digest(String secret) {
-        try {
-            return MessageDigest.getInstance("SHA-256").digest(secret.getBytes(StandardCharsets.UTF_8));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e);
-        }
     }
 }

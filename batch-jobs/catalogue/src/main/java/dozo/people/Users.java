@@ -384,11 +384,7 @@ public class Users {
 
     private void keepChange(String actor, User before, User after) {
         if (!after.standing().equals(before.standing())) {
-            ledger.append(
-                    actor,
-                    "user.changed",
-                    after.name(),
-                    Map.of("before", before.standing(), "after", after.standing()));
+            ledger.change(actor, "user.changed", after.name(), before.standing(), after.standing());
         }
     }
 

@@ -25,7 +25,7 @@ public record Acquisition(
     /** Refuses malformed codes and days that are too long ago ({@link Refusal}). */
     public Acquisition {
         Refusals refusals = new Refusals();
-        if (modality != null && !MODALITY.matcher(modality).matches()) {
+        if (modality != null && !isModality(modality)) {
             refusals.add(new Refusal(
                     "modality",
                     "\"%s\": expected a modality such as MR or MEG: 1 to 16 letters A-Z, digits and _",
@@ -38,6 +38,16 @@ public record Acquisition(
             refusals.add(new Refusal("acquired", "%s: expected a date from %s on", day, EARLIEST));
         }
         refusals.refuse();
+    }
+
+    /** Returns whether this has the form of a modality. */
+    public static boolean isModality(String text) {
+        return MODALITY.matcher(text).matches();
+    }
+
+    /** Returns false for days before 1970, when there were no such scanners: a clock or a program has made them up. */
+    public static boolean isPlausible(LocalDate day) {
+        return day.getYear() >= 1970;
     }
 
     /** Returns this with its unknown values taken from the other. */

@@ -6,6 +6,7 @@ import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Subject;
 import dozo.ledger.Sight;
+import dozo.ledger.Worded;
 import dozo.registry.CsvFile.Row;
 import dozo.registry.FileQuestion.Unanswered;
 import dozo.registry.Verdict.Filling;
@@ -15,12 +16,10 @@ import java.io.InputStream;
 import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.time.InstantSource;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -52,7 +51,6 @@ public class BulkRegistration {
      */
     private static final String WORDS_COLLECTED = "64MB";
 
-    /** The number of experiments per statement. */
     private static final int BATCH = 5_000;
 
     private final JdbcClient jdbc;
@@ -61,16 +59,11 @@ public class BulkRegistration {
     private final TransactionTemplate transaction;
 
     /** What happens to the valid lines if others are refused. */
-    public enum Mode {
+    public enum Mode implements Worded {
         /** Nothing is registered unless all lines can be. */
         ALL,
         /** Each valid line is registered. */
         EACH;
-
-        /** Returns its word in REST. */
-        public String word() {
-            return name().toLowerCase(Locale.ROOT);
-        }
 
         /**
          * Returns the mode with this word.
@@ -78,9 +71,7 @@ public class BulkRegistration {
          * @throws Refusal if there is none
          */
         public static Mode of(String word) {
-            return Arrays.stream(values())
-                    .filter(mode -> mode.word().equals(word))
-                    .findFirst()
+            return Worded.of(Mode.class, word)
                     .orElseThrow(() -> new Refusal("mode", "\"%s\": expected all or each", word));
         }
     }

@@ -9,13 +9,11 @@ import dozo.remote.Lane;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteCache;
 import dozo.remote.SiteCheck;
-import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -192,28 +190,23 @@ public class Capabilities {
             return List.of();
         }
         add(site.id(), found);
-        ledger.append(
+        ledger.change(
                 actor,
                 "site.capabilities",
                 site.name(),
-                Map.of("before", before.map(Capability::words).orElse(""), "after", found.words()));
+                before.map(Capability::words).orElse(""),
+                found.words());
         return before.map(found::lostOf).orElse(List.of());
     }
 
     private void seeAgain(int siteId, Capability found) {
         jdbc.sql("""
                         update site_capability
-                        set last_seen_at = :now, digest = :digest, digest_bytes_per_second = :rate,
-                            unpacks_tar = :tar, links_files = :links, clock_ahead_seconds = :clockAhead
+                        set last_seen_at = :lastSeenAt, digest = :digest, digest_bytes_per_second = :digestBytesPerSecond,
+                            unpacks_tar = :unpacksTar, links_files = :linksFiles, clock_ahead_seconds = :clockAheadSeconds
                         where site_capability_id =
                             (select max(site_capability_id) from site_capability where site_id = :site)
-                        """)
-                .params(Map.of("now", Timestamp.from(found.lastSeenAt()), "digest", found.digest()))
-                .params(Map.of("rate", found.digestBytesPerSecond(), "tar", found.unpacksTar()))
-                .param("links", found.linksFiles())
-                .param("clockAhead", found.clockAheadSeconds())
-                .param("site", siteId)
-                .update();
+                        """).params(Rows.params(found)).param("site", siteId).update();
     }
 
     private void add(int siteId, Capability found) {
@@ -221,21 +214,9 @@ public class Capabilities {
                         insert into site_capability (site_id, first_seen_at, last_seen_at, server, digest,
                             digest_bytes_per_second, syncs_at_once, unpacks_tar, links_files, cache_tool, rename_keeps, names_are_bytes,
                             extensions, clock_ahead_seconds, key_could, key_could_not)
-                        values (:site, :now, :now, :server, :digest, :rate, :syncs, :tar, :links, :cache, :renameKeeps, :namesAreBytes,
-                            :extensions::text[], :clockAhead, :could::text[], :couldNot::text[])
-                        """)
-                .params(Map.of("site", siteId, "now", Timestamp.from(found.lastSeenAt()), "server", found.server()))
-                .params(Map.of("digest", found.digest(), "rate", found.digestBytesPerSecond()))
-                .params(Map.of("syncs", found.syncsAtOnce(), "tar", found.unpacksTar(), "links", found.linksFiles()))
-                .param("cache", found.cacheTool())
-                .params(Map.of("renameKeeps", found.renameKeeps(), "namesAreBytes", found.namesAreBytes()))
-                .param("extensions", found.extensions().toArray(String[]::new))
-                .param("clockAhead", found.clockAheadSeconds())
-                .params(Map.of("could", names(found.keyCould()), "couldNot", names(found.keyCouldNot())))
-                .update();
-    }
-
-    private static String[] names(List<Power> powers) {
-        return powers.stream().map(Power::name).toArray(String[]::new);
+                        values (:site, :firstSeenAt, :lastSeenAt, :server, :digest, :digestBytesPerSecond, :syncsAtOnce, :unpacksTar, :linksFiles,
+                            :cacheTool, :renameKeeps, :namesAreBytes, :extensions::text[], :clockAheadSeconds, :keyCould::text[],
+                            :keyCouldNot::text[])
+                        """).params(Rows.params(found)).param("site", siteId).update();
     }
 }

@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import dozo.ledger.Rows;
 import dozo.registry.Capacity.Seen;
 import dozo.remote.Space;
 import java.sql.Timestamp;
@@ -38,14 +39,13 @@ public class Capacities {
     /** Returns what checks have found since a moment, and the last check, however old it is; by time. */
     public List<Seen> history(int siteId, Instant from) {
         return jdbc.sql("""
-                        select seen_at, total_bytes, free_bytes from site_space
+                        select seen_at as at, total_bytes, free_bytes from site_space
                         where site_id = :site and (seen_at >= :from
                             or day = (select max(day) from site_space where site_id = :site))
                         order by day
                         """)
                 .params(Map.of("site", siteId, "from", Timestamp.from(from)))
-                .query((row, n) -> new Seen(
-                        row.getTimestamp("seen_at").toInstant(), row.getLong("total_bytes"), row.getLong("free_bytes")))
+                .query(Rows.of(Seen.class))
                 .list();
     }
 

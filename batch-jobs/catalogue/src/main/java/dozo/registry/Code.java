@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import java.util.HexFormat;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
@@ -37,6 +38,19 @@ public final class Code {
     /** Returns a new code that says nothing. */
     static String opaque() {
         return "x-" + UUID.randomUUID();
+    }
+
+    /** Escapes everything but visible ASCII, and the escape itself, as {@code %XX}: any name survives any editor. */
+    public static String escaped(byte[] bytes) {
+        StringBuilder text = new StringBuilder(bytes.length);
+        for (byte b : bytes) {
+            if (b > ' ' && b < 0x7f && b != '%') {
+                text.append((char) b);
+            } else {
+                text.append('%').append(HexFormat.of().withUpperCase().toHexDigits(b));
+            }
+        }
+        return text.toString();
     }
 
     static String checkedTitle(String title) {

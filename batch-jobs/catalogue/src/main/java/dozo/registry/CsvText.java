@@ -7,6 +7,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,15 @@ record CsvText(byte[] bytes, int from, Charset charset) {
 
     private static final Charset SHIFT_JIS = Charset.forName("windows-31j");
     private static final String FIELD = "encoding";
+    /** The byte order mark. */
+    private static final String MARK = "\uFEFF";
+    /** From this byte on, it is not ASCII. */
+    private static final int HIGH = 0x80;
+    /**
+     * In UTF-8, from this byte on a character of three or more bytes begins, as Japanese ones do. A character of two
+     * bytes, such as an accented letter, can also be half-width katakana in Shift-JIS.
+     */
+    private static final int LONG = 0xE0;
 
     /** The possible encodings of all lines together. */
     private static final class Bytes {
@@ -32,13 +43,13 @@ record CsvText(byte[] bytes, int from, Charset charset) {
         void line(ByteBuffer line) {
             byte[] bytes = new byte[line.remaining()];
             line.get(bytes);
-            if (isAscii(bytes)) {
+            if (!hasByteFrom(HIGH, bytes)) {
                 return;
             }
             boolean asUtf8 = decodes(bytes, StandardCharsets.UTF_8);
             boolean asShiftJis = decodes(bytes, SHIFT_JIS);
             allUtf8 &= asUtf8;
-            surelyUtf8 |= asUtf8 && (!asShiftJis || hasLongCharacter(bytes));
+            surelyUtf8 |= asUtf8 && (!asShiftJis || hasByteFrom(LONG, bytes));
             someShiftJis |= asShiftJis;
         }
     }
@@ -76,14 +87,15 @@ record CsvText(byte[] bytes, int from, Charset charset) {
     }
 
     private static Optional<CsvText> byMark(byte[] bytes) {
-        if (begins(bytes, 0xEF, 0xBB, 0xBF)) {
-            return Optional.of(new CsvText(bytes, 3, StandardCharsets.UTF_8));
-        }
-        if (begins(bytes, 0xFF, 0xFE)) {
-            return Optional.of(new CsvText(bytes, 2, StandardCharsets.UTF_16LE));
-        }
-        if (begins(bytes, 0xFE, 0xFF)) {
-            throw new Refusal(FIELD, "the file is UTF-16BE; expected utf-8, shift_jis (windows-31j) or utf-16le");
+        for (Charset charset : List.of(StandardCharsets.UTF_8, StandardCharsets.UTF_16LE, StandardCharsets.UTF_16BE)) {
+            byte[] mark = MARK.getBytes(charset);
+            if (Arrays.equals(bytes, 0, Math.min(mark.length, bytes.length), mark, 0, mark.length)) {
+                if (charset.equals(StandardCharsets.UTF_16BE)) {
+                    throw new Refusal(
+                            FIELD, "the file is UTF-16BE; expected utf-8, shift_jis (windows-31j) or utf-16le");
+                }
+                return Optional.of(new CsvText(bytes, mark.length, charset));
+            }
         }
         return Optional.empty();
     }
@@ -127,34 +139,9 @@ record CsvText(byte[] bytes, int from, Charset charset) {
                 FIELD, "the file is neither UTF-8 nor Shift-JIS; expected utf-8, shift_jis (windows-31j) or utf-16le");
     }
 
-    private static boolean begins(byte[] bytes, int... mark) {
-        if (bytes.length < mark.length) {
-            return false;
-        }
-        for (int i = 0; i < mark.length; i++) {
-            if ((bytes[i] & 0xFF) != mark[i]) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static boolean isAscii(byte[] bytes) {
+    private static boolean hasByteFrom(int least, byte[] bytes) {
         for (byte b : bytes) {
-            if (b < 0) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /**
-     * Returns whether there is a character of three or more bytes, as Japanese ones are in UTF-8. A character of two
-     * bytes, such as an accented letter, can also be half-width katakana in Shift-JIS.
-     */
-    private static boolean hasLongCharacter(byte[] utf8) {
-        for (byte b : utf8) {
-            if ((b & 0xFF) >= 0xE0) {
+            if ((b & 0xFF) >= least) {
                 return true;
             }
         }

@@ -1,11 +1,11 @@
 package dozo.registry;
 
+import dozo.ledger.Worded;
 import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.Base64;
-import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -25,9 +25,7 @@ public record ExperimentOrder(Sort by, boolean descending) {
     public static ExperimentOrder of(String word) {
         boolean descending = word.startsWith("-");
         String by = descending ? word.substring(1) : word;
-        return Arrays.stream(Sort.values())
-                .filter(each -> each.word().equals(by))
-                .findFirst()
+        return Worded.of(Sort.class, by)
                 .map(each -> new ExperimentOrder(each, descending))
                 .orElseThrow(() -> new Refusal(
                         "sort",
@@ -54,7 +52,7 @@ public record ExperimentOrder(Sort by, boolean descending) {
      * What experiments can be sorted by. Each key is never null: an unknown value is the smallest, and so is that of an
      * experiment of which nothing was sealed.
      */
-    public enum Sort {
+    public enum Sort implements Worded {
         /** The order of registration. */
         REGISTERED(true, "e.experiment_id"),
         /** {@code PROJECT/CODE}. */
@@ -90,11 +88,6 @@ public record ExperimentOrder(Sort by, boolean descending) {
         /** Returns whether the values differ between sites. */
         public boolean atSite() {
             return compareTo(STATE) >= 0;
-        }
-
-        /** Returns its word in addresses. */
-        public String word() {
-            return name().toLowerCase(Locale.ROOT);
         }
 
         @Nullable

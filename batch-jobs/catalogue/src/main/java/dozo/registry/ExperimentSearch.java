@@ -1,6 +1,8 @@
 package dozo.registry;
 
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
+import dozo.ledger.Worded;
 import dozo.registry.ExperimentOrder.Place;
 import dozo.registry.ExperimentOrder.Sort;
 import dozo.registry.Experiments.Experiment;
@@ -27,6 +29,8 @@ public class ExperimentSearch {
 
     /** The maximum length of a search text in characters. */
     public static final int TEXT_LENGTH_MAX = 200;
+
+    private static final int KNOWN_MAX = 200;
 
     /**
      * The state of an experiment {@code e} with its protection {@code t} at a site and its gravest risk {@code x}: the
@@ -100,7 +104,7 @@ public class ExperimentSearch {
     private final InstantSource clock;
 
     /** The state of an experiment at a site. It is in exactly one of these; the gravest are first. */
-    public enum State {
+    public enum State implements Worded {
         /** No site has an undamaged copy of some of it any more, and its source no longer has it. */
         LOST,
         /** A stored copy is damaged or missing. */
@@ -131,20 +135,13 @@ public class ExperimentSearch {
             return compareTo(AT_RISK) < 0;
         }
 
-        /** Returns its word in REST. */
-        public String word() {
-            return name().toLowerCase(Locale.ROOT).replace('_', '-');
-        }
-
         /**
          * Returns the state with this word.
          *
          * @throws Refusal if there is none
          */
         public static State of(String word) {
-            return Arrays.stream(values())
-                    .filter(state -> state.word().equals(word))
-                    .findFirst()
+            return Worded.of(State.class, word)
                     .orElseThrow(() -> new Refusal(
                             "state",
                             "\"%s\": expected one of %s",
@@ -305,7 +302,7 @@ public class ExperimentSearch {
      */
     public List<Risk> risks(Sight sight, int site, int shown) {
         return jdbc.sql("""
-                        select risk, experiments, array_agg(name order by experiment_id) as first
+                        select risk as state, experiments, array_agg(name order by experiment_id) as first
                         from (
                             select x.risk, e.experiment_id, p.code || '/' || e.code as name,
                                    count(*) over (partition by x.risk) as experiments,
@@ -322,9 +319,7 @@ public class ExperimentSearch {
                         """)
                 .params(Map.of("now", Timestamp.from(clock.instant()), "usual", settings.interval()))
                 .params(Map.of("seen", sight.seen(), "site", site, "shown", shown))
-                .query((row, n) ->
-                        new Risk(State.valueOf(row.getString("risk")), row.getLong("experiments"), List.of((String[])
-                                row.getArray("first").getArray())))
+                .query(Rows.of(Risk.class))
                 .list();
     }
 
@@ -380,17 +375,34 @@ public class ExperimentSearch {
                 .single();
     }
 
+    /** Returns the scanners of the visible experiments, at most {@value #KNOWN_MAX}, by code. */
+    public List<String> scanners(Sight sight) {
+        return known("scanner", sight);
+    }
+
+    /** Returns the modalities of the visible experiments, at most {@value #KNOWN_MAX}, by code. */
+    public List<String> modalities(Sight sight) {
+        return known("modality", sight);
+    }
+
+    private List<String> known(String column, Sight sight) {
+        return jdbc.sql("""
+                        select distinct e.%1$s from experiment e join project p using (project_id)
+                        where e.%1$s is not null and in_sight(:seen, p.code)
+                        order by e.%1$s limit :limit
+                        """.formatted(column))
+                .params(Map.of("seen", sight.seen(), "limit", KNOWN_MAX))
+                .query((row, n) -> row.getString(1))
+                .list();
+    }
+
     private JdbcClient.StatementSpec asked(String statement, Sight sight, Filter wanted, int site) {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
         return jdbc.sql(statement)
                 .params(Map.of("now", Timestamp.from(clock.instant()), "usual", settings.interval()))
                 .params(Map.of("seen", sight.seen(), "site", site))
-                .param("project", wanted.project)
-                .param("modality", wanted.modality)
-                .param("scanner", wanted.scanner)
-                .param("from", wanted.from)
-                .param("until", wanted.until)
+                .params(Rows.params(wanted))
                 .param("start", text == null ? null : literally(text) + "%")
                 .param("words", text == null ? null : "%" + literally(text) + "%")
                 .param("projects", text == null ? new Integer[0] : projects(literally(text) + "%"))

@@ -3,6 +3,7 @@ package dozo.registry;
 import dozo.file.FilePath;
 import dozo.file.SiteNames;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Projects.Project;
 import dozo.registry.SourceList.Form;
@@ -287,16 +288,13 @@ public class Experiments {
     /** Sets the parameters for what a user says of an experiment. */
     private StatementSpec described(StatementSpec statement, Said said) {
         SourceList list = said.list;
-        Acquisition acquisition = said.acquisition;
         return statement
                 .params(Map.of("title", said.title, "actor", said.actor, "now", Timestamp.from(clock.instant())))
                 .params(Map.of("root", FilePath.rawBytes(said.source.path()), "bound", said.source.bound()))
                 .param("listBound", list != null && list.bound())
                 .param("list", list == null ? null : FilePath.rawBytes(list.file()), Types.BINARY)
                 .param("form", list == null ? null : list.form().word(), Types.VARCHAR)
-                .param("modality", acquisition.modality(), Types.VARCHAR)
-                .param("scanner", acquisition.scanner(), Types.VARCHAR)
-                .param("day", acquisition.day(), Types.DATE);
+                .params(Rows.params(said.acquisition));
     }
 
     /**
@@ -314,11 +312,12 @@ public class Experiments {
         jdbc.sql("update experiment set source_root = :root, source_bound = true where experiment_id = :id")
                 .params(Map.of("root", FilePath.rawBytes(root), "id", experiment.id()))
                 .update();
-        ledger.append(
+        ledger.change(
                 actor,
                 "experiment.changed",
                 experiment.name(),
-                Map.of("before", RegistrationDetails.of(experiment.source()), "after", RegistrationDetails.of(root)));
+                RegistrationDetails.of(experiment.source()),
+                RegistrationDetails.of(root));
     }
 
     /** Locks an experiment against other changes until the end of the transaction. */
@@ -361,13 +360,12 @@ public class Experiments {
                 .param("form", checked == null ? null : checked.form().word(), Types.VARCHAR)
                 .param("id", before.get().id())
                 .update();
-        ledger.append(
+        ledger.change(
                 actor,
                 "experiment.changed",
                 before.get().name(),
-                Map.of(
-                        "before", RegistrationDetails.of(before.get().list()),
-                        "after", RegistrationDetails.of(checked)));
+                RegistrationDetails.of(before.get().list()),
+                RegistrationDetails.of(checked));
         return find(project, code);
     }
 

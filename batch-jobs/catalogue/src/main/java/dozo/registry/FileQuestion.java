@@ -141,14 +141,10 @@ public final class FileQuestion<T> {
             Thread.currentThread().interrupt();
             throw Refusal.conflict(field, "interrupted while the folder was read");
         } catch (ExecutionException e) {
-            throw failure(e.getCause());
+            if (e.getCause() instanceof IOException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException(e.getCause());
         }
-    }
-
-    private static IOException failure(@Nullable Throwable cause) {
-        if (cause instanceof IOException answer) {
-            return answer;
-        }
-        throw new IllegalStateException(cause);
     }
 }

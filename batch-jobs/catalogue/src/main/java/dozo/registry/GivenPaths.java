@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import dozo.file.Digest;
 import dozo.file.FilePath;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -60,7 +61,13 @@ public final class GivenPaths {
         }
     }
 
-    static String shown(Path path) {
+    /** Returns the digest of a path's bytes, by which experiments are found and which the ledger may keep. */
+    public static Digest digest(Path path) {
+        return Digest.ofContent(FilePath.rawBytes(path));
+    }
+
+    /** Returns a path for people. */
+    public static String shown(Path path) {
         return FilePath.render(FilePath.rawText(path));
     }
 }

@@ -221,7 +221,6 @@ public class Holds {
                 .list();
     }
 
-    /** Returns the ledger's details. */
     private static Map<String, Object> detail(Hold hold, Reason reason) {
         Map<String, Object> detail = new HashMap<>();
         detail.put("hold", hold.id);

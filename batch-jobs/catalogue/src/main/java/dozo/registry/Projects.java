@@ -199,14 +199,10 @@ public class Projects {
                 code,
                 Project::drillDays,
                 days,
-                Projects::drillText,
+                wanted -> wanted == null ? "drills as by the setting" : "drills within %d days".formatted(wanted),
                 jdbc.sql("update project set drill_days = :days where code = :code returning *")
                         .param("days", days),
                 actor);
-    }
-
-    private static String drillText(@Nullable Integer days) {
-        return days == null ? "drills as by the setting" : "drills within %d days".formatted(days);
     }
 
     /**
@@ -248,14 +244,10 @@ public class Projects {
                 code,
                 Project::lateHours,
                 hours,
-                Projects::lateText,
+                wanted -> wanted == null ? "late as by the setting" : "late after %d hours".formatted(wanted),
                 jdbc.sql("update project set late_hours = :hours where code = :code returning *")
                         .param("hours", hours, Types.INTEGER),
                 actor);
-    }
-
-    private static String lateText(@Nullable Integer hours) {
-        return hours == null ? "late as by the setting" : "late after %d hours".formatted(hours);
     }
 
     /**
@@ -353,11 +345,7 @@ public class Projects {
             return before;
         }
         Project after = update.param("code", code).query(PROJECT).single();
-        ledger.append(
-                actor,
-                "project.changed",
-                code,
-                Map.of("before", text.apply(attribute.apply(before.get())), "after", text.apply(wanted)));
+        ledger.change(actor, "project.changed", code, text.apply(attribute.apply(before.get())), text.apply(wanted));
         return Optional.of(after);
     }
 

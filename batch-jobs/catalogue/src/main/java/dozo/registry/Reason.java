@@ -1,7 +1,6 @@
 package dozo.registry;
 
 import dozo.file.Digest;
-import java.nio.charset.StandardCharsets;
 
 /**
  * Why a person wants something, in their own words. The words may contain names, so the ledger gets only their digest.
@@ -26,6 +25,6 @@ record Reason(String text) {
     }
 
     Digest sha256() {
-        return Digest.ofContent(text.getBytes(StandardCharsets.UTF_8));
+        return Digest.ofText(text);
     }
 }

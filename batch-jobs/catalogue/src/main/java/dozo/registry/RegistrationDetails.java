@@ -1,7 +1,5 @@
 package dozo.registry;
 
-import dozo.file.Digest;
-import dozo.file.FilePath;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -57,7 +55,7 @@ final class RegistrationDetails {
      * experiment has the path itself.
      */
     private static String digest(Path path) {
-        return Digest.ofContent(FilePath.rawBytes(path)).toString();
+        return GivenPaths.digest(path).toString();
     }
 
     private static String known(@Nullable Object attribute) {

@@ -1,18 +1,16 @@
 package dozo.registry;
 
 import dozo.ledger.Ledger;
-import java.sql.Array;
-import java.sql.ResultSet;
-import java.sql.SQLException;
+import dozo.ledger.Rows;
 import java.sql.Types;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
@@ -30,6 +28,8 @@ public class Scanners {
                    array(select ae_title from station where scanner = s.code order by ae_title) as ae_titles
             from scanner s
             """;
+
+    private static final RowMapper<Scanner> SCANNER = Rows.of(Scanner.class);
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
@@ -74,14 +74,14 @@ public class Scanners {
     public List<Scanner> page(String after, int limit) {
         return jdbc.sql(SELECT + "where s.code > :after order by s.code limit :limit")
                 .params(Map.of("after", after, "limit", limit))
-                .query((row, n) -> scanner(row))
+                .query(SCANNER)
                 .list();
     }
 
     public Optional<Scanner> find(String code) {
         return jdbc.sql(SELECT + "where s.code = :code")
                 .param("code", code)
-                .query((row, n) -> scanner(row))
+                .query(SCANNER)
                 .optional();
     }
 
@@ -144,19 +144,7 @@ public class Scanners {
         } catch (DuplicateKeyException taken) {
             throw new Refusal("aeTitles", "one of %s belongs to another scanner", scanner.aeTitles);
         }
-        ledger.append(
-                actor,
-                "scanner.changed",
-                scanner.code,
-                Map.of("before", fresh ? "" : before.told(), "after", scanner.told()));
-    }
-
-    private static Scanner scanner(ResultSet row) throws SQLException {
-        Array titles = row.getArray("ae_titles");
-        return new Scanner(
-                row.getString("code"),
-                Stream.of((String[]) titles.getArray()).toList(),
-                row.getObject("purge_days", Integer.class));
+        ledger.change(actor, "scanner.changed", scanner.code, fresh ? "" : before.told(), scanner.told());
     }
 
     /** Refuses a malformed application entity title. */

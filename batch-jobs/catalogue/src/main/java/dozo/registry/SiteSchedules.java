@@ -121,11 +121,8 @@ public class SiteSchedules {
         // Those that stay keep the time since which they count, so that a missed night is still caught up.
         before.stream().filter(each -> !wanted.contains(each)).forEach(each -> remove(site, each));
         wanted.stream().filter(each -> !before.contains(each)).forEach(each -> add(site, each));
-        ledger.append(
-                actor,
-                "site.schedule",
-                site.name(),
-                Map.of("before", SiteSchedule.text(before), "after", SiteSchedule.text(kept(site.id()))));
+        ledger.change(
+                actor, "site.schedule", site.name(), SiteSchedule.text(before), SiteSchedule.text(kept(site.id())));
     }
 
     private void remove(Site site, SiteSchedule schedule) {

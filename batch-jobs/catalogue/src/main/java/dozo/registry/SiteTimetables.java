@@ -80,10 +80,6 @@ public class SiteTimetables {
                     .params(Map.of("site", site.id(), "rules", after.toArray(String[]::new)))
                     .update();
         }
-        ledger.append(
-                actor,
-                "site.timetable",
-                site.name(),
-                Map.of("before", String.join("; ", before), "after", String.join("; ", after)));
+        ledger.change(actor, "site.timetable", site.name(), String.join("; ", before), String.join("; ", after));
     }
 }

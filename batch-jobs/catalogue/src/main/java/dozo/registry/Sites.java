@@ -140,13 +140,12 @@ public class Sites {
                 .param("dscp", address.way().dscp())
                 .query(SITE)
                 .single();
-        ledger.append(
+        ledger.change(
                 actor,
                 before.isPresent() ? "site.changed" : "site.registered",
                 name,
-                Map.of(
-                        "before", before.map(site0 -> describe(site0.address())).orElse(""),
-                        "after", describe(address)));
+                before.map(site0 -> describe(site0.address())).orElse(""),
+                describe(address));
         return site;
     }
 
@@ -195,7 +194,7 @@ public class Sites {
                         .update();
             }
         }
-        ledger.append(actor, "site.removed", name, Map.of("before", describe(site.address()), "after", ""));
+        ledger.change(actor, "site.removed", name, describe(site.address()), "");
         return true;
     }
 

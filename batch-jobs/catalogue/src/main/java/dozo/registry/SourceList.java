@@ -1,8 +1,7 @@
 package dozo.registry;
 
+import dozo.ledger.Worded;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.Locale;
 
 /**
  * The file list that replaces the walk of a source. Every run reads it again; Dozo does not create it.
@@ -23,16 +22,11 @@ public record SourceList(Path file, Form form, boolean bound) {
     }
 
     /** The program that wrote it. */
-    public enum Form {
+    public enum Form implements Worded {
         /** GNU find. */
         FIND,
         /** A policy of IBM Storage Scale. */
         POLICY;
-
-        /** Returns its word in the database and in REST. */
-        public String word() {
-            return name().toLowerCase(Locale.ROOT);
-        }
 
         /**
          * Returns the form with this word.
@@ -40,9 +34,7 @@ public record SourceList(Path file, Form form, boolean bound) {
          * @throws Refusal if there is none
          */
         public static Form of(String word) {
-            return Arrays.stream(values())
-                    .filter(form -> form.word().equals(word))
-                    .findFirst()
+            return Worded.of(Form.class, word)
                     .orElseThrow(() -> new Refusal("listForm", "\"%s\": expected find or policy", word));
         }
     }

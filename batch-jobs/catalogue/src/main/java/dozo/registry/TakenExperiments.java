@@ -1,6 +1,5 @@
 package dozo.registry;
 
-import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Message;
 import dozo.ledger.Sight;
@@ -77,7 +76,7 @@ final class TakenExperiments {
                         "digests",
                         wishes.stream()
                                 .flatMap(wish -> Stream.ofNullable(wish.folder()))
-                                .map(TakenExperiments::digest)
+                                .map(folder -> GivenPaths.digest(folder).bytes())
                                 .toArray(byte[][]::new)));
     }
 
@@ -159,9 +158,5 @@ final class TakenExperiments {
                         ? Message.of("title and modality, scanner or acquired")
                         : Message.of("modality, scanner or acquired");
         return Message.of("it %s with another %s; nothing was changed", taken.where, other);
-    }
-
-    private static byte[] digest(Path folder) {
-        return Digest.ofContent(FilePath.rawBytes(folder)).bytes();
     }
 }

@@ -1,7 +1,6 @@
 package dozo.verify;
 
-import dozo.file.Digest;
-import dozo.file.FilePath;
+import dozo.ledger.Rows;
 import dozo.verify.BagFiles.ProvenFile;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -52,10 +51,7 @@ public class LinkedFiles {
         return jdbc
                 .sql("select path, digest, size_bytes from linked_file order by path")
                 .withFetchSize(FETCH)
-                .query((row, n) -> new ProvenFile(
-                        FilePath.of(row.getBytes("path")),
-                        Digest.of(row.getBytes("digest")),
-                        row.getLong("size_bytes")))
+                .query(Rows.of(ProvenFile.class))
                 .stream();
     }
 

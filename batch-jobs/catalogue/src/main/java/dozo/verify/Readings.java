@@ -208,19 +208,10 @@ public class Readings {
         jdbc.sql("""
                         with evidence as (
                             insert into reading (receipt_id, run_id, read_at, bytes, copies, cold, method, not_as_proven)
-                            values (:receipt, :run, :at, :bytes, :copies, :cold, :method, nullif(:bad, '{}'::integer[]))
+                            values (:receiptId, :run, :readAt, :bytes, :copies, :cold, :method, nullif(:notAsProven::integer[], '{}'))
                         )
-                        update stored set last_read_at = greatest(last_read_at, :at) where receipt_id = :receipt
-                        """)
-                .params(Map.of("receipt", reading.receiptId(), "run", runId, "at", Timestamp.from(reading.readAt())))
-                .params(Map.of("bytes", reading.bytes(), "copies", reading.copies(), "cold", reading.cold()))
-                .param("method", reading.method())
-                .param(
-                        "bad",
-                        reading.notAsProven().stream()
-                                .mapToInt(Integer::intValue)
-                                .toArray())
-                .update();
+                        update stored set last_read_at = greatest(last_read_at, :readAt) where receipt_id = :receiptId
+                        """).params(Rows.params(reading)).param("run", runId).update();
     }
 
     /**
@@ -243,18 +234,12 @@ public class Readings {
 
     /** Returns how much was last read on each day (UTC) at a site, the oldest first. The caller closes the stream. */
     public Stream<Age> ages(int siteId) {
-        return jdbc
-                .sql("""
-                        select min(last_read_at) as oldest, sum(files) as files, sum(bytes) as bytes
+        return jdbc.sql("""
+                        select min(last_read_at) as last_read_at, sum(files) as files, sum(bytes) as bytes
                         from stored where site_id = :site
                         group by date_trunc('day', last_read_at, 'UTC')
                         order by 1
-                        """)
-                .withFetchSize(FETCH)
-                .param("site", siteId)
-                .query((row, n) ->
-                        new Age(row.getTimestamp("oldest").toInstant(), row.getLong("files"), row.getLong("bytes")))
-                .stream();
+                        """).withFetchSize(FETCH).param("site", siteId).query(Rows.of(Age.class)).stream();
     }
 
     /** Returns how the promise stands at a site: what was read since a moment, and what was not. */
@@ -300,31 +285,12 @@ public class Readings {
                 .single();
     }
 
-    /** Returns the same for one experiment. */
-    public Standing experiment(int experimentId, int siteId, Instant since) {
-        return jdbc.sql("""
-                        select t.*, s.*, d.*
-                        from (select coalesce(sum(files_stored), 0) as files, coalesce(sum(bytes_stored), 0) as bytes
-                              from protection where experiment_id = :experiment and site_id = :site) t
-                        cross join (select min(last_read_at) as oldest,
-                                           coalesce(sum(files) filter (where last_read_at < :since), 0) as files_late,
-                                           coalesce(sum(bytes) filter (where last_read_at < :since), 0) as bytes_late
-                                    from stored where experiment_id = :experiment and site_id = :site) s
-                        cross join (select count(*) as damaged from open_damage
-                                    where experiment_id = :experiment and site_id = :site) d
-                        """)
-                .params(Map.of("experiment", experimentId, "site", siteId, "since", Timestamp.from(since)))
-                .query((row, n) -> standing(row))
-                .single();
-    }
-
     private static Standing standing(ResultSet row) throws SQLException {
-        Timestamp oldest = row.getTimestamp("oldest");
         long files = row.getLong("files");
         long bytes = row.getLong("bytes");
         // The two are counted separately: one may be ahead for a moment.
         return new Standing(
-                oldest == null ? null : oldest.toInstant(),
+                Rows.instant(row, "oldest"),
                 files,
                 bytes,
                 Math.max(0, files - row.getLong("files_late")),

@@ -82,6 +82,28 @@ class RowsTest {
     }
 
     @Test
+    void theComponentsOfARecordAreParameters() {
+        record Written(
+                Instant at,
+                Problem reason,
+                List<Problem> reasons,
+                @Nullable LocalDate on,
+                @Nullable Instant until) {}
+        Instant at = Instant.parse("2026-10-01T00:00:00.000001Z");
+        Written written =
+                new Written(at, Problem.CHANGED, List.of(Problem.UNREADABLE), LocalDate.of(2026, 10, 1), null);
+
+        assertThat(jdbc.sql("""
+                                select :at::timestamptz as at, :reason as reason, :reasons::text[] as reasons, :on as on,
+                                       :until::timestamptz as until
+                                """)
+                        .params(Rows.params(written))
+                        .query(Rows.of(Written.class))
+                        .single())
+                .isEqualTo(written);
+    }
+
+    @Test
     void aNullNumberThatCannotBeNullIsADefect() {
         record Counted(long files) {}
 

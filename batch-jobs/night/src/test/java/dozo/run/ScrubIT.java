@@ -435,7 +435,7 @@ class ScrubIT extends NightAtSite {
 
         scrubAll();
 
-        assertThat(readings.site(1, now)).isEqualTo(readings.experiment(1, 1, now));
+        assertThat(readings.site(1, now)).isEqualTo(readings.site(Sight.of(Set.of("p")), 1, now));
         assertThat(readings.site(1, now).filesRead()).isEqualTo(2);
         try (var ages = readings.ages(1)) {
             assertThat(ages).singleElement().returns(6L, Readings.Age::bytes);

@@ -142,7 +142,7 @@ public class Arrivals {
             @Nullable Dismissal dismissal) {
 
         Offer offer() {
-            return new Offer(item, theirs, code, title, acquisition, filesTold, bytesTold);
+            return new Offer(item, theirs, code, title, acquisition, filesTold, bytesTold, null);
         }
     }
 
@@ -301,7 +301,6 @@ public class Arrivals {
                 .list();
     }
 
-    /** Returns the number of arrivals of all origins. */
     public long count(Sight sight, Filter wanted) {
         return wanted("select count(*)" + FROM, "", sight, wanted)
                 .query(Long.class)
@@ -315,12 +314,7 @@ public class Arrivals {
                           and (:project::text is null or p.code = :project)
                           and (:proposed::boolean is null or (a.experiment_id is null and a.dismissed_at is null) = :proposed)
                           and (:dismissed::boolean is null or (a.dismissed_at is not null) = :dismissed)
-                        """ + behind)
-                .param("seen", sight.seen())
-                .param("origin", wanted.origin(), Types.VARCHAR)
-                .param("project", wanted.project(), Types.VARCHAR)
-                .param("proposed", wanted.proposed(), Types.BOOLEAN)
-                .param("dismissed", wanted.dismissed(), Types.BOOLEAN);
+                        """ + behind).params(Rows.params(wanted)).param("seen", sight.seen());
     }
 
     /** Returns how many arrivals of an origin are dismissed and still listed. */
@@ -464,9 +458,7 @@ public class Arrivals {
                         """)
                 .param("run", runId)
                 .param("title", offer.title())
-                .param("modality", offer.acquisition().modality(), Types.VARCHAR)
-                .param("scanner", offer.acquisition().scanner(), Types.VARCHAR)
-                .param("day", offer.acquisition().day(), Types.DATE)
+                .params(Rows.params(offer.acquisition()))
                 .param("files", came.filesTold())
                 .param("bytes", offer.bytes(), Types.BIGINT)
                 .param("here", came.filesHere())

@@ -4,8 +4,8 @@ import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Reconciliations.State;
 import dozo.db.LostDatabase;
-import dozo.file.FilePath;
 import dozo.ledger.Failure;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.run.Collecting;
@@ -118,12 +118,11 @@ public class Collection implements Collecting {
     @Override
     public void erase(int experiment) {
         jdbc.sql("""
-                        select e.source_root, o.spool from experiment e join arrival a using (experiment_id) join origin o using (origin_id)
+                        select e.source_root as tree, o.spool from experiment e join arrival a using (experiment_id) join origin o using (origin_id)
                         where e.experiment_id = :experiment and e.source_kind in ('flywheel', 'dicom')
                         """)
                 .param("experiment", experiment)
-                .query((row, n) -> new Delivered(
-                        FilePath.pathOf(row.getBytes("source_root")), FilePath.pathOf(row.getBytes("spool"))))
+                .query(Rows.of(Delivered.class))
                 .list()
                 .forEach(Collection::erase);
     }

@@ -8,6 +8,7 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
+import dozo.registry.GivenPaths;
 import dozo.registry.Refusal;
 import dozo.registry.Scanners;
 import dozo.source.delivery.DeliveryException;
@@ -122,12 +123,7 @@ class DicomwebCollector implements Collector {
             String item, @Nullable String theirs, Acquisition acquisition, @Nullable Long files, @Nullable Long bytes) {
         String modality = acquisition.modality() == null ? "study" : acquisition.modality();
         String title = acquisition.day() == null ? modality : modality + " " + acquisition.day();
-        return new Offer(item, theirs, "dcm-" + folder(item), title, acquisition, files, bytes);
-    }
-
-    /** Returns the folder's name; an item that is not a UID already contains its code. */
-    private static String folder(String item) {
-        return Uid.isPlain(item) ? Spool.folder(item) : item.substring(1);
+        return new Offer(item, theirs, "dcm-" + Spool.folderOfShown(item), title, acquisition, files, bytes, null);
     }
 
     @Override
@@ -204,7 +200,7 @@ class DicomwebCollector implements Collector {
 
     @Override
     public Path tree(Origin origin, String item) {
-        return Spool.tree(origin.terms().spool(), folder(item));
+        return Spool.tree(origin.terms().spool(), Spool.folderOfShown(item));
     }
 
     /** NB: for an invalid UID, the item contains only its code, so the UID is searched for. */
@@ -252,7 +248,7 @@ class DicomwebCollector implements Collector {
                 series.stream()
                         .map(SeriesFacts::day)
                         .filter(Objects::nonNull)
-                        .filter(DicomwebCollector::isPlausible)
+                        .filter(Acquisition::isPlausible)
                         .findFirst()
                         .orElse(null));
         return offer(offer.item(), offer.theirs(), acquisition, (long) told.instances(), told.bytes());
@@ -260,24 +256,17 @@ class DicomwebCollector implements Collector {
 
     /** Prefers MR: a scanner's own images describe a study better than accompanying objects. */
     private static @Nullable String modality(List<String> modalities) {
-        List<String> legal = modalities.stream()
-                .filter(each -> each.matches("[A-Z0-9_]{1,16}"))
-                .toList();
+        List<String> legal = modalities.stream().filter(Acquisition::isModality).toList();
         return legal.contains("MR") ? "MR" : legal.stream().findFirst().orElse(null);
     }
 
     private static @Nullable LocalDate day(String text) {
         try {
             LocalDate day = LocalDate.parse(text, DateTimeFormatter.BASIC_ISO_DATE);
-            return isPlausible(day) ? day : null;
+            return Acquisition.isPlausible(day) ? day : null;
         } catch (DateTimeException e) {
             return null;
         }
-    }
-
-    /** Returns false for days before 1970, when there were no such scanners. */
-    private static boolean isPlausible(LocalDate day) {
-        return day.getYear() >= 1970;
     }
 
     private Orthanc open(Origin origin) {
@@ -295,7 +284,7 @@ class DicomwebCollector implements Collector {
                     ? Server.at(terms.address().toString())
                     : Server.at(terms.address().toString(), login);
         } catch (IOException e) {
-            throw new Refusal("secretFile", "the login file %s cannot be read", Terms.shown(login));
+            throw new Refusal("secretFile", "the login file %s cannot be read", GivenPaths.shown(login));
         } catch (Malformed e) {
             throw new Refusal("address", e.message());
         }

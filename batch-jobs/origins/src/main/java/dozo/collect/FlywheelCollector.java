@@ -1,5 +1,7 @@
 package dozo.collect;
 
+import static dozo.registry.GivenPaths.shown;
+
 import dozo.collect.Origins.Origin;
 import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
@@ -114,10 +116,10 @@ class FlywheelCollector implements Collector {
         try {
             key = ApiKey.inFile(file);
         } catch (IOException e) {
-            throw new Refusal("secretFile", "the key file %s cannot be read", Terms.shown(file));
+            throw new Refusal("secretFile", "the key file %s cannot be read", shown(file));
         } catch (IllegalArgumentException e) {
             String why = String.valueOf(e.getMessage());
-            throw new Refusal("secretFile", "the key in %s cannot be used: %s", Terms.shown(file), why);
+            throw new Refusal("secretFile", "the key in %s cannot be used: %s", shown(file), why);
         }
         // An http:// address requests plain HTTP as clearly as __force_insecure in the key.
         ApiKey sent = key.overPlainHttp(terms.address()).orElse(key);
@@ -125,7 +127,7 @@ class FlywheelCollector implements Collector {
             throw new Refusal(
                     "address",
                     "the key in %s is for another address; expected its https://HOST or https://HOST:PORT",
-                    Terms.shown(file));
+                    shown(file));
         }
         return sent;
     }
@@ -154,14 +156,16 @@ class FlywheelCollector implements Collector {
 
     private static Offer offer(
             Container session, @Nullable String modality, @Nullable Long files, @Nullable Long bytes) {
+        LocalDate day = session.day();
         return new Offer(
                 session.id(),
                 session.project(),
                 code(session.id()),
                 session.label(),
-                new Acquisition(modality, null, plausible(session.day())),
+                new Acquisition(modality, null, day != null && Acquisition.isPlausible(day) ? day : null),
                 files,
-                bytes);
+                bytes,
+                null);
     }
 
     /**
@@ -171,10 +175,5 @@ class FlywheelCollector implements Collector {
     private static String code(String id) {
         String code = "fw-" + id.replaceAll("[^A-Za-z0-9_-]", "-");
         return code.length() > 64 ? code.substring(0, 64) : code;
-    }
-
-    /** Ignores days before 1970, when there were no such scanners. */
-    private static @Nullable LocalDate plausible(@Nullable LocalDate day) {
-        return day == null || day.getYear() < 1970 ? null : day;
     }
 }

@@ -61,7 +61,6 @@ final class KnownFolders {
             @Nullable Known known,
             @Nullable Known perhaps) {}
 
-    /** Looks into a folder. */
     interface Content {
         /** Returns whether it contains what the last look found in the known folder. */
         boolean isSame(Known known, FoundFolder found) throws IOException, InterruptedException;

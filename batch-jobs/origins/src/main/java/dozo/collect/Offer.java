@@ -49,18 +49,6 @@ public record Offer(
         title = line(title);
     }
 
-    /** Creates the offer of an item that is delivered into a spool. */
-    public Offer(
-            String item,
-            @Nullable String theirs,
-            String code,
-            String title,
-            Acquisition acquisition,
-            @Nullable Long files,
-            @Nullable Long bytes) {
-        this(item, theirs, code, title, acquisition, files, bytes, null);
-    }
-
     Offer with(Acquisition seen, long filesSeen, long bytesSeen, @Nullable Folder at) {
         return new Offer(item, theirs, code, title, seen, filesSeen, bytesSeen, at);
     }

@@ -1,12 +1,11 @@
 package dozo.collect;
 
+import dozo.ledger.Worded;
 import dozo.registry.SourceKind;
-import java.util.Arrays;
-import java.util.Locale;
 import java.util.Optional;
 
 /** The kind of an origin. */
-public enum OriginKind {
+public enum OriginKind implements Worded {
     FLYWHEEL(SourceKind.FLYWHEEL),
     DICOMWEB(SourceKind.DICOM),
     /** Folders on the service's machine, which stay where they are. */
@@ -18,11 +17,6 @@ public enum OriginKind {
         this.source = source;
     }
 
-    /** Returns its name in the database and in REST. */
-    public String word() {
-        return name().toLowerCase(Locale.ROOT);
-    }
-
     /** Returns the kind of its experiments' sources. */
     public SourceKind source() {
         return source;
@@ -30,6 +24,6 @@ public enum OriginKind {
 
     /** Returns the kind with this name; empty if there is none. */
     public static Optional<OriginKind> of(String word) {
-        return Arrays.stream(values()).filter(kind -> kind.word().equals(word)).findFirst();
+        return Worded.of(OriginKind.class, word);
     }
 }

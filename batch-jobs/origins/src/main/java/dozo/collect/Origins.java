@@ -82,7 +82,6 @@ public class Origins {
         this.clock = clock;
     }
 
-    /** Returns the collector for a kind of origin. */
     Collector collector(OriginKind kind) {
         return requireNonNull(collectors.get(kind));
     }
@@ -108,11 +107,12 @@ public class Origins {
         int id = write(name, terms);
         map(id, terms.projects());
         place(id, terms.automatic());
-        ledger.append(
+        ledger.change(
                 actor,
                 before.isPresent() ? "origin.changed" : "origin.registered",
                 name,
-                Map.of("before", before.map(origin -> origin.terms().text()).orElse(""), "after", terms.text()));
+                before.map(origin -> origin.terms().text()).orElse(""),
+                terms.text());
         return find(name).orElseThrow();
     }
 

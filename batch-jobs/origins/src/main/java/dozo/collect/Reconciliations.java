@@ -248,7 +248,6 @@ public class Reconciliations {
                         .toList());
     }
 
-    /** Stores remarks. */
     void remarks(long runId, Origin origin, @Nullable Arrival arrival, List<Remark> remarks) {
         add(runId, origin, arrival, remarks, false);
     }

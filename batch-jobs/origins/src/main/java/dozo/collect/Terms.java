@@ -1,5 +1,7 @@
 package dozo.collect;
 
+import static dozo.registry.GivenPaths.shown;
+
 import dozo.file.FilePath;
 import dozo.file.Malformed;
 import dozo.registry.Code;
@@ -223,9 +225,5 @@ public record Terms(
         } catch (IOException e) {
             throw new Refusal(field, "there is no folder %s on the service's machine", shown(plain));
         }
-    }
-
-    static String shown(Path path) {
-        return FilePath.render(FilePath.rawText(path));
     }
 }

@@ -1,5 +1,7 @@
 package dozo.collect;
 
+import static dozo.registry.GivenPaths.shown;
+
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.KnownFolders.Known;
 import dozo.collect.KnownFolders.Recognised;
@@ -41,6 +43,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -112,7 +115,7 @@ class TreeCollector implements Collector {
         if (offers.isEmpty() && there > 0) {
             throw new OriginException(
                     "no folder below %s matches the patterns; previously %d did. Check that its file system is mounted"
-                            .formatted(Terms.shown(origin.terms().spool()), there));
+                            .formatted(shown(origin.terms().spool()), there));
         }
         return new Look(offers, changed, null, missing, remarks);
     }
@@ -121,12 +124,12 @@ class TreeCollector implements Collector {
         Path root = origin.terms().spool();
         try {
             if (!REAL.about("folder", root, Room.NIGHT).equals(root)) {
-                throw new OriginException("the path to %s now contains a symbolic link".formatted(Terms.shown(root)));
+                throw new OriginException("the path to %s now contains a symbolic link".formatted(shown(root)));
             }
             return FolderSearch.look(root, tree(origin).patterns());
         } catch (FileSystemException e) {
             throw new OriginException("the folder %s cannot be listed: %s"
-                    .formatted(Terms.shown(root), e.getClass().getSimpleName()));
+                    .formatted(shown(root), e.getClass().getSimpleName()));
         }
     }
 
@@ -191,7 +194,7 @@ class TreeCollector implements Collector {
      * {@code %} or is not valid text. Null if it is too long.
      */
     static @Nullable String theirs(byte[] bytes) {
-        String theirs = text(bytes).filter(text -> !text.contains("%")).orElseGet(() -> encoded(bytes));
+        String theirs = text(bytes).filter(text -> !text.contains("%")).orElseGet(() -> Code.escaped(bytes));
         return theirs.length() <= THEIRS_LENGTH_MAX ? theirs : null;
     }
 
@@ -205,18 +208,6 @@ class TreeCollector implements Collector {
         } catch (CharacterCodingException notText) {
             return Optional.empty();
         }
-    }
-
-    private static String encoded(byte[] bytes) {
-        StringBuilder text = new StringBuilder();
-        for (byte b : bytes) {
-            boolean plain = b > ' ' && b < 0x7f && b != '%';
-            text.append(
-                    plain
-                            ? String.valueOf((char) b)
-                            : "%" + HexFormat.of().withUpperCase().toHexDigits(b));
-        }
-        return text.toString();
     }
 
     /** Returns the title from label and session, else from modality and day; never from the subject. */
@@ -238,18 +229,15 @@ class TreeCollector implements Collector {
     private Acquisition acquisition(Captured captured) {
         LocalDate latest = clock.instant().atZone(ZoneOffset.UTC).toLocalDate().plusDays(1);
         LocalDate day = captured.day();
-        boolean plausible = day != null && day.getYear() >= 1970 && !day.isAfter(latest);
+        boolean plausible = day != null && Acquisition.isPlausible(day) && !day.isAfter(latest);
         return new Acquisition(
-                said(captured, Field.MODALITY, "[A-Z0-9_]{1,16}"),
-                said(captured, Field.SCANNER, "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"),
+                said(captured, Field.MODALITY, Acquisition::isModality),
+                said(captured, Field.SCANNER, Code::isCode),
                 plausible ? day : null);
     }
 
-    private static @Nullable String said(Captured captured, Field field, String form) {
-        return captured.value(field)
-                .flatMap(TreeCollector::text)
-                .filter(text -> text.matches(form))
-                .orElse(null);
+    private static @Nullable String said(Captured captured, Field field, Predicate<String> form) {
+        return captured.value(field).flatMap(TreeCollector::text).filter(form).orElse(null);
     }
 
     private static Optional<Remark> remark(Recognised each, String item) {

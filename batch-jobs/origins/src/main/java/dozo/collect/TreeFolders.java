@@ -6,8 +6,10 @@ import dozo.collect.Offer.Folder;
 import dozo.collect.Origins.Origin;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.GivenPaths;
 import dozo.registry.Refusal;
 import dozo.source.tree.Completeness.Seen;
 import java.nio.file.Path;
@@ -129,21 +131,13 @@ class TreeFolders {
         });
     }
 
-    /** Stores what was seen in an arrival's folder. */
     void saw(Arrival arrival, Seen seen) {
         jdbc.sql("""
                         update tree_folder f
                         set files = :files, bytes = :bytes, digest = :digest, unchanged_since = :since, seen_at = :at
                         from arrival a
                         where a.arrival_id = :arrival and f.origin_id = a.origin_id and f.item = a.item
-                        """)
-                .param("files", seen.files())
-                .param("bytes", seen.bytes())
-                .param("digest", seen.digest())
-                .param("since", Timestamp.from(seen.since()))
-                .param("at", Timestamp.from(seen.at()))
-                .param("arrival", arrival.id())
-                .update();
+                        """).params(Rows.params(seen)).param("arrival", arrival.id()).update();
     }
 
     /**
@@ -163,7 +157,10 @@ class TreeFolders {
                 experiments.moved(experiment, each.folder(), Ledger.SYSTEM);
             } catch (Refusal refusal) {
                 troubles.add(new Remark(
-                        Terms.shown(each.folder()), each.item(), "FOLDER_TAKEN", String.valueOf(refusal.getMessage())));
+                        GivenPaths.shown(each.folder()),
+                        each.item(),
+                        "FOLDER_TAKEN",
+                        String.valueOf(refusal.getMessage())));
             }
         }
         return troubles;
@@ -202,14 +199,13 @@ class TreeFolders {
 
     private List<Placed> placed(Origin origin, String which) {
         return jdbc.sql("""
-                        select f.item, e.experiment_id, o.spool || '/'::bytea || f.path as folder
+                        select f.item, e.experiment_id as experiment, o.spool || '/'::bytea || f.path as folder
                         from tree_folder f
                         join arrival a using (origin_id, item)
                         join origin o using (origin_id)
                         """ + which + " order by f.item")
                 .param("origin", origin.id())
-                .query((row, n) -> new Placed(
-                        row.getString("item"), row.getInt("experiment_id"), FilePath.pathOf(row.getBytes("folder"))))
+                .query(Rows.of(Placed.class))
                 .list();
     }
 }

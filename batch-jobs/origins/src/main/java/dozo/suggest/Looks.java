@@ -1,6 +1,7 @@
 package dozo.suggest;
 
-import dozo.file.FilePath;
+import static dozo.registry.GivenPaths.shown;
+
 import dozo.registry.Refusal;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.suggest.FolderLook.Limits;
@@ -61,9 +62,5 @@ final class Looks {
             }
             throw new IllegalStateException(e.getCause());
         }
-    }
-
-    static String shown(Path path) {
-        return FilePath.render(FilePath.rawText(path));
     }
 }

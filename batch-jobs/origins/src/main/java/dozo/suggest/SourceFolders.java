@@ -2,11 +2,12 @@ package dozo.suggest;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.file.Digest;
 import dozo.file.FilePath;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Experiments;
 import dozo.registry.FileQuestion;
+import dozo.registry.GivenPaths;
 import dozo.registry.Refusal;
 import dozo.registry.SourcePlaces;
 import dozo.registry.SourcePlaces.SourceFolder;
@@ -30,6 +31,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -46,6 +48,8 @@ public class SourceFolders {
     private static final Path TOP = Path.of("/");
     private static final FileQuestion<Look> LOOK = new FileQuestion<>(SourceFolders::look);
     private static final FileQuestion<Look> LOOK_AT_ROOT = new FileQuestion<>(SourceFolders::lookAtRoot);
+
+    private static final RowMapper<Registered> REGISTERED = Rows.of(Registered.class);
 
     private final JdbcClient jdbc;
     private final SourcePlaces places;
@@ -197,7 +201,7 @@ public class SourceFolders {
         SourceFolder place = places.find(sight, folder.under(TOP));
         if (place.root() == null) {
             throw new Refusal(
-                    "source", "%s is not below a source root of one of your projects", Looks.shown(place.path()));
+                    "source", "%s is not below a source root of one of your projects", GivenPaths.shown(place.path()));
         }
         Registered inside = inside(sight, place);
         if (inside.elsewhere()) {
@@ -268,7 +272,7 @@ public class SourceFolders {
         } catch (IOException unreadable) {
             // Refused below, like a folder that cannot be looked at.
         }
-        throw new Refusal("source", "the service's user cannot read %s", Looks.shown(folder));
+        throw new Refusal("source", "the service's user cannot read %s", GivenPaths.shown(folder));
     }
 
     /** Returns what is registered at or below these folders. Roots are often side by side: each folder is read once. */
@@ -319,16 +323,9 @@ public class SourceFolders {
                 .param("length", length)
                 .param("prefix", above.isRoot() ? prefix : slashed(prefix))
                 .param("names", folders.stream().map(path -> from(path).name()).toArray(byte[][]::new))
-                .query(row -> {
-                    registered.put(
-                            above.resolve(row.getBytes("name")),
-                            new Registered(
-                                    row.getString("experiment"),
-                                    row.getBoolean("elsewhere"),
-                                    row.getLong("below"),
-                                    row.getLong("waiting"),
-                                    row.getLong("waiting_bytes")));
-                });
+                .query((row, n) ->
+                        registered.put(above.resolve(row.getBytes("name")), requireNonNull(REGISTERED.mapRow(row, n))))
+                .list();
         return registered;
     }
 
@@ -341,7 +338,7 @@ public class SourceFolders {
     /** Returns the registration that contains a folder: its own, or that of the nearest one above. */
     private Registered inside(Sight sight, SourceFolder place) {
         byte[][] digests = Stream.iterate(place.opened(), Objects::nonNull, Path::getParent)
-                .map(path -> Digest.ofContent(FilePath.rawBytes(path)).bytes())
+                .map(path -> GivenPaths.digest(path).bytes())
                 .toArray(byte[][]::new);
         return jdbc.sql("""
                         select p.code || '/' || e.code as experiment, in_sight(:seen, p.code) as seen

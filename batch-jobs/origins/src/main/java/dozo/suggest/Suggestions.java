@@ -1,12 +1,12 @@
 package dozo.suggest;
 
-import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.GivenPaths;
 import dozo.registry.Guess;
 import dozo.registry.Hint;
 import dozo.registry.Hint.Kind;
@@ -16,7 +16,6 @@ import dozo.registry.SourcePlaces;
 import dozo.registry.SourcePlaces.SourceFolder;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicomweb.Spool;
-import dozo.source.dicomweb.Uid;
 import dozo.suggest.FolderLook.Limits;
 import java.nio.file.Path;
 import java.sql.Timestamp;
@@ -32,12 +31,14 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -118,7 +119,12 @@ public class Suggestions {
                         sight,
                         project,
                         place.path(),
-                        words(day, modality, study == null ? digest(place.path()) : studyDigest(study))),
+                        words(
+                                day,
+                                modality,
+                                study == null
+                                        ? GivenPaths.digest(place.path()).toString()
+                                        : Spool.folderOfShown(study))),
                 title(modality, day, subject),
                 modality,
                 scanner,
@@ -368,13 +374,11 @@ public class Suggestions {
 
     private static @Nullable String title(
             @Nullable String modality, @Nullable LocalDate day, @Nullable String subject) {
-        List<String> words = new ArrayList<>();
-        for (Object word : new @Nullable Object[] {modality, day, subject}) {
-            if (word != null) {
-                words.add(word.toString());
-            }
-        }
-        return words.isEmpty() ? null : String.join(" ", words);
+        String title = Stream.of(modality, day, subject)
+                .filter(Objects::nonNull)
+                .map(String::valueOf)
+                .collect(Collectors.joining(" "));
+        return title.isEmpty() ? null : title;
     }
 
     /**
@@ -424,14 +428,5 @@ public class Suggestions {
                     taken.put(row.getString("code"), row.getBoolean("same"));
                 });
         return taken;
-    }
-
-    /** Returns hexadecimal digits, the same as in the code that the collector of an Orthanc gives. */
-    private static String studyDigest(String study) {
-        return Uid.isPlain(study) ? Spool.folder(study) : study.substring(1);
-    }
-
-    private static String digest(Path path) {
-        return Digest.ofContent(FilePath.rawBytes(path)).toString();
     }
 }

@@ -1,5 +1,6 @@
 package dozo.suggest;
 
+import dozo.registry.Acquisition;
 import dozo.source.dicom.Damaged;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.NotDicom;
@@ -9,12 +10,12 @@ import dozo.source.dicom.Tag;
 import dozo.source.dicomweb.Uid;
 import java.time.DateTimeException;
 import java.time.LocalDate;
+import java.time.format.DateTimeFormatter;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -23,8 +24,6 @@ final class Witness {
 
     private static final int VALUES_MAX = 20;
     private static final int TEXT_LENGTH_MAX = 64;
-    private static final LocalDate EARLIEST = LocalDate.of(1970, 1, 1);
-    private static final Pattern MODALITY = Pattern.compile("[A-Z0-9_]{1,16}");
 
     private final PseudonymousCode codes;
     private final Set<String> studies = new TreeSet<>();
@@ -84,13 +83,13 @@ final class Witness {
     }
 
     void modality(@Nullable String modality) {
-        if (modality != null && MODALITY.matcher(modality).matches()) {
+        if (modality != null && Acquisition.isModality(modality)) {
             add(modalities, modality);
         }
     }
 
     void day(LocalDate day) {
-        if (!day.isBefore(EARLIEST)) {
+        if (Acquisition.isPlausible(day)) {
             add(days, day);
         }
     }
@@ -115,7 +114,7 @@ final class Witness {
     }
 
     private static void add(Map<String, Set<String>> said, @Nullable String modality, String value) {
-        String of = modality != null && MODALITY.matcher(modality).matches() ? modality : "";
+        String of = modality != null && Acquisition.isModality(modality) ? modality : "";
         if (said.size() < VALUES_MAX || said.containsKey(of)) {
             add(said.computeIfAbsent(of, key -> new TreeSet<>()), cut(value.strip()));
         }
@@ -159,8 +158,7 @@ final class Witness {
         try {
             return digits.length() < 8
                     ? Optional.empty()
-                    : Optional.of(
-                            LocalDate.parse(digits.substring(0, 8), java.time.format.DateTimeFormatter.BASIC_ISO_DATE));
+                    : Optional.of(LocalDate.parse(digits.substring(0, 8), DateTimeFormatter.BASIC_ISO_DATE));
         } catch (DateTimeException none) {
             return Optional.empty();
         }

@@ -40,8 +40,8 @@ public record Booking(
     private static final Pattern UID = Pattern.compile("[0-9]+([.][0-9]+)+");
     private static final int UID_LENGTH_MAX = 64;
     private static final int PROCEDURE_LENGTH_MAX = 200;
-    private static final LocalDate EARLIEST = LocalDate.of(1900, 1, 1);
-    private static final LocalDate LATEST = LocalDate.of(9999, 12, 31);
+    static final LocalDate EARLIEST = LocalDate.of(1900, 1, 1);
+    static final LocalDate LATEST = LocalDate.of(9999, 12, 31);
 
     /** Refuses values with a wrong format. */
     public Booking {

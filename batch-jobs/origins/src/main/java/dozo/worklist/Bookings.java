@@ -6,6 +6,7 @@ import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Subject;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
+import dozo.ledger.Worded;
 import dozo.registry.CsvFile;
 import dozo.registry.CsvFile.Row;
 import dozo.registry.Refusal;
@@ -15,7 +16,6 @@ import dozo.worklist.JudgedBooking.Outcome;
 import java.io.IOException;
 import java.io.InputStream;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.DateTimeException;
 import java.time.InstantSource;
 import java.time.LocalTime;
@@ -23,7 +23,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -54,13 +53,9 @@ public class Bookings {
     private final TransactionTemplate transaction;
 
     /** Where bookings were received from. */
-    public enum BookingSource {
+    public enum BookingSource implements Worded {
         CSV,
         WORKLIST;
-
-        String word() {
-            return name().toLowerCase(Locale.ROOT);
-        }
     }
 
     /**
@@ -168,7 +163,7 @@ public class Bookings {
         if (!seen.add(told.accession())) {
             throw new Refusal("accession", "%s also occurs in an earlier line", told.accession());
         }
-        if (before != null && !sight.ofEverything() && !sees(sight, before.project())) {
+        if (before != null && !sight.ofEverything() && (before.project() == null || !sight.sees(before.project()))) {
             throw new Refusal("accession", "%s is booked for another project", told.accession());
         }
         Booking after = before == null ? told : told.over(before);
@@ -183,10 +178,6 @@ public class Bookings {
             return line.with(Outcome.BOOKED, after);
         }
         return line.with(after.equals(before) ? Outcome.UNCHANGED : Outcome.CHANGED, after);
-    }
-
-    private static boolean sees(Sight sight, @Nullable String project) {
-        return project != null && sight.sees(project);
     }
 
     private Map<String, Booking> known(List<JudgedBooking> told) {
@@ -256,24 +247,15 @@ public class Bookings {
         jdbc.sql("""
                         insert into booking (accession, project_id, study_uid, ae_title, modality, scheduled_on, scheduled_time,
                                              procedure, series_expected, subject, origin, booked_at, booked_by)
-                        values (:accession, (select project_id from project where code = :project), :study, :aeTitle, :modality,
-                                :on, :time, :procedure, :series, :subject, :origin, :now, :actor)
+                        values (:accession, (select project_id from project where code = :project), :studyUid, :aeTitle, :modality,
+                                :on, :time, :procedure, :seriesExpected, :subject, :origin, :now, :actor)
                         on conflict (accession) do update
                             set project_id = excluded.project_id, study_uid = excluded.study_uid, ae_title = excluded.ae_title,
                                 modality = excluded.modality, scheduled_on = excluded.scheduled_on,
                                 scheduled_time = excluded.scheduled_time, procedure = excluded.procedure,
                                 series_expected = excluded.series_expected, subject = excluded.subject, origin = excluded.origin
                         """)
-                .param("accession", booking.accession())
-                .param("project", booking.project(), Types.VARCHAR)
-                .param("study", booking.studyUid(), Types.VARCHAR)
-                .param("aeTitle", booking.aeTitle(), Types.VARCHAR)
-                .param("modality", booking.modality(), Types.VARCHAR)
-                .param("on", booking.on())
-                .param("time", booking.time(), Types.TIME)
-                .param("procedure", booking.procedure())
-                .param("series", booking.seriesExpected(), Types.INTEGER)
-                .param("subject", booking.subject(), Types.VARCHAR)
+                .params(Rows.params(booking))
                 .param("origin", origin.word())
                 .param("now", Timestamp.from(clock.instant()))
                 .param("actor", actor)

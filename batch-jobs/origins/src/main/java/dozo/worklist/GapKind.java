@@ -1,12 +1,12 @@
 package dozo.worklist;
 
+import dozo.ledger.Worded;
 import dozo.registry.Refusal;
 import java.util.Arrays;
-import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** The kinds of differences between planned and arrived data. */
-public enum GapKind {
+public enum GapKind implements Worded {
     /** It is due, and nothing has arrived. */
     NEVER_SCANNED,
     /** The first data arrived after it was due. */
@@ -26,20 +26,13 @@ public enum GapKind {
     /** A study that belongs to no booking. */
     UNPLANNED;
 
-    /** Returns its name in REST and on the command line. */
-    public String word() {
-        return name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
     /**
      * Returns the kind with this name.
      *
      * @throws Refusal if there is none
      */
     public static GapKind of(String word) {
-        return Arrays.stream(values())
-                .filter(kind -> kind.word().equals(word))
-                .findFirst()
+        return Worded.of(GapKind.class, word)
                 .orElseThrow(() -> new Refusal(
                         "kind",
                         "\"%s\": expected %s",

@@ -3,8 +3,6 @@ package dozo.worklist;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
-import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
@@ -21,9 +19,6 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * only after that; no booking is guessed from them.
  */
 public class Gaps {
-
-    private static final LocalDate EARLIEST = LocalDate.of(1900, 1, 1);
-    private static final LocalDate LATEST = LocalDate.of(9999, 12, 31);
 
     /** Series that had arrived, with their bookings and scanners. */
     private static final String ARRIVED = """
@@ -230,18 +225,15 @@ public class Gaps {
                         order by l.key collate "C"
                         limit :limit
                         """)
-                .param("at", Timestamp.from(wanted.at))
+                .params(Rows.params(wanted))
                 .param("site", siteId)
                 .param("zone", lateness.zone().getId())
                 .param("late", lateness.after().toSeconds())
                 .param("seen", sight.seen())
                 .param("after", after)
-                .param("latest", LATEST)
-                .param("from", wanted.from == null ? EARLIEST : wanted.from)
-                .param("until", wanted.until == null ? LATEST : wanted.until)
-                .param("all", wanted.all)
-                .param("kind", wanted.kind == null ? null : wanted.kind.name(), Types.VARCHAR)
-                .param("project", wanted.project, Types.VARCHAR)
+                .param("latest", Booking.LATEST)
+                .param("from", wanted.from == null ? Booking.EARLIEST : wanted.from)
+                .param("until", wanted.until == null ? Booking.LATEST : wanted.until)
                 .param("limit", limit)
                 .query(Rows.of(Line.class))
                 .list();

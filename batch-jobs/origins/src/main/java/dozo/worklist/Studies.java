@@ -4,7 +4,6 @@ import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
@@ -116,8 +115,8 @@ public class Studies {
                         insert into study_series as known (study_uid, series_uid, accession, subject, study_day, study_time,
                                                            station_name, ae_title, modality, instances, instances_expected,
                                                            first_received_at, last_received_at)
-                        values (:study, :series, :accession, :subject, :day, :time, :station, :aeTitle, :modality, :instances,
-                                :expected, :first, :last)
+                        values (:studyUid, :seriesUid, :accession, :subject, :day, :time, :stationName, :aeTitle, :modality,
+                                :instances, :instancesExpected, :firstAt, :lastAt)
                         on conflict (study_uid, series_uid, accession, subject, study_day) do update
                             set instances = greatest(known.instances, excluded.instances),
                                 instances_expected = coalesce(excluded.instances_expected, known.instances_expected),
@@ -127,21 +126,7 @@ public class Studies {
                                 modality = coalesce(known.modality, excluded.modality),
                                 first_received_at = least(known.first_received_at, excluded.first_received_at),
                                 last_received_at = greatest(known.last_received_at, excluded.last_received_at)
-                        """)
-                .param("study", series.studyUid)
-                .param("series", series.seriesUid)
-                .param("accession", series.accession, Types.VARCHAR)
-                .param("subject", series.subject, Types.VARCHAR)
-                .param("day", series.day, Types.DATE)
-                .param("time", series.time, Types.TIME)
-                .param("station", series.stationName, Types.VARCHAR)
-                .param("aeTitle", series.aeTitle, Types.VARCHAR)
-                .param("modality", series.modality, Types.VARCHAR)
-                .param("instances", series.instances)
-                .param("expected", series.instancesExpected, Types.INTEGER)
-                .param("first", Timestamp.from(series.firstAt))
-                .param("last", Timestamp.from(series.lastAt))
-                .update();
+                        """).params(Rows.params(series)).update();
     }
 
     /**

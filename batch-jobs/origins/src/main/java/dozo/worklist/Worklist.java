@@ -1,6 +1,7 @@
 package dozo.worklist;
 
 import dozo.registry.Refusal;
+import dozo.registry.WrittenDay;
 import dozo.source.dicom.PassedOnText;
 import dozo.source.dicom.PseudonymousCode;
 import java.io.IOException;
@@ -17,10 +18,12 @@ import java.time.LocalDate;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -116,16 +119,12 @@ public final class Worklist {
             if (booking == null) {
                 refused.add(line);
             } else {
-                first.merge(booking.accession(), line, Worklist::earlier);
+                first.merge(booking.accession(), line, BinaryOperator.minBy(Comparator.comparing(Worklist::start)));
             }
         }
         List<JudgedBooking> all = new ArrayList<>(first.values());
         all.addAll(refused);
         return all;
-    }
-
-    private static JudgedBooking earlier(JudgedBooking one, JudgedBooking other) {
-        return start(other).compareTo(start(one)) < 0 ? other : one;
     }
 
     private static String start(JudgedBooking line) {
@@ -159,7 +158,7 @@ public final class Worklist {
                 text(item, STUDY_UID),
                 text(step, STEP_AE_TITLE),
                 modality == null ? null : modality.toUpperCase(Locale.ROOT),
-                dozo.registry.WrittenDay.of("date", date.replace(".", "")),
+                WrittenDay.of("date", date.replace(".", "")),
                 Bookings.time(text(step, STEP_TIME)),
                 procedure == null ? "" : procedure,
                 null,

@@ -4,7 +4,6 @@ import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.registry.Refusal;
 import dozo.worklist.JudgedBooking.Outcome;
-import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -52,12 +51,7 @@ public class WorklistReadings {
             long booked,
             long changed,
             long unchanged,
-            long refused) {
-
-        private boolean isFailingFor(Duration time, Instant now) {
-            return failingSince != null && !failingSince.plus(time).isAfter(now);
-        }
-    }
+            long refused) {}
 
     /** @param daysAhead the period that is read: from yesterday to so many days after today */
     public WorklistReadings(JdbcClient jdbc, Worklist worklist, int daysAhead, InstantSource clock, ZoneId zone) {
@@ -140,7 +134,7 @@ public class WorklistReadings {
         if (said) {
             return;
         }
-        if (now.isFailingFor(LONG, now.triedAt)) {
+        if (days > 0) {
             LOG.error(
                     "the worklist has not been readable since {}: {}. Visits booked since then are unknown",
                     since,
@@ -153,24 +147,11 @@ public class WorklistReadings {
     private void keep(Reading reading) {
         jdbc.sql("""
                         insert into worklist_reading (tried_at, read_at, failing_since, message, booked, changed, unchanged, refused)
-                        values (:tried, :read, :since, :message, :booked, :changed, :unchanged, :refused)
+                        values (:triedAt, :readAt, :failingSince, :message, :booked, :changed, :unchanged, :refused)
                         on conflict (number) do update
                             set tried_at = excluded.tried_at, read_at = excluded.read_at, failing_since = excluded.failing_since,
                                 message = excluded.message, booked = excluded.booked, changed = excluded.changed,
                                 unchanged = excluded.unchanged, refused = excluded.refused
-                        """)
-                .param("tried", Timestamp.from(reading.triedAt))
-                .param("read", timestamp(reading.readAt))
-                .param("since", timestamp(reading.failingSince))
-                .param("message", reading.message)
-                .param("booked", reading.booked)
-                .param("changed", reading.changed)
-                .param("unchanged", reading.unchanged)
-                .param("refused", reading.refused)
-                .update();
-    }
-
-    private static @Nullable Timestamp timestamp(@Nullable Instant instant) {
-        return instant == null ? null : Timestamp.from(instant);
+                        """).params(Rows.params(reading)).update();
     }
 }

@@ -259,6 +259,6 @@ class DismissalsTest {
     }
 
     private static Offer offer(String item, String label) {
-        return new Offer(item, null, "fw-" + item, label, Acquisition.UNKNOWN, null, null);
+        return new Offer(item, null, "fw-" + item, label, Acquisition.UNKNOWN, null, null, null);
     }
 }

@@ -185,6 +185,6 @@ class StandingsTest {
     }
 
     private static Offer offer(String item) {
-        return new Offer(item, null, "fw-" + item, item, UNKNOWN, null, null);
+        return new Offer(item, null, "fw-" + item, item, UNKNOWN, null, null, null);
     }
 }

@@ -66,7 +66,6 @@ public final class Connections implements AutoCloseable {
             Map<String, String> headers,
             @Nullable String posted) {}
 
-    /** Reads an answer. */
     @FunctionalInterface
     public interface Reading<T> {
         T of(Answer answer) throws IOException, InterruptedException;
@@ -200,9 +199,11 @@ public final class Connections implements AutoCloseable {
     private static DeliveryException failure(String what, IOException cause) {
         String kind = cause.getClass().getSimpleName();
         return switch (cause) {
-            case ConnectTimeoutException _, ConnectException _, UnknownHostException _, NoRouteToHostException _ ->
-                new DeliveryException(Trouble.UNREACHABLE, "%s: no connection: %s".formatted(what, kind));
-            case SSLException _ ->
+            case ConnectTimeoutException _,
+                    ConnectException _,
+                    UnknownHostException _,
+                    NoRouteToHostException _,
+                    SSLException _ ->
                 new DeliveryException(Trouble.UNREACHABLE, "%s: no connection: %s".formatted(what, kind));
             case InterruptedIOException _ ->
                 new DeliveryException(Trouble.STALLED, what + ": no answer within the time limit");

@@ -38,7 +38,6 @@ public final class Part {
         }
     }
 
-    /** Deletes the temporary file. */
     public void discard() throws DeliveryException {
         try {
             Files.deleteIfExists(path);

@@ -60,7 +60,8 @@ final class CharacterSet {
 
     /** Decodes a value's texts. Never fails: text that is not valid in this set is guessed. */
     Value value(byte[] bytes) {
-        boolean asciiIsRoman = lower == CodeElement.ROMAN && contains(bytes, (byte) '~');
+        boolean asciiIsRoman =
+                lower == CodeElement.ROMAN && new String(bytes, StandardCharsets.ISO_8859_1).indexOf('~') >= 0;
         if (Plain.isPlain(bytes) && !asciiIsRoman) {
             return new Value(bytes, Plain.split(bytes), true);
         }
@@ -100,24 +101,7 @@ final class CharacterSet {
     }
 
     private static List<String> split(String text) {
-        List<String> texts = new ArrayList<>();
-        int start = 0;
-        for (int i = 0; i <= text.length(); i++) {
-            if (i == text.length() || text.charAt(i) == '\\') {
-                texts.add(Plain.visible(text.substring(start, i)));
-                start = i + 1;
-            }
-        }
-        return List.copyOf(texts);
-    }
-
-    private static boolean contains(byte[] bytes, byte wanted) {
-        for (byte b : bytes) {
-            if (b == wanted) {
-                return true;
-            }
-        }
-        return false;
+        return Stream.of(text.split("\\\\", -1)).map(Plain::visible).toList();
     }
 
     private static String decoded(Charset charset, byte[] bytes, int from, int to) throws CharacterCodingException {

@@ -1,6 +1,8 @@
 package dozo.source.dicom;
 
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Optional;
 
 /** A set of characters that text can switch to with an escape sequence of ISO 2022. */
@@ -24,6 +26,8 @@ enum CodeElement {
     LATIN_5(148, "-M", "ISO-8859-9", 1),
     LATIN_9(203, "-b", "ISO-8859-15", 1),
     THAI(166, "-T", "TIS-620", 1);
+
+    private static final int ESCAPE_BYTES_MAX = 3;
 
     private final int registration;
     private final String escape;
@@ -62,20 +66,10 @@ enum CodeElement {
 
     /** Returns the element whose escape sequence is at this place, after ESC. */
     static Optional<CodeElement> at(byte[] bytes, int from) {
-        for (CodeElement element : values()) {
-            if (startsWith(bytes, from, element.escape)) {
-                return Optional.of(element);
-            }
-        }
-        return Optional.empty();
-    }
-
-    private static boolean startsWith(byte[] bytes, int from, String escape) {
-        for (int i = 0; i < escape.length(); i++) {
-            if (from + i >= bytes.length || bytes[from + i] != escape.charAt(i)) {
-                return false;
-            }
-        }
-        return true;
+        int length = Math.min(bytes.length - from, ESCAPE_BYTES_MAX);
+        String rest = new String(bytes, from, length, StandardCharsets.US_ASCII);
+        return Arrays.stream(values())
+                .filter(element -> rest.startsWith(element.escape))
+                .findFirst();
     }
 }

@@ -2,9 +2,9 @@ package dozo.source.dicom;
 
 import dozo.file.FilePath;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Values that are ASCII in every character set, and functions for texts of all sets. */
 final class Plain {
@@ -25,21 +25,11 @@ final class Plain {
         return true;
     }
 
-    /** Returns the texts of printable ASCII. */
     static List<String> split(byte[] bytes) {
-        int end = withoutPadding(bytes);
-        if (end == 0) {
-            return List.of();
-        }
-        List<String> texts = new ArrayList<>(1);
-        int start = 0;
-        for (int i = 0; i <= end; i++) {
-            if (i == end || bytes[i] == '\\') {
-                texts.add(stripped(new String(bytes, start, i - start, StandardCharsets.US_ASCII)));
-                start = i + 1;
-            }
-        }
-        return List.copyOf(texts);
+        String text = new String(bytes, 0, withoutPadding(bytes), StandardCharsets.US_ASCII);
+        return text.isEmpty()
+                ? List.of()
+                : Stream.of(text.split("\\\\", -1)).map(Plain::stripped).toList();
     }
 
     /**

@@ -95,13 +95,10 @@ public final class Orthanc implements AutoCloseable {
     /** A study in Orthanc: one for each patient that its instances name. */
     record Held(String id, String studyUid, boolean stable, List<String> series) {}
 
-    /** A series in Orthanc. */
     record Series(String id, String studyId, String seriesUid, Set<String> instances) {}
 
-    /** A change in Orthanc. */
     record Change(Kind kind, String id) {}
 
-    /** What changed. */
     enum Kind {
         STUDY,
         SERIES,
@@ -142,7 +139,6 @@ public final class Orthanc implements AutoCloseable {
         list("the search for a study", DICOMWEB + "/studies?limit=1", DICOM_JSON, Orthanc::found);
     }
 
-    /** Returns the StudyInstanceUIDs of all studies. */
     public Set<String> studyUids() throws IOException, InterruptedException {
         Set<String> uids = new HashSet<>();
         allStudies().forEach(study -> uids.add(study.studyUid()));
@@ -158,7 +154,9 @@ public final class Orthanc implements AutoCloseable {
     public List<Found> allStudies() throws IOException, InterruptedException {
         for (int search = 1; ; search++) {
             List<Found> found = search();
-            int counted = countStudies();
+            // One with two patients counts as two.
+            int counted =
+                    tree("the statistics", "/statistics").path("CountStudies").asInt(0);
             if (found.size() >= counted) {
                 return found.stream()
                         .filter(study -> !study.studyUid().isEmpty())
@@ -210,11 +208,6 @@ public final class Orthanc implements AutoCloseable {
                 value(study, NUMBER_OF_INSTANCES).asInt(0));
     }
 
-    /** Returns how many studies Orthanc counts; one with two patients counts as two. */
-    private int countStudies() throws IOException, InterruptedException {
-        return tree("the statistics", "/statistics").path("CountStudies").asInt(0);
-    }
-
     /** Returns how many instances a study has by QIDO-RS, for all its patients. */
     int count(String studyUid) throws IOException, InterruptedException {
         List<Integer> counts = list(
@@ -258,7 +251,6 @@ public final class Orthanc implements AutoCloseable {
                 Set.copyOf(ids(series.path("Instances"))));
     }
 
-    /** Returns the id of an instance's series. */
     String seriesOf(String instance) throws IOException, InterruptedException {
         return id(tree("an instance", "/instances/" + instance).path("ParentSeries"));
     }
@@ -374,7 +366,6 @@ public final class Orthanc implements AutoCloseable {
         return true;
     }
 
-    /** Reads one entry of a list. */
     @FunctionalInterface
     private interface Entry<T> {
         T of(JsonNode entry) throws IOException;

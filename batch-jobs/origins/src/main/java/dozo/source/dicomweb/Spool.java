@@ -43,6 +43,11 @@ public final class Spool {
         return Uid.code(studyUid);
     }
 
+    /** Returns the name of the folder of a study whose UID is {@linkplain Uid#shown shown} so. */
+    public static String folderOfShown(String uid) {
+        return Uid.isPlain(uid) ? folder(uid) : uid.substring(1);
+    }
+
     /** Returns the folder that is the study's experiment. */
     public Path tree(String studyUid) {
         return tree(spool, folder(studyUid));

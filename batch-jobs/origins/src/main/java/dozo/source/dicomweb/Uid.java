@@ -1,7 +1,6 @@
 package dozo.source.dicomweb;
 
 import dozo.file.Digest;
-import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
@@ -31,8 +30,6 @@ public final class Uid {
 
     /** Returns 128 bits of the text's SHA-256 in hexadecimal digits. */
     static String code(String text) {
-        return Digest.ofContent(text.getBytes(StandardCharsets.UTF_8))
-                .toString()
-                .substring(0, CODE_LENGTH);
+        return Digest.ofText(text).toString().substring(0, CODE_LENGTH);
     }
 }

@@ -47,7 +47,6 @@ public final class Flywheel implements AutoCloseable {
     private final InstantSource clock;
     private final Connections http;
 
-    /** Receives an entry of a list. */
     @FunctionalInterface
     interface Taker {
         void take(JsonNode entry) throws IOException, InterruptedException;

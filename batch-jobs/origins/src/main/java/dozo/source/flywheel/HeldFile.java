@@ -5,7 +5,6 @@ import dozo.source.delivery.Connections;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.ListedFile;
 import dozo.source.delivery.Trouble;
-import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,10 +39,7 @@ public record HeldFile(
     static String mark(long version, @Nullable String hash) {
         return hash == null
                 ? String.valueOf(version)
-                : version + "-"
-                        + Digest.ofContent(hash.getBytes(StandardCharsets.UTF_8))
-                                .toString()
-                                .substring(0, MARK_LENGTH);
+                : version + "-" + Digest.ofText(hash).toString().substring(0, MARK_LENGTH);
     }
 
     @Override

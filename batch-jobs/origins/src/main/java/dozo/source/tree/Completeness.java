@@ -41,7 +41,6 @@ public final class Completeness {
         }
     }
 
-    /** Returns the verdict for what was observed now. */
     public static Verdict judge(Observed now, @Nullable Seen before, Rules rules, Instant at) {
         Seen seen = new Seen(now.files(), now.bytes(), now.digest(), since(now, before, at), at);
         Duration still = Duration.between(seen.since(), at);

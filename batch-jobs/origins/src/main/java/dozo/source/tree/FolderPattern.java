@@ -304,7 +304,6 @@ public final class FolderPattern {
         return text.hashCode();
     }
 
-    /** Returns the pattern's text. */
     @Override
     public String toString() {
         return text;

@@ -85,7 +85,6 @@ public final class FolderSearch {
         }
     }
 
-    /** A problem with its message. */
     public record Trouble(Reason reason, FilePath path, String message) {}
 
     /**

@@ -100,7 +100,6 @@ public record Rules(Duration quiet, @Nullable Duration alone, Duration late, Lis
         return duration;
     }
 
-    /** Returns the first piece of evidence of a kind. */
     <E extends Evidence> Optional<E> find(Class<E> kind) {
         return evidence.stream().filter(kind::isInstance).map(kind::cast).findFirst();
     }

@@ -5,6 +5,7 @@ import dozo.source.tree.Evidence.DicomCounts;
 import dozo.source.tree.Observed.Reason;
 import dozo.source.tree.Observed.Said;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,8 @@ import java.util.Map;
 final class SeriesCounts {
 
     private static final int SERIES_MAX = 10_000;
+    private static final Comparator<Series> BY_NUMBER =
+            Comparator.comparingInt((Series series) -> series.number.length()).thenComparing(series -> series.number);
 
     private final DicomCounts evidence;
     private final Map<String, Series> series = new HashMap<>();
@@ -85,7 +88,7 @@ final class SeriesCounts {
                     "the folder",
                     "%d of %d series are here".formatted(series.size(), evidence.series())));
         }
-        series.values().stream().sorted(SeriesCounts::byNumber).forEach(each -> {
+        series.values().stream().sorted(BY_NUMBER).forEach(each -> {
             if (missing.size() < Sighting.NAMED_MAX) {
                 each.missing(missing);
             }
@@ -96,10 +99,5 @@ final class SeriesCounts {
         boolean known =
                 evidence.series() > 0 && !tooMany && series.values().stream().allMatch(Series::tells);
         return known ? new Said.Done(false) : new Said.Silent();
-    }
-
-    private static int byNumber(Series one, Series other) {
-        int byLength = Integer.compare(one.number.length(), other.number.length());
-        return byLength != 0 ? byLength : one.number.compareTo(other.number);
     }
 }

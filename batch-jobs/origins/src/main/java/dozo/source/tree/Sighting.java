@@ -120,7 +120,6 @@ public final class Sighting implements Listings {
         }
     }
 
-    /** Adds a file, folder or link. */
     public void add(FilePath path, Facts facts) {
         boolean isTemporary = facts.kind() == EntryKind.FILE && isTemporary(path);
         Image image = isTemporary ? null : image(path, facts);

@@ -1,5 +1,7 @@
 package dozo.db;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -56,7 +58,11 @@ public final class TableDump {
      */
     public record Table(String name, List<String> columns, long rows, String sha256) {}
 
-    /** @param sequences the last number that each sequence gave; those that gave none are missing */
+    /**
+     * What was written.
+     *
+     * @param sequences the last number that each sequence gave; those that gave none are missing
+     */
     public record Contents(List<Table> tables, Map<String, Long> sequences) {}
 
     /**
@@ -86,14 +92,15 @@ public final class TableDump {
             throws SQLException, IOException {
         Path file = file(folder, name);
         long rows;
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             GZIPOutputStream compressed =
                     new Fast(new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES));
             rows = connection
                     .unwrap(PGConnection.class)
                     .getCopyAPI()
-                    .copyOut("copy (select %s from %s) to stdout".formatted(String.join(", ", columns), name), compressed);
+                    .copyOut(
+                            "copy (select %s from %s) to stdout".formatted(String.join(", ", columns), name),
+                            compressed);
             compressed.finish();
             compressed.flush();
             channel.force(true);
@@ -128,20 +135,21 @@ public final class TableDump {
      * @throws SQLException if the tables are not these, for example; the transaction must be rolled back then
      */
     public static void load(Connection connection, Path folder, Contents contents) throws SQLException, IOException {
-        Map<String, Table> given =
-                contents.tables.stream().collect(Collectors.toMap(Table::name, table -> table));
+        Map<String, Table> given = contents.tables.stream().collect(Collectors.toMap(Table::name, table -> table));
         try (Statement statement = connection.createStatement()) {
             List<String> order = tables(statement);
             if (!given.keySet().equals(Set.copyOf(order))) {
-                throw new SQLException("the tables are %s, and those of the backup %s".formatted(order, given.keySet()));
+                throw new SQLException(
+                        "the tables are %s, and those of the backup %s".formatted(order, given.keySet()));
             }
             for (String name : order) {
-                // What rows cause when they are appended, the other tables have already. Evidence cannot be emptied otherwise.
+                // What rows cause when they are appended, the other tables have already. Evidence cannot be emptied
+                // otherwise.
                 statement.execute("alter table %s disable trigger user".formatted(name));
             }
             statement.execute("truncate " + String.join(", ", order));
             for (String name : order) {
-                load(connection, file(folder, name), given.get(name));
+                load(connection, file(folder, name), requireNonNull(given.get(name)));
             }
             for (String name : order) {
                 statement.execute("alter table %s enable trigger user".formatted(name));
@@ -180,8 +188,8 @@ public final class TableDump {
     private static Counted read(Path file) throws IOException {
         MessageDigest digest = sha256();
         long rows = 0;
-        try (InputStream bytes =
-                        new DigestInputStream(new BufferedInputStream(Files.newInputStream(file), BUFFER_BYTES), digest);
+        try (InputStream bytes = new DigestInputStream(
+                        new BufferedInputStream(Files.newInputStream(file), BUFFER_BYTES), digest);
                 InputStream text = new GZIPInputStream(bytes, BUFFER_BYTES)) {
             byte[] buffer = new byte[BUFFER_BYTES];
             for (int length = text.read(buffer); length >= 0; length = text.read(buffer)) {
@@ -217,7 +225,8 @@ public final class TableDump {
                 order by t.relname
                 """.formatted(HISTORY))) {
             while (row.next()) {
-                needs.put(row.getString("name"), Set.of((String[]) row.getArray("needs").getArray()));
+                needs.put(row.getString("name"), Set.of((String[])
+                        row.getArray("needs").getArray()));
             }
         }
         Set<String> ordered = new LinkedHashSet<>();

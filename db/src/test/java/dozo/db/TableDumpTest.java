@@ -33,7 +33,8 @@ class TableDumpTest {
         Contents contents = dump(from);
         DataSource to = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(to);
-        jdbc.sql("insert into project (code, created_at) values ('other', now())").update();
+        jdbc.sql("insert into project (code, created_at) values ('other', now())")
+                .update();
 
         TableDump.check(folder, contents);
         load(to, contents);

@@ -39,10 +39,18 @@ public record Contents(
     /** The last row of the ledger, with its hash in hexadecimal. */
     public record Head(long row, String hash) {}
 
-    /** @param sha256 in hexadecimal */
+    /**
+     * A file of the work folder.
+     *
+     * @param sha256 in hexadecimal
+     */
     public record KeptFile(String name, String sha256) {}
 
-    /** @throws Malformed if it is not the description of a backup that this program understands */
+    /**
+     * Reads the description of a backup.
+     *
+     * @throws Malformed if it is not the description of a backup that this program understands
+     */
     static Contents read(Path folder) throws IOException, Malformed {
         Path file = folder.resolve(FILE);
         if (!Files.isRegularFile(file)) {

@@ -58,7 +58,14 @@ public final class ServiceBackup {
 
     private ServiceBackup() {}
 
-    /** @param tables how many; {@code rows} in them; {@code keys}: files of the work folder */
+    /**
+     * What was made.
+     *
+     * @param tables how many
+     * @param rows in them
+     * @param keys the number of files of the work folder
+     * @param ledgerRow the last row of the ledger when it began; null: it had none
+     */
     public record Made(Path folder, int tables, long rows, int keys, @Nullable Long ledgerRow) {}
 
     /**
@@ -163,7 +170,11 @@ public final class ServiceBackup {
         return lines.toString();
     }
 
-    /** @throws IOException if something in a backup is missing or not what was written */
+    /**
+     * Reads a backup.
+     *
+     * @throws IOException if something in it is missing or not what was written
+     */
     static void check(Path folder, Contents contents) throws IOException {
         for (KeptFile kept : contents.files()) {
             Path file = folder.resolve(WORK).resolve(kept.name());

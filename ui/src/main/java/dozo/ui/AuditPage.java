@@ -125,7 +125,8 @@ record AuditPage(
                 most -> coverage.groups(sight, by, siteId, at, after, most),
                 group -> String.valueOf(group.name()));
         model.addAttribute("groups", groups);
-        model.addAttribute("changed", summaries.between(sight, days.begin(asked.from), days.end(asked.until), EXPERIMENTS_SHOWN));
+        model.addAttribute(
+                "changed", summaries.between(sight, days.begin(asked.from), days.end(asked.until), EXPERIMENTS_SHOWN));
         model.addAttribute("waits", audit.waits(sight, by, siteId, days.begin(asked.from), days.end(asked.until)));
         return "audit";
     }

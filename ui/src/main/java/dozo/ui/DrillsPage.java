@@ -70,8 +70,7 @@ record DrillsPage(DrillPromises promises, RestoreForecasts forecasts, Restores r
 
     @GetMapping("/{id}")
     String drill(@PathVariable long id, Sight sight, Model model) {
-        KeptRestore drill =
-                restores.drill(sight, id).orElseThrow(() -> new NotThere("drill %d does not exist", id));
+        KeptRestore drill = restores.drill(sight, id).orElseThrow(() -> new NotThere("drill %d does not exist", id));
         return RestorePage.show(drill, restores, model);
     }
 }

@@ -373,7 +373,8 @@ class OperationPage {
             sites.all().stream().map(Site::name).forEach(name -> accepted.put(name, name));
         }
         String hint = words.find(key + ".hint");
-        return new Shown(field, words.label(field.name()), hint == null ? "" : hint, accepted, known(words.key() + key, sight));
+        return new Shown(
+                field, words.label(field.name()), hint == null ? "" : hint, accepted, known(words.key() + key, sight));
     }
 
     private static boolean isSite(String key) {

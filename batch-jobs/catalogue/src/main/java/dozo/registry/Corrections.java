@@ -89,7 +89,9 @@ public class Corrections {
             facts.put("modality", requireNonNullElse(acquisition.modality(), "unknown"));
             facts.put("scanner", requireNonNullElse(acquisition.scanner(), "unknown"));
             facts.put("acquired", Objects.toString(acquisition.day(), "unknown"));
-            facts.put("subject_sha256", subject == null ? "unknown" : Digest.ofText(subject).toString());
+            facts.put(
+                    "subject_sha256",
+                    subject == null ? "unknown" : Digest.ofText(subject).toString());
             facts.put("note_sha256", Digest.ofText(note).toString());
             return facts;
         }

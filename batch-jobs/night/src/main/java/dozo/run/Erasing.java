@@ -37,7 +37,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /**
  * Erases experiments whose erasure is approved and has waited: in the catalogue in one transaction, then at each site in the nights
  * there (ADR 0093). A night begins with it, when nothing reads or sends yet, and no other run is active. What is left to do is in
- * the tables {@code erasure} and {@code erasure_site}, so a process that died is continued by the next.
+ * the database, so a process that died is continued by the next.
  */
 @Component
 record Erasing(

@@ -38,7 +38,6 @@ import org.springframework.web.bind.annotation.RestController;
 public class ArrivalApi {
 
     private static final int MANY_MAX = 1_000;
-    private static final int SHEET_PAGE = 1_000;
 
     private static final Columns<ShownArrival> COLUMNS = Columns.of(ShownArrival.class);
 
@@ -195,19 +194,15 @@ public class ArrivalApi {
             Sight sight,
             Sheet sheet) {
         Filter wanted = new Filter(origin, project, proposed, dismissed);
-        if (sheet.wanted()) {
-            sheet.send(
-                    "arrivals",
-                    COLUMNS,
-                    Sheet.paged(
-                            SHEET_PAGE,
-                            (last, most) -> arrivals.page(sight, wanted, last == null ? 0 : last.id(), most).stream()
-                                    .map(ShownArrival::of)
-                                    .toList()));
-            return null;
-        }
-        return Page.of(limit, most -> arrivals.page(sight, wanted, after, most), Arrival::id)
-                .map(ShownArrival::of);
+        return sheet.page(
+                "arrivals",
+                COLUMNS,
+                after,
+                limit,
+                (last, most) -> arrivals.page(sight, wanted, last, most).stream()
+                        .map(ShownArrival::of)
+                        .toList(),
+                ShownArrival::id);
     }
 
     /**

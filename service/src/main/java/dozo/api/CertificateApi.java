@@ -36,14 +36,6 @@ public class CertificateApi {
     private final Sites sites;
     private final Certificates certificates;
 
-    /**
-     * The public key that certificates are checked with.
-     *
-     * @param publicKey in PEM
-     * @param fingerprint SHA-256 of the key in DER, 64 hexadecimal digits
-     */
-    public record ShownCertificateKey(String publicKey, String fingerprint) {}
-
     CertificateApi(Experiments experiments, Manifests manifests, Sites sites, Certificates certificates) {
         this.experiments = experiments;
         this.manifests = manifests;
@@ -60,9 +52,8 @@ public class CertificateApi {
             lines = {"# SHA-256 {fingerprint}", "{publicKey lines}"},
             example = "dozo certificate-key > dozo-key.pem")
     @GetMapping("/certificate-key")
-    ShownCertificateKey key() {
-        PublishedKey key = certificates.key();
-        return new ShownCertificateKey(key.pem(), key.fingerprint());
+    PublishedKey key() {
+        return certificates.key();
     }
 
     /**

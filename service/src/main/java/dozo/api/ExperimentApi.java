@@ -2,7 +2,6 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.api.ShownExperiment.ShownFreeze;
 import dozo.api.http.Demanded;
 import dozo.api.http.Editions;
 import dozo.api.http.IfMatch;
@@ -76,11 +75,9 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping("/api/v1/experiments")
 public class ExperimentApi {
 
-    private static final int SHEET_PAGE = 5_000;
-
     private static final Columns<ShownExperiment> COLUMNS = Columns.of(ShownExperiment.class)
             .without("sourceBytes", "list", "listBytes", "listForm", "frozen")
-            .and(Columns.of("frozenAt", ShownFreeze::frozenAt).in(ShownExperiment::frozen));
+            .and(Columns.of("frozenAt", Freeze::frozenAt).in(ShownExperiment::frozen));
 
     private final Experiments experiments;
     private final ExperimentSearch search;
@@ -298,14 +295,14 @@ public class ExperimentApi {
         OptionalInt one = anywhere ? sites.idIfClear(site) : OptionalInt.of(sites.idOf(site));
         int at = one.orElse(Sites.NO_SITE);
         if (sheet.wanted()) {
-            Sheet.Lines<Line> lines = Sheet.paged(SHEET_PAGE, (last, most) -> {
-                List<Found> found = search.page(sight, wanted, at, order, last == null ? begin : last.place, most);
+            Sheet.Pages<Line, @Nullable Place> pages = (last, most) -> {
+                List<Found> found = search.page(sight, wanted, at, order, last, most);
                 List<ShownExperiment> shown = shown(found, one.isPresent());
                 return IntStream.range(0, found.size())
                         .mapToObj(i -> new Line(shown.get(i), found.get(i).place()))
                         .toList();
-            });
-            sheet.send("experiments", COLUMNS, each -> lines.tell(line -> each.accept(line.shown)));
+            };
+            sheet.send("experiments", COLUMNS.in(Line::shown), Sheet.paged(Sheet.PAGE, begin, pages, Line::place));
             return null;
         }
         Page<Found> page = Page.of(limit, most -> search.page(sight, wanted, at, order, begin, most), Found::place);

@@ -77,10 +77,10 @@ public class ForecastApi {
             int experiments,
             int unknown,
             long bytes,
-            Amount verified,
-            Amount safe,
+            Range<Long> verified,
+            Range<Integer> safe,
             Moment safeAt,
-            List<ShownNight> nights,
+            List<Night> nights,
             @Nullable Outcome outcome) {
 
         static Whole of(Made made) {
@@ -89,39 +89,14 @@ public class ForecastApi {
                     outlook.experiments(),
                     outlook.unknown(),
                     outlook.bytes(),
-                    Amount.of(outlook.verified()),
-                    Amount.of(outlook.safe()),
+                    outlook.verified(),
+                    outlook.safe(),
                     new Moment(
                             outlook.safeAt().low(),
                             outlook.safeAt().middle(),
                             outlook.safeAt().high()),
-                    made.nights().stream().map(ShownNight::of).toList(),
+                    made.nights(),
                     outlook.outcome());
-        }
-    }
-
-    /**
-     * A night to come.
-     *
-     * @param untilAt the end of its window
-     * @param verified the bytes by then, of all nights
-     * @param safe the experiments by then, of all nights
-     */
-    public record ShownNight(Instant untilAt, Amount verified, Amount safe) {
-
-        public static ShownNight of(Night night) {
-            return new ShownNight(night.until(), Amount.of(night.bytes()), Amount.of(night.experiments()));
-        }
-    }
-
-    /** A range of bytes or experiments. */
-    public record Amount(long low, long middle, long high) {
-
-        static Amount of(Range<? extends Number> range) {
-            return new Amount(
-                    range.low().longValue(),
-                    range.middle().longValue(),
-                    range.high().longValue());
         }
     }
 

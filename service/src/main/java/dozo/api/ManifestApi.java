@@ -3,6 +3,8 @@ package dozo.api;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.copy.Inventory.Item;
+import dozo.file.Attributes.Attribute;
+import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.manifest.Manifests;
@@ -20,7 +22,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -61,15 +62,6 @@ public class ManifestApi {
     }
 
     /**
-     * An extended attribute.
-     *
-     * @param name such as {@code user.comment}, or {@code system.posix_acl_access}; each character is a byte
-     * @param value in base64
-     */
-    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    public record ShownAttribute(String name, byte[] value) {}
-
-    /**
      * An entry of a manifest.
      *
      * @param path a rendering for people; {@code pathBytes} is the exact path in base64
@@ -87,7 +79,7 @@ public class ManifestApi {
             int entry,
             String path,
             byte[] pathBytes,
-            String kind,
+            EntryKind kind,
             long bytes,
             long modifiedNs,
             int mode,
@@ -95,7 +87,7 @@ public class ManifestApi {
             byte @Nullable [] targetBytes,
             @Nullable Long user,
             @Nullable Long group,
-            List<ShownAttribute> attributes,
+            List<Attribute> attributes,
             byte @Nullable [] copyBytes,
             @Nullable String sha256) {
 
@@ -105,7 +97,7 @@ public class ManifestApi {
                     item.entry().number(),
                     item.entry().path().toString(),
                     item.entry().path().bytes(),
-                    facts.kind().name().toLowerCase(Locale.ROOT),
+                    facts.kind(),
                     facts.sizeBytes(),
                     facts.modifiedNanos(),
                     facts.mode(),
@@ -113,9 +105,7 @@ public class ManifestApi {
                     facts.linkTarget(),
                     facts.owner() == null ? null : facts.owner().user(),
                     facts.owner() == null ? null : facts.owner().group(),
-                    facts.attributes().all().stream()
-                            .map(attribute -> new ShownAttribute(attribute.name(), attribute.value()))
-                            .toList(),
+                    facts.attributes().all(),
                     item.copy() == null ? null : item.copy().place().bytes(),
                     item.copy() == null ? null : item.copy().digest().toString());
         }

@@ -141,14 +141,13 @@ class RunApi {
 
     /** Lists the findings of a run, in the order of their first detection. Empty after the retention time. */
     @GetMapping("/{id}/findings")
-    Page<ShownFinding> findings(
+    Page<KeptFinding> findings(
             @PathVariable long id,
             @RequestParam(defaultValue = "0") long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight) {
         find(sight, id);
-        return Page.of(limit, most -> findings.of(sight, id, after, most), KeptFinding::id)
-                .map(ShownFinding::of);
+        return Page.of(limit, most -> findings.of(sight, id, after, most), KeptFinding::id);
     }
 
     /**

@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import com.fasterxml.jackson.annotation.JsonValue;
 import dozo.ledger.Sight;
 import dozo.registry.ExperimentOrder.Place;
 import dozo.registry.ExperimentOrder.Sort;
@@ -131,6 +132,7 @@ public class ExperimentSearch {
         }
 
         /** Returns its word in REST. */
+        @JsonValue
         public String word() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }

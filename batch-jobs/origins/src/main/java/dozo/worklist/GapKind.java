@@ -1,5 +1,6 @@
 package dozo.worklist;
 
+import com.fasterxml.jackson.annotation.JsonValue;
 import dozo.registry.Refusal;
 import java.util.Arrays;
 import java.util.Locale;
@@ -27,6 +28,7 @@ public enum GapKind {
     UNPLANNED;
 
     /** Returns its name in REST and on the command line. */
+    @JsonValue
     public String word() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.api.http.Demanded;
 import dozo.api.http.Editions;
+import dozo.api.ShownExperiment.ShownFreeze;
 import dozo.api.http.IfMatch;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
@@ -77,7 +78,7 @@ public class ExperimentApi {
 
     private static final Columns<ShownExperiment> COLUMNS = Columns.of(ShownExperiment.class)
             .without("sourceBytes", "list", "listBytes", "listForm", "frozen")
-            .and(Columns.of("frozenAt", Freeze::frozenAt).in(ShownExperiment::frozen));
+            .and(Columns.of("frozenAt", ShownFreeze::frozenAt).in(ShownExperiment::frozen));
 
     private final Experiments experiments;
     private final ExperimentSearch search;

@@ -38,7 +38,7 @@ public record ShownExperiment(
         @Nullable LocalDate acquired,
         Instant registeredAt,
         String registeredBy,
-        @Nullable Freeze frozen,
+        @Nullable ShownFreeze frozen,
         @Nullable String state,
         @Nullable Long files,
         @Nullable Long bytes,
@@ -70,10 +70,20 @@ public record ShownExperiment(
                 experiment.acquisition().day(),
                 experiment.registeredAt(),
                 experiment.registeredBy(),
-                freeze,
+                ShownFreeze.of(freeze),
                 state == null ? null : state.word(),
                 held == null ? null : held.files(),
                 held == null ? null : held.bytes(),
                 held == null ? null : held.bytesSafe());
+    }
+
+    /** Why and since when an experiment is frozen. */
+    public record ShownFreeze(Instant frozenAt, long entriesLost, long bytesLost, String message) {
+
+        static @Nullable ShownFreeze of(@Nullable Freeze freeze) {
+            return freeze == null
+                    ? null
+                    : new ShownFreeze(freeze.frozenAt(), freeze.entriesLost(), freeze.bytesLost(), freeze.message());
+        }
     }
 }

@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.ShownExperiment;
+import dozo.api.ShownExperiment.ShownFreeze;
 import dozo.file.Size;
-import dozo.manifest.Freezes.Freeze;
 import dozo.registry.ExperimentSearch.Risk;
 import dozo.registry.ExperimentSearch.State;
 import dozo.run.Headlines.Kind;
@@ -84,7 +84,7 @@ final class RiskReport {
     }
 
     private static String frozen(ShownExperiment experiment) {
-        Freeze freeze = requireNonNull(experiment.frozen());
+        ShownFreeze freeze = requireNonNull(experiment.frozen());
         return "%s since %s, %,d files and links, %s lost; if this is intended: dozo release %s"
                 .formatted(
                         name(experiment),

@@ -35,14 +35,11 @@ import org.springframework.web.bind.annotation.RestController;
 /** Arrivals: proposals, and items that became experiments. */
 @RestController
 @RequestMapping("/api/v1/arrivals")
-public class ArrivalApi {
+public record ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
 
     private static final int MANY_MAX = 1_000;
 
     private static final Columns<ShownArrival> COLUMNS = Columns.of(ShownArrival.class);
-
-    private final Arrivals arrivals;
-    private final Dismissals dismissals;
 
     /**
      * An item that an origin listed.
@@ -149,11 +146,6 @@ public class ArrivalApi {
 
     /** The results, in the order of the request. */
     public record AcceptedArrivals(long accepted, long refused, List<AcceptedArrival> arrivals) {}
-
-    ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
-        this.arrivals = arrivals;
-        this.dismissals = dismissals;
-    }
 
     /** Lists the items found at origins, by number. */
     @Verb(

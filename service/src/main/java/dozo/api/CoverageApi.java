@@ -39,18 +39,17 @@ import org.springframework.web.bind.annotation.RestController;
 /** Coverage at a site: now, in the past, and changes. */
 @RestController
 @RequestMapping("/api/v1/coverage")
-public class CoverageApi {
+public record CoverageApi(
+        Coverage coverage,
+        Audit audit,
+        Headlines headlines,
+        MessageSource messages,
+        Freezes freezes,
+        Findings findings,
+        SiteChoice sites,
+        Moments moments) {
 
     private static final Columns<Totals> TOTALS = Columns.of(Totals.class).without("project");
-
-    private final Coverage coverage;
-    private final Audit audit;
-    private final Headlines headlines;
-    private final MessageSource messages;
-    private final Freezes freezes;
-    private final Findings findings;
-    private final SiteChoice sites;
-    private final Moments moments;
 
     /**
      * A site's coverage.
@@ -84,25 +83,6 @@ public class CoverageApi {
 
     /** The results for a period; {@code until} is exclusive. */
     public record Between<T>(Instant from, Instant until, List<T> items) {}
-
-    CoverageApi(
-            Coverage coverage,
-            Audit audit,
-            Headlines headlines,
-            MessageSource messages,
-            Freezes freezes,
-            Findings findings,
-            SiteChoice sites,
-            Moments moments) {
-        this.coverage = coverage;
-        this.audit = audit;
-        this.headlines = headlines;
-        this.messages = messages;
-        this.freezes = freezes;
-        this.findings = findings;
-        this.sites = sites;
-        this.moments = moments;
-    }
 
     /** Shows what is safe at a site: totals, and sums by project. */
     @GetMapping

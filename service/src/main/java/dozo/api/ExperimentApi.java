@@ -2,9 +2,9 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.ShownExperiment.ShownFreeze;
 import dozo.api.http.Demanded;
 import dozo.api.http.Editions;
-import dozo.api.ShownExperiment.ShownFreeze;
 import dozo.api.http.IfMatch;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
@@ -74,19 +74,18 @@ import org.springframework.web.bind.annotation.RestController;
 /** Experiments. */
 @RestController
 @RequestMapping("/api/v1/experiments")
-public class ExperimentApi {
+public record ExperimentApi(
+        Experiments experiments,
+        ExperimentSearch search,
+        BulkRegistration bulk,
+        Suggestions suggestions,
+        Freezes freezes,
+        SiteChoice sites,
+        Editions editions) {
 
     private static final Columns<ShownExperiment> COLUMNS = Columns.of(ShownExperiment.class)
             .without("sourceBytes", "list", "listBytes", "listForm", "frozen")
             .and(Columns.of("frozenAt", ShownFreeze::frozenAt).in(ShownExperiment::frozen));
-
-    private final Experiments experiments;
-    private final ExperimentSearch search;
-    private final BulkRegistration bulk;
-    private final Suggestions suggestions;
-    private final Freezes freezes;
-    private final SiteChoice sites;
-    private final Editions editions;
 
     /**
      * The experiment to register.
@@ -242,23 +241,6 @@ public class ExperimentApi {
             long unchanged,
             long refused,
             List<Verdict> lines) {}
-
-    ExperimentApi(
-            Experiments experiments,
-            ExperimentSearch search,
-            BulkRegistration bulk,
-            Suggestions suggestions,
-            Freezes freezes,
-            SiteChoice sites,
-            Editions editions) {
-        this.experiments = experiments;
-        this.search = search;
-        this.bulk = bulk;
-        this.suggestions = suggestions;
-        this.freezes = freezes;
-        this.sites = sites;
-        this.editions = editions;
-    }
 
     /**
      * Lists the experiments that match; all without parameters. {@code frozen} excludes the other parameters.

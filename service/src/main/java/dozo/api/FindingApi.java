@@ -24,10 +24,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Findings of all runs, and their acknowledgements. */
 @RestController
 @RequestMapping("/api/v1/findings")
-public class FindingApi {
-
-    private final Findings findings;
-    private final Acknowledgements acknowledgements;
+public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
 
     /**
      * Why nothing needs to be done.
@@ -42,11 +39,6 @@ public class FindingApi {
      * @param acknowledged how many are acknowledged now and were not before
      */
     public record Acknowledged(int acknowledged) {}
-
-    FindingApi(Findings findings, Acknowledgements acknowledgements) {
-        this.findings = findings;
-        this.acknowledgements = acknowledgements;
-    }
 
     /** Lists the findings of all runs, those first that were detected last. */
     @GetMapping

@@ -4,7 +4,6 @@ import dozo.api.http.Missing;
 import dozo.ledger.Sight;
 import dozo.plan.NightForecast.Night;
 import dozo.plan.NightForecast.Range;
-import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import dozo.run.Forecasts;
 import dozo.run.Forecasts.Line;
@@ -25,11 +24,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** What a night will have verified by the end of its window. */
 @RestController
 @RequestMapping("/api/v1")
-public class ForecastApi {
-
-    private final Forecasts forecasts;
-    private final Runs runs;
-    private final SiteChoice sites;
+public record ForecastApi(Forecasts forecasts, Runs runs, SiteChoice sites) {
 
     /**
      * A forecast, for the user's projects.
@@ -143,16 +138,10 @@ public class ForecastApi {
         }
     }
 
-    ForecastApi(Forecasts forecasts, Runs runs, SiteChoice sites) {
-        this.forecasts = forecasts;
-        this.runs = runs;
-        this.sites = sites;
-    }
-
     /** Forecasts a night that begins now. */
     @GetMapping("/forecast")
     ShownForecast now(@RequestParam(required = false) @Nullable String site, Sight sight) {
-        Site to = sites.of(site).orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
+        Site to = sites.needed(site);
         return ShownForecast.of(to.name(), forecasts.now(sight, to.id()), sight);
     }
 

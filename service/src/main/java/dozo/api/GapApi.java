@@ -18,21 +18,9 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** The gap list: what was planned compared with what arrived. */
 @RestController
-public class GapApi {
+public record GapApi(Gaps gaps, SiteChoice sites, Moments moments, InstantSource clock) {
 
     private static final Columns<Gap> COLUMNS = Columns.of(Gap.class);
-
-    private final Gaps gaps;
-    private final SiteChoice sites;
-    private final Moments moments;
-    private final InstantSource clock;
-
-    GapApi(Gaps gaps, SiteChoice sites, Moments moments, InstantSource clock) {
-        this.gaps = gaps;
-        this.sites = sites;
-        this.moments = moments;
-        this.clock = clock;
-    }
 
     /** Lists bookings that did not arrive as planned, and unplanned arrivals, by day. */
     @GetMapping("/api/v1/gaps")

@@ -20,25 +20,13 @@ import tools.jackson.databind.json.JsonMapper;
 /** The ledger and its verification. */
 @RestController
 @RequestMapping("/api/v1/ledger")
-public class LedgerApi {
+public record LedgerApi(Ledger ledger, LedgerVerification verification, Moments moments, JsonMapper json) {
 
     private static final Columns<LedgerEntry> ROWS = Columns.of(LedgerEntry.class);
-
-    private final Ledger ledger;
-    private final LedgerVerification verification;
-    private final Moments moments;
-    private final JsonMapper json;
 
     /** A ledger row. */
     public record ShownRow(
             long seq, Instant at, String actor, String action, String subject, JsonNode detail, String hash) {}
-
-    LedgerApi(Ledger ledger, LedgerVerification verification, Moments moments, JsonMapper json) {
-        this.ledger = ledger;
-        this.verification = verification;
-        this.moments = moments;
-        this.json = json;
-    }
 
     /**
      * Lists ledger rows, oldest first. {@code after} is a {@code seq}.

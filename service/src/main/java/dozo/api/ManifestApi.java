@@ -33,17 +33,16 @@ import org.springframework.web.bind.annotation.RestController;
 /** The manifests of an experiment, and the places of the copies of their files. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/manifests")
-public class ManifestApi {
+public record ManifestApi(
+        Experiments experiments,
+        Manifests manifests,
+        Inventories inventories,
+        Sha256Sums sums,
+        SiteChoice sites,
+        Moments moments) {
 
     /** Number of files that are missing from a list. */
     private static final String FILES_MISSING = "Dozo-Files-Missing";
-
-    private final Experiments experiments;
-    private final Manifests manifests;
-    private final Inventories inventories;
-    private final Sha256Sums sums;
-    private final SiteChoice sites;
-    private final Moments moments;
 
     /** A manifest's totals. */
     public record ShownManifest(
@@ -109,21 +108,6 @@ public class ManifestApi {
                     item.copy() == null ? null : item.copy().place().bytes(),
                     item.copy() == null ? null : item.copy().digest().toString());
         }
-    }
-
-    ManifestApi(
-            Experiments experiments,
-            Manifests manifests,
-            Inventories inventories,
-            Sha256Sums sums,
-            SiteChoice sites,
-            Moments moments) {
-        this.experiments = experiments;
-        this.manifests = manifests;
-        this.inventories = inventories;
-        this.sums = sums;
-        this.sites = sites;
-        this.moments = moments;
     }
 
     /** Lists the manifests of an experiment, latest first; with {@code asOf} only the latest one at that time. */

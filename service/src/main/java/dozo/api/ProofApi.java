@@ -23,23 +23,13 @@ import org.springframework.web.bind.annotation.RestController;
 /** The evidence that one file is safe. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/proof")
-public class ProofApi {
+public record ProofApi(Experiments experiments, Proofs proofs, SiteChoice sites) {
 
     private static final int PROOFS_MAX = 100;
-
-    private final Experiments experiments;
-    private final Proofs proofs;
-    private final SiteChoice sites;
 
     /** The evidence for a path. {@code path} is a rendering for people, {@code pathBytes} the exact path in base64. */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownProofs(String experiment, String path, byte[] pathBytes, List<FileProof> items) {}
-
-    ProofApi(Experiments experiments, Proofs proofs, SiteChoice sites) {
-        this.experiments = experiments;
-        this.proofs = proofs;
-        this.sites = sites;
-    }
 
     /** Shows the evidence that a file is safe: its contents, latest first, with their receipts; at most 100. */
     @GetMapping

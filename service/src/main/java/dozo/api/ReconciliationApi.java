@@ -20,17 +20,9 @@ import org.springframework.web.bind.annotation.RestController;
 /** What origins listed in a run, compared with what was delivered. */
 @RestController
 @RequestMapping("/api/v1/runs/{id}")
-public class ReconciliationApi {
+public record ReconciliationApi(Runs runs, Reconciliations reconciliations) {
 
     private static final Columns<ReportLine> COLUMNS = Columns.of(ReportLine.class);
-
-    private final Runs runs;
-    private final Reconciliations reconciliations;
-
-    ReconciliationApi(Runs runs, Reconciliations reconciliations) {
-        this.runs = runs;
-        this.reconciliations = reconciliations;
-    }
 
     /** Lists the result of each origin in a run, by name. */
     @GetMapping("/origins")

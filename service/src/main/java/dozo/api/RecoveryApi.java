@@ -10,13 +10,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** The key that can read the catalogue's records at the sites. */
 @RestController
 @RequestMapping("/api/v1")
-public class RecoveryApi {
-
-    private final RecoveryKeys keys;
-
-    RecoveryApi(RecoveryKeys keys) {
-        this.keys = keys;
-    }
+public record RecoveryApi(RecoveryKeys keys) {
 
     /**
      * Returns the public keys that the catalogue's records at the sites are encrypted to, and where the service's private key

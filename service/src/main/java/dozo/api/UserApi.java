@@ -38,11 +38,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Verb.Group(name = "user", about = "Users", section = "Set-up")
 @RestController
 @RequestMapping("/api/v1")
-public class UserApi {
-
-    private final Users users;
-    private final Projects projects;
-    private final Editions editions;
+public record UserApi(Users users, Projects projects, Editions editions) {
 
     /**
      * The local user to create.
@@ -136,12 +132,6 @@ public class UserApi {
         static Member of(User user) {
             return new Member(user.name(), user.roles());
         }
-    }
-
-    UserApi(Users users, Projects projects, Editions editions) {
-        this.users = users;
-        this.projects = projects;
-        this.editions = editions;
     }
 
     /** Shows you: name, roles, projects. */

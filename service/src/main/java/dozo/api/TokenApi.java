@@ -51,7 +51,7 @@ public record TokenApi(Tokens tokens, Users users) {
             @Nullable Integer days) {}
 
     /**
-     * A token.
+     * A token. Only what stands here leaves the service, whatever Dozo keeps of tokens.
      *
      * @param scope {@code all}, or {@code studies}: it may only ask whether a study may be deleted
      * @param secret only in the response to its creation

@@ -97,7 +97,7 @@ public record UserApi(Users users, Projects projects, Editions editions) {
     }
 
     /**
-     * A user.
+     * A user, without the password's hash, the stamp of its sessions and the provider's subject.
      *
      * @param gone whether the directory no longer lists this user
      * @param projects the user's own projects

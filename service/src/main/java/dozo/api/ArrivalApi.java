@@ -35,15 +35,11 @@ import org.springframework.web.bind.annotation.RestController;
 /** Arrivals: proposals, and items that became experiments. */
 @RestController
 @RequestMapping("/api/v1/arrivals")
-public class ArrivalApi {
+public record ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
 
     private static final int MANY_MAX = 1_000;
-    private static final int SHEET_PAGE = 1_000;
 
     private static final Columns<ShownArrival> COLUMNS = Columns.of(ShownArrival.class);
-
-    private final Arrivals arrivals;
-    private final Dismissals dismissals;
 
     /**
      * An item that an origin listed.
@@ -151,11 +147,6 @@ public class ArrivalApi {
     /** The results, in the order of the request. */
     public record AcceptedArrivals(long accepted, long refused, List<AcceptedArrival> arrivals) {}
 
-    ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
-        this.arrivals = arrivals;
-        this.dismissals = dismissals;
-    }
-
     /** Lists the items found at origins, by number. */
     @Verb(
             value = "origin arrivals proposed=true [--origin=NAME] [--project=P]",
@@ -195,19 +186,15 @@ public class ArrivalApi {
             Sight sight,
             Sheet sheet) {
         Filter wanted = new Filter(origin, project, proposed, dismissed);
-        if (sheet.wanted()) {
-            sheet.send(
-                    "arrivals",
-                    COLUMNS,
-                    Sheet.paged(
-                            SHEET_PAGE,
-                            (last, most) -> arrivals.page(sight, wanted, last == null ? 0 : last.id(), most).stream()
-                                    .map(ShownArrival::of)
-                                    .toList()));
-            return null;
-        }
-        return Page.of(limit, most -> arrivals.page(sight, wanted, after, most), Arrival::id)
-                .map(ShownArrival::of);
+        return sheet.page(
+                "arrivals",
+                COLUMNS,
+                after,
+                limit,
+                (last, most) -> arrivals.page(sight, wanted, last, most).stream()
+                        .map(ShownArrival::of)
+                        .toList(),
+                ShownArrival::id);
     }
 
     /**

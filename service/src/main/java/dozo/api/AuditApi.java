@@ -22,29 +22,13 @@ import org.springframework.web.bind.annotation.RestController;
 /** Reports for auditors: coverage at a moment, and its evidence. */
 @RestController
 @RequestMapping("/api/v1/audit")
-public class AuditApi {
-
-    private final AuditReports reports;
-    private final Projects projects;
-    private final FileEvidence evidence;
-    private final SiteChoice sites;
-    private final Moments moments;
-    private final InstantSource clock;
-
-    AuditApi(
-            AuditReports reports,
-            FileEvidence evidence,
-            Projects projects,
-            SiteChoice sites,
-            Moments moments,
-            InstantSource clock) {
-        this.reports = reports;
-        this.evidence = evidence;
-        this.projects = projects;
-        this.sites = sites;
-        this.clock = clock;
-        this.moments = moments;
-    }
+public record AuditApi(
+        AuditReports reports,
+        FileEvidence evidence,
+        Projects projects,
+        SiteChoice sites,
+        Moments moments,
+        InstantSource clock) {
 
     /**
      * Shows what was safe, how that is known, and what was open.

@@ -32,11 +32,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Bookings of the booking system. */
 @RestController
 @RequestMapping("/api/v1/bookings")
-public class BookingApi {
-
-    private final Bookings bookings;
-    private final Worklist worklist;
-    private final WorklistReadings readings;
+public record BookingApi(Bookings bookings, Worklist worklist, WorklistReadings readings) {
 
     /**
      * The result for one booking.
@@ -174,12 +170,6 @@ public class BookingApi {
             @Demanded @Nullable String from,
 
             @Demanded @Nullable String until) {}
-
-    BookingApi(Bookings bookings, Worklist worklist, WorklistReadings readings) {
-        this.bookings = bookings;
-        this.worklist = worklist;
-        this.readings = readings;
-    }
 
     /**
      * Imports the bookings of a CSV file, all or none. Columns that name a person are not read. The charset of the content type

@@ -27,29 +27,9 @@ import org.springframework.web.bind.annotation.RestController;
 /** Signed certificates of what is verified at a site, and the public key to check them with. */
 @RestController
 @RequestMapping("/api/v1")
-public class CertificateApi {
+public record CertificateApi(Experiments experiments, Manifests manifests, Sites sites, Certificates certificates) {
 
     private static final String ZIP = "application/zip";
-
-    private final Experiments experiments;
-    private final Manifests manifests;
-    private final Sites sites;
-    private final Certificates certificates;
-
-    /**
-     * The public key that certificates are checked with.
-     *
-     * @param publicKey in PEM
-     * @param fingerprint SHA-256 of the key in DER, 64 hexadecimal digits
-     */
-    public record ShownCertificateKey(String publicKey, String fingerprint) {}
-
-    CertificateApi(Experiments experiments, Manifests manifests, Sites sites, Certificates certificates) {
-        this.experiments = experiments;
-        this.manifests = manifests;
-        this.sites = sites;
-        this.certificates = certificates;
-    }
 
     /**
      * Returns the public key that certificates are checked with, and its fingerprint. Keep both outside of Dozo: a certificate is
@@ -60,9 +40,8 @@ public class CertificateApi {
             lines = {"# SHA-256 {fingerprint}", "{publicKey lines}"},
             example = "dozo certificate-key > dozo-key.pem")
     @GetMapping("/certificate-key")
-    ShownCertificateKey key() {
-        PublishedKey key = certificates.key();
-        return new ShownCertificateKey(key.pem(), key.fingerprint());
+    PublishedKey key() {
+        return certificates.key();
     }
 
     /**

@@ -28,6 +28,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.MessageSource;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -38,21 +39,17 @@ import org.springframework.web.bind.annotation.RestController;
 /** Coverage at a site: now, in the past, and changes. */
 @RestController
 @RequestMapping("/api/v1/coverage")
-public class CoverageApi {
-
-    /** Number of groups or experiments that a sheet reads at once. */
-    private static final int SHEET_PAGE = 5_000;
+public record CoverageApi(
+        Coverage coverage,
+        Audit audit,
+        Headlines headlines,
+        MessageSource messages,
+        Freezes freezes,
+        Findings findings,
+        SiteChoice sites,
+        Moments moments) {
 
     private static final Columns<Totals> TOTALS = Columns.of(Totals.class).without("project");
-
-    private final Coverage coverage;
-    private final Audit audit;
-    private final Headlines headlines;
-    private final MessageSource messages;
-    private final Freezes freezes;
-    private final Findings findings;
-    private final SiteChoice sites;
-    private final Moments moments;
 
     /**
      * A site's coverage.
@@ -76,7 +73,7 @@ public class CoverageApi {
             @Nullable Instant recordedSince,
             @Nullable String headline,
             @Nullable String sentence,
-            @Nullable List<ShownRisk> risks,
+            @Nullable List<Risk> risks,
             @Nullable AllLost lost,
             @Nullable Long frozen,
             @Nullable Long atRisk,
@@ -84,40 +81,8 @@ public class CoverageApi {
             Totals totals,
             List<Totals> projects) {}
 
-    /**
-     * The experiments at risk in one state.
-     *
-     * @param experiments their number
-     * @param first the names {@code PROJECT/CODE} of at most ten of them
-     */
-    public record ShownRisk(String state, long experiments, List<String> first) {
-
-        static ShownRisk of(Risk risk) {
-            return new ShownRisk(risk.state().word(), risk.experiments(), risk.first());
-        }
-    }
-
     /** The results for a period; {@code until} is exclusive. */
     public record Between<T>(Instant from, Instant until, List<T> items) {}
-
-    CoverageApi(
-            Coverage coverage,
-            Audit audit,
-            Headlines headlines,
-            MessageSource messages,
-            Freezes freezes,
-            Findings findings,
-            SiteChoice sites,
-            Moments moments) {
-        this.coverage = coverage;
-        this.audit = audit;
-        this.headlines = headlines;
-        this.messages = messages;
-        this.freezes = freezes;
-        this.findings = findings;
-        this.sites = sites;
-        this.moments = moments;
-    }
 
     /** Shows what is safe at a site: totals, and sums by project. */
     @GetMapping
@@ -139,23 +104,20 @@ public class CoverageApi {
                 coverage.recordedSince(id).orElse(null),
                 now == null ? null : now.kind().word(),
                 now == null ? null : messages.getMessage("headline." + now.kind(), now.arguments(), language),
-                now == null ? null : now.risks().stream().map(ShownRisk::of).toList(),
+                now == null ? null : now.risks(),
                 now == null ? null : now.lost(),
                 at == null ? freezes.count(sight) : null,
                 now == null ? null : now.atRisk(),
                 at == null ? findings.count(sight, Filter.openAt(id)) : null,
                 Totals.together(projects),
                 projects);
-        if (sheet.wanted()) {
-            sheet.send(
-                    "coverage",
-                    Columns.of(ShownCoverage.class)
-                            .without("risks", "lost", "openFindings", "totals", "projects")
-                            .and(TOTALS.in(ShownCoverage::totals)),
-                    line -> line.accept(shown));
-            return null;
-        }
-        return shown;
+        return sheet.or(
+                () -> shown,
+                "coverage",
+                Columns.of(ShownCoverage.class)
+                        .without("risks", "lost", "openFindings", "totals", "projects")
+                        .and(TOTALS.in(ShownCoverage::totals)),
+                line -> line.accept(shown));
     }
 
     /** Lists what is safe of each experiment. */
@@ -168,17 +130,13 @@ public class CoverageApi {
             Sight sight,
             Sheet sheet) {
         int id = sites.idOf(site);
-        if (sheet.wanted()) {
-            sheet.send(
-                    "coverage-experiments",
-                    Columns.of(ExperimentCoverage.class),
-                    Sheet.paged(
-                            SHEET_PAGE,
-                            (last, most) ->
-                                    coverage.experiments(sight, id, last == null ? after : last.experimentId(), most)));
-            return null;
-        }
-        return Page.of(limit, most -> coverage.experiments(sight, id, after, most), ExperimentCoverage::experimentId);
+        return sheet.page(
+                "coverage-experiments",
+                Columns.of(ExperimentCoverage.class),
+                after,
+                limit,
+                (last, most) -> coverage.experiments(sight, id, last, most),
+                ExperimentCoverage::experimentId);
     }
 
     /** Lists sums of what is safe, by group. The group without {@code name} contains what is unknown. */
@@ -194,23 +152,16 @@ public class CoverageApi {
             Sheet sheet) {
         int id = sites.idOf(site);
         Instant at = moments.endOrNull("asOf", asOf);
-        if (sheet.wanted()) {
-            // Only for experiments does a page cost no more than its rows. All other dimensions have few groups.
-            int most = by == Dimension.EXPERIMENT ? SHEET_PAGE : Integer.MAX_VALUE;
-            sheet.send(
-                    "coverage-by-" + by.word(),
-                    Columns.<Group>of("asOf", group -> at)
-                            .and("name", Group::name)
-                            .and(TOTALS.in(Group::totals)),
-                    Sheet.paged(
-                            most,
-                            (last, limited) -> coverage.groups(
-                                    sight, by, id, at, last == null ? after : requireNonNull(last.name()), limited)));
-            return null;
-        }
+        Sheet.Pages<Group, String> pages = (last, most) -> coverage.groups(sight, by, id, at, last, most);
         // The group without a name comes last, so no page comes after it.
-        return Page.of(
-                limit, most -> coverage.groups(sight, by, id, at, after, most), group -> requireNonNull(group.name()));
+        Function<Group, String> key = group -> requireNonNull(group.name());
+        // Only for experiments does a page cost no more than its rows. All other dimensions have few groups.
+        int atOnce = by == Dimension.EXPERIMENT ? Sheet.PAGE : Integer.MAX_VALUE;
+        return sheet.or(
+                () -> Page.of(limit, most -> pages.page(after, most), key),
+                "coverage-by-" + by.word(),
+                Columns.<Group>of("asOf", group -> at).and("name", Group::name).and(TOTALS.in(Group::totals)),
+                Sheet.paged(atOnce, after, pages, key));
     }
 
     /** Lists experiments that are not completely safe, the longest waiting first. There is only one page. */
@@ -221,16 +172,13 @@ public class CoverageApi {
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight,
             Sheet sheet) {
-        if (sheet.wanted()) {
-            int id = sites.idOf(site);
-            sheet.send(
-                    "unprotected",
-                    Columns.of(Unprotected.class),
-                    line -> coverage.oldestUnprotected(sight, id, null, Integer.MAX_VALUE)
-                            .forEach(line));
-            return null;
-        }
-        return new Page<>(coverage.oldestUnprotected(sight, sites.idOf(site), null, Page.checked(limit)), null);
+        int id = sites.idOf(site);
+        return sheet.or(
+                () -> new Page<>(coverage.oldestUnprotected(sight, id, null, Page.checked(limit)), null),
+                "unprotected",
+                Columns.of(Unprotected.class),
+                line -> coverage.oldestUnprotected(sight, id, null, Integer.MAX_VALUE)
+                        .forEach(line));
     }
 
     /** Shows what changed in a period. */
@@ -246,11 +194,7 @@ public class CoverageApi {
         Instant first = moments.begin("from", from);
         Instant last = moments.end("until", until);
         List<Change> found = audit.changes(sight, by, sites.idOf(site), first, last);
-        if (sheet.wanted()) {
-            sheet.send("changes-by-" + by.word(), between(first, last, Change.class), found::forEach);
-            return null;
-        }
-        return new Between<>(first, last, found);
+        return between(sheet, "changes-by-" + by.word(), Change.class, new Between<>(first, last, found));
     }
 
     /** Shows how long experiments waited until they were safe. */
@@ -266,14 +210,12 @@ public class CoverageApi {
         Instant first = moments.begin("from", from);
         Instant last = moments.end("until", until);
         List<Wait> found = audit.waits(sight, by, sites.idOf(site), first, last);
-        if (sheet.wanted()) {
-            sheet.send("waits-by-" + by.word(), between(first, last, Wait.class), found::forEach);
-            return null;
-        }
-        return new Between<>(first, last, found);
+        return between(sheet, "waits-by-" + by.word(), Wait.class, new Between<>(first, last, found));
     }
 
-    private static <T extends Record> Columns<T> between(Instant from, Instant until, Class<T> type) {
-        return Columns.<T>of("from", each -> from).and("until", each -> until).and(Columns.of(type));
+    private static <T extends Record> @Nullable Between<T> between(
+            Sheet sheet, String name, Class<T> type, Between<T> found) {
+        Columns<T> period = Columns.<T>of("from", each -> found.from()).and("until", each -> found.until());
+        return sheet.or(() -> found, name, period.and(Columns.of(type)), found.items()::forEach);
     }
 }

@@ -29,26 +29,12 @@ import org.springframework.web.bind.annotation.RestController;
 /** Single files and small folders from a site, for programs that need them at once. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/manifests/{number}")
-class DownloadApi {
-
-    private final Experiments experiments;
-    private final Manifests manifests;
-    private final Inventories inventories;
-    private final Sites sites;
-    private final SiteDownloads downloads;
-
-    DownloadApi(
-            Experiments experiments,
-            Manifests manifests,
-            Inventories inventories,
-            Sites sites,
-            SiteDownloads downloads) {
-        this.experiments = experiments;
-        this.manifests = manifests;
-        this.inventories = inventories;
-        this.sites = sites;
-        this.downloads = downloads;
-    }
+record DownloadApi(
+        Experiments experiments,
+        Manifests manifests,
+        Inventories inventories,
+        Sites sites,
+        SiteDownloads downloads) {
 
     /**
      * Sends a file's content, or a folder as a tar archive, read at the site and verified meanwhile. If it turns out not to be what was

@@ -18,19 +18,7 @@ import org.springframework.web.bind.annotation.RestController;
  */
 @RestController
 @RequestMapping(produces = MediaType.ALL_VALUE)
-class Downloads {
-
-    private final CoverageApi coverage;
-    private final LedgerApi ledger;
-    private final GapApi gaps;
-    private final ReconciliationApi reconciliations;
-
-    Downloads(CoverageApi coverage, LedgerApi ledger, GapApi gaps, ReconciliationApi reconciliations) {
-        this.coverage = coverage;
-        this.ledger = ledger;
-        this.gaps = gaps;
-        this.reconciliations = reconciliations;
-    }
+record Downloads(CoverageApi coverage, LedgerApi ledger, GapApi gaps, ReconciliationApi reconciliations) {
 
     @GetMapping("/audit/coverage.csv")
     void coverage(

@@ -41,16 +41,15 @@ import org.springframework.web.bind.annotation.RestController;
 /** Drills: rehearsed restores, whether each project is rehearsed in its time, and the forecast of a restore. */
 @RestController
 @RequestMapping("/api/v1/drills")
-public class DrillApi {
-
-    private final DrillPromises promises;
-    private final Rehearsals rehearsals;
-    private final RestoreForecasts forecasts;
-    private final RestoreQueue queue;
-    private final Restores restores;
-    private final Experiments experiments;
-    private final Manifests manifests;
-    private final SiteChoice sites;
+public record DrillApi(
+        DrillPromises promises,
+        Rehearsals rehearsals,
+        RestoreForecasts forecasts,
+        RestoreQueue queue,
+        Restores restores,
+        Experiments experiments,
+        Manifests manifests,
+        SiteChoice sites) {
 
     /**
      * What to rehearse.
@@ -79,25 +78,6 @@ public class DrillApi {
             @Nullable RestoreTime experiment,
             List<ProjectForecast> projects,
             List<Compared> compared) {}
-
-    DrillApi(
-            DrillPromises promises,
-            Rehearsals rehearsals,
-            RestoreForecasts forecasts,
-            RestoreQueue queue,
-            Restores restores,
-            Experiments experiments,
-            Manifests manifests,
-            SiteChoice sites) {
-        this.promises = promises;
-        this.rehearsals = rehearsals;
-        this.forecasts = forecasts;
-        this.queue = queue;
-        this.restores = restores;
-        this.experiments = experiments;
-        this.manifests = manifests;
-        this.sites = sites;
-    }
 
     /** Lists the drills, latest first. */
     @GetMapping
@@ -143,7 +123,7 @@ public class DrillApi {
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(required = false) @Nullable String experiment,
             Sight sight) {
-        Site at = sites.of(site).orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
+        Site at = sites.needed(site);
         Optional<Work> work = Optional.ofNullable(experiment).map(name -> work(sight, name));
         Optional<RestoreCost> cost = forecasts.cost(at.id());
         return new ShownForecasts(

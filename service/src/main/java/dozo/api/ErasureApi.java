@@ -24,9 +24,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Verb.Group(name = "erasure", about = "Erasures of experiments", section = "Audit")
 @RestController
 @RequestMapping("/api/v1/erasures")
-public class ErasureApi {
-
-    private final Erasures erasures;
+public record ErasureApi(Erasures erasures) {
 
     /**
      * An erasure to request.
@@ -53,10 +51,6 @@ public class ErasureApi {
      * @param sites by name; none before it has begun
      */
     public record ErasureDetail(Erasure erasure, List<ErasureAtSite> sites) {}
-
-    ErasureApi(Erasures erasures) {
-        this.erasures = erasures;
-    }
 
     /**
      * Lists erasures, the latest first.

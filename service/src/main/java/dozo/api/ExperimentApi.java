@@ -77,22 +77,19 @@ import org.springframework.web.bind.annotation.RestController;
 /** Experiments. */
 @RestController
 @RequestMapping("/api/v1/experiments")
-public class ExperimentApi {
-
-    private static final int SHEET_PAGE = 5_000;
+public record ExperimentApi(
+        Experiments experiments,
+        ExperimentSearch search,
+        BulkRegistration bulk,
+        Suggestions suggestions,
+        Freezes freezes,
+        SiteChoice sites,
+        Editions editions,
+        Corrections corrections) {
 
     private static final Columns<ShownExperiment> COLUMNS = Columns.of(ShownExperiment.class)
             .without("sourceBytes", "list", "listBytes", "listForm", "frozen")
             .and(Columns.of("frozenAt", ShownFreeze::frozenAt).in(ShownExperiment::frozen));
-
-    private final Experiments experiments;
-    private final ExperimentSearch search;
-    private final BulkRegistration bulk;
-    private final Suggestions suggestions;
-    private final Freezes freezes;
-    private final SiteChoice sites;
-    private final Editions editions;
-    private final Corrections corrections;
 
     /**
      * The experiment to register.
@@ -249,25 +246,6 @@ public class ExperimentApi {
             long refused,
             List<Verdict> lines) {}
 
-    ExperimentApi(
-            Experiments experiments,
-            ExperimentSearch search,
-            BulkRegistration bulk,
-            Suggestions suggestions,
-            Freezes freezes,
-            SiteChoice sites,
-            Editions editions,
-            Corrections corrections) {
-        this.experiments = experiments;
-        this.search = search;
-        this.bulk = bulk;
-        this.suggestions = suggestions;
-        this.freezes = freezes;
-        this.sites = sites;
-        this.editions = editions;
-        this.corrections = corrections;
-    }
-
     /**
      * Lists the experiments that match; all without parameters. {@code frozen} excludes the other parameters.
      *
@@ -304,14 +282,14 @@ public class ExperimentApi {
         OptionalInt one = anywhere ? sites.idIfClear(site) : OptionalInt.of(sites.idOf(site));
         int at = one.orElse(Sites.NO_SITE);
         if (sheet.wanted()) {
-            Sheet.Lines<Line> lines = Sheet.paged(SHEET_PAGE, (last, most) -> {
-                List<Found> found = search.page(sight, wanted, at, order, last == null ? begin : last.place, most);
+            Sheet.Pages<Line, @Nullable Place> pages = (last, most) -> {
+                List<Found> found = search.page(sight, wanted, at, order, last, most);
                 List<ShownExperiment> shown = shown(found, one.isPresent());
                 return IntStream.range(0, found.size())
                         .mapToObj(i -> new Line(shown.get(i), found.get(i).place()))
                         .toList();
-            });
-            sheet.send("experiments", COLUMNS, each -> lines.tell(line -> each.accept(line.shown)));
+            };
+            sheet.send("experiments", COLUMNS.in(Line::shown), Sheet.paged(Sheet.PAGE, begin, pages, Line::place));
             return null;
         }
         Page<Found> page = Page.of(limit, most -> search.page(sight, wanted, at, order, begin, most), Found::place);

@@ -7,6 +7,7 @@ import dozo.api.http.Verb;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Filter;
+import dozo.ledger.Findings.FindingGroup;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.run.Acknowledgements;
@@ -23,10 +24,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Findings of all runs, and their acknowledgements. */
 @RestController
 @RequestMapping("/api/v1/findings")
-class FindingApi {
-
-    private final Findings findings;
-    private final Acknowledgements acknowledgements;
+public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
 
     /**
      * Why nothing needs to be done.
@@ -35,14 +33,16 @@ class FindingApi {
      */
     record NewAcknowledgement(@Demanded @Nullable String reason) {}
 
-    FindingApi(Findings findings, Acknowledgements acknowledgements) {
-        this.findings = findings;
-        this.acknowledgements = acknowledgements;
-    }
+    /**
+     * The result of acknowledging many findings.
+     *
+     * @param acknowledged how many are acknowledged now and were not before
+     */
+    public record Acknowledged(int acknowledged) {}
 
     /** Lists the findings of all runs, those first that were detected last. */
     @GetMapping
-    Page<ShownFinding> list(
+    Page<KeptFinding> list(
             @RequestParam(required = false) @Nullable Boolean open,
             @RequestParam(required = false) @Nullable Problem reason,
             @RequestParam(required = false) @Nullable String project,
@@ -53,13 +53,12 @@ class FindingApi {
             Sight sight) {
         Filter wanted = new Filter(open, reason, project, experiment, run, null);
         long before = after == null ? Long.MAX_VALUE : after;
-        return Page.of(limit, most -> findings.page(sight, wanted, before, most), KeptFinding::id)
-                .map(ShownFinding::of);
+        return Page.of(limit, most -> findings.page(sight, wanted, before, most), KeptFinding::id);
     }
 
     /** Lists open findings by cause: those with the same reason in the same experiment are one item. The gravest first. */
     @GetMapping("/groups")
-    Page<ShownFindingGroup> groups(
+    Page<FindingGroup> groups(
             @RequestParam(required = false) @Nullable Problem reason,
             @RequestParam(required = false) @Nullable String project,
             @RequestParam(required = false) @Nullable String experiment,
@@ -68,10 +67,9 @@ class FindingApi {
             Sight sight) {
         Filter wanted = new Filter(true, reason, project, experiment, null, null);
         return Page.of(
-                        limit,
-                        most -> findings.groups(sight, wanted, after, most),
-                        group -> group.latest().id())
-                .map(ShownFindingGroup::of);
+                limit,
+                most -> findings.groups(sight, wanted, after, most),
+                group -> group.latest().id());
     }
 
     /**
@@ -81,7 +79,7 @@ class FindingApi {
      * @param upTo the highest id that the user has seen; later findings stay open
      */
     @PostMapping("/acknowledge")
-    ShownAcknowledged acknowledgeAll(
+    Acknowledged acknowledgeAll(
             @RequestParam Problem reason,
             @RequestParam(required = false) @Nullable String project,
             @RequestParam(required = false) @Nullable String experiment,
@@ -90,7 +88,7 @@ class FindingApi {
             Principal actor,
             Sight sight) {
         Filter wanted = new Filter(true, reason, project, experiment, null, null);
-        return new ShownAcknowledged(acknowledgements.addAll(sight, wanted, upTo, text(said), actor.getName()));
+        return new Acknowledged(acknowledgements.addAll(sight, wanted, upTo, text(said), actor.getName()));
     }
 
     /**
@@ -102,11 +100,11 @@ class FindingApi {
             says = "finding {id} acknowledged",
             example = "dozo findings acknowledge 17 'the scanner wrote a socket; nobody needs it'")
     @PostMapping("/{id}/acknowledge")
-    ShownFinding acknowledge(
+    KeptFinding acknowledge(
             @PathVariable long id, @RequestBody NewAcknowledgement said, Principal actor, Sight sight) {
         KeptFinding finding = find(sight, id);
         acknowledgements.add(finding, text(said), actor.getName());
-        return ShownFinding.of(find(sight, id));
+        return find(sight, id);
     }
 
     private static String text(NewAcknowledgement said) {

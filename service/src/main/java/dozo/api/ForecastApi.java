@@ -4,7 +4,6 @@ import dozo.api.http.Missing;
 import dozo.ledger.Sight;
 import dozo.plan.NightForecast.Night;
 import dozo.plan.NightForecast.Range;
-import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import dozo.run.Forecasts;
 import dozo.run.Forecasts.Line;
@@ -25,11 +24,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** What a night will have verified by the end of its window. */
 @RestController
 @RequestMapping("/api/v1")
-public class ForecastApi {
-
-    private final Forecasts forecasts;
-    private final Runs runs;
-    private final SiteChoice sites;
+public record ForecastApi(Forecasts forecasts, Runs runs, SiteChoice sites) {
 
     /**
      * A forecast, for the user's projects.
@@ -77,10 +72,10 @@ public class ForecastApi {
             int experiments,
             int unknown,
             long bytes,
-            Amount verified,
-            Amount safe,
+            Range<Long> verified,
+            Range<Integer> safe,
             Moment safeAt,
-            List<ShownNight> nights,
+            List<Night> nights,
             @Nullable Outcome outcome) {
 
         static Whole of(Made made) {
@@ -89,39 +84,14 @@ public class ForecastApi {
                     outlook.experiments(),
                     outlook.unknown(),
                     outlook.bytes(),
-                    Amount.of(outlook.verified()),
-                    Amount.of(outlook.safe()),
+                    outlook.verified(),
+                    outlook.safe(),
                     new Moment(
                             outlook.safeAt().low(),
                             outlook.safeAt().middle(),
                             outlook.safeAt().high()),
-                    made.nights().stream().map(ShownNight::of).toList(),
+                    made.nights(),
                     outlook.outcome());
-        }
-    }
-
-    /**
-     * A night to come.
-     *
-     * @param untilAt the end of its window
-     * @param verified the bytes by then, of all nights
-     * @param safe the experiments by then, of all nights
-     */
-    public record ShownNight(Instant untilAt, Amount verified, Amount safe) {
-
-        public static ShownNight of(Night night) {
-            return new ShownNight(night.until(), Amount.of(night.bytes()), Amount.of(night.experiments()));
-        }
-    }
-
-    /** A range of bytes or experiments. */
-    public record Amount(long low, long middle, long high) {
-
-        static Amount of(Range<? extends Number> range) {
-            return new Amount(
-                    range.low().longValue(),
-                    range.middle().longValue(),
-                    range.high().longValue());
         }
     }
 
@@ -168,16 +138,10 @@ public class ForecastApi {
         }
     }
 
-    ForecastApi(Forecasts forecasts, Runs runs, SiteChoice sites) {
-        this.forecasts = forecasts;
-        this.runs = runs;
-        this.sites = sites;
-    }
-
     /** Forecasts a night that begins now. */
     @GetMapping("/forecast")
     ShownForecast now(@RequestParam(required = false) @Nullable String site, Sight sight) {
-        Site to = sites.of(site).orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
+        Site to = sites.needed(site);
         return ShownForecast.of(to.name(), forecasts.now(sight, to.id()), sight);
     }
 

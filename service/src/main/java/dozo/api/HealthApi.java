@@ -35,7 +35,17 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** What the service needs, and whether it has it. Nothing is asked that may hang: sites are as the last run found them. */
 @RestController
-class HealthApi {
+record HealthApi(
+        Headlines headlines,
+        Services services,
+        ActiveService active,
+        Runs runs,
+        RunTimes runTimes,
+        Notices notices,
+        Outbox outbox,
+        Ledger ledger,
+        OwnFolders folders,
+        InstantSource clock) {
 
     private static final long FREE_BYTES_MIN = 1L << 30;
 
@@ -43,17 +53,6 @@ class HealthApi {
 
     private static final Set<Kind> OF_SITES =
             EnumSet.of(Kind.SITE_KEY_CHANGED, Kind.SITE_FULL, Kind.SITE_UNREACHABLE, Kind.SITE_UNUSABLE);
-
-    private final Headlines headlines;
-    private final Services services;
-    private final ActiveService active;
-    private final Runs runs;
-    private final RunTimes runTimes;
-    private final Notices notices;
-    private final Outbox outbox;
-    private final Ledger ledger;
-    private final OwnFolders folders;
-    private final InstantSource clock;
 
     /** How something is; the last one is the worst. */
     public enum Standing {
@@ -78,29 +77,6 @@ class HealthApi {
      */
     public record Part(String name, Standing state, String message) {}
 
-    HealthApi(
-            Headlines headlines,
-            Services services,
-            ActiveService active,
-            Runs runs,
-            RunTimes runTimes,
-            Notices notices,
-            Outbox outbox,
-            Ledger ledger,
-            OwnFolders folders,
-            InstantSource clock) {
-        this.headlines = headlines;
-        this.services = services;
-        this.active = active;
-        this.runs = runs;
-        this.runTimes = runTimes;
-        this.notices = notices;
-        this.outbox = outbox;
-        this.ledger = ledger;
-        this.folders = folders;
-        this.clock = clock;
-    }
-
     /**
      * Shows the health of the service by its parts. Answers 200 also if something is down; 503 if the database is away, because
      * then nothing else is known.
@@ -123,14 +99,14 @@ class HealthApi {
                 parts.add(site(headline, "site " + site.name(), used.contains(site.id())));
             }
         }
-        parts.add(clock());
+        parts.add(checkedClock());
         folders.folders().forEach(folder -> parts.add(disk(folder)));
         parts.add(
                 notices.isAway()
                         ? new Part("broker", Standing.DOWN, "it does not answer; workers look from time to time")
                         : new Part("broker", Standing.UP, "it answers, or none is configured"));
         parts.add(messages());
-        parts.add(ledger());
+        parts.add(checkedLedger());
         Standing worst =
                 parts.stream().map(Part::state).max(Comparator.naturalOrder()).orElse(Standing.UNKNOWN);
         return new ShownHealth(worst, parts);
@@ -171,7 +147,7 @@ class HealthApi {
                         : new Part(name, Standing.UNKNOWN, "no run has used it recently"));
     }
 
-    private Part clock() {
+    private Part checkedClock() {
         return runTimes.ahead(clock.instant())
                 .map(start -> new Part(
                         "clock",
@@ -207,7 +183,7 @@ class HealthApi {
                                         failing.getFirst().recipient()));
     }
 
-    private Part ledger() {
+    private Part checkedLedger() {
         return ledger.lastVerification()
                 .map(check -> new Part(
                         "ledger",

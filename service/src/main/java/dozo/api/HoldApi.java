@@ -26,10 +26,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Verb.Group(name = "hold", about = "Retention holds", section = "Audit")
 @RestController
 @RequestMapping("/api/v1/holds")
-public class HoldApi {
-
-    private final Holds holds;
-    private final Experiments experiments;
+public record HoldApi(Holds holds, Experiments experiments) {
 
     /**
      * A hold to place.
@@ -51,11 +48,6 @@ public class HoldApi {
      * @param reason why, in one line; required
      */
     record HoldEnd(@Nullable String reason) {}
-
-    HoldApi(Holds holds, Experiments experiments) {
-        this.holds = holds;
-        this.experiments = experiments;
-    }
 
     /**
      * Lists holds, the latest first.

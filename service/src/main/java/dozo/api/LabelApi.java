@@ -24,9 +24,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Verb.Group(name = "label", about = "Labels of experiments", section = "Daily work")
 @RestController
 @RequestMapping("/api/v1")
-public class LabelApi {
-
-    private final Labels labels;
+public record LabelApi(Labels labels) {
 
     /**
      * A label for an experiment.
@@ -34,10 +32,6 @@ public class LabelApi {
      * @param label 1 to 50 letters, digits, spaces, . _ : and -, such as pilot
      */
     record NewLabel(@Demanded @Nullable String label) {}
-
-    LabelApi(Labels labels) {
-        this.labels = labels;
-    }
 
     /**
      * Lists labels by experiment.

@@ -3,17 +3,12 @@ package dozo.api;
 import dozo.api.http.Page;
 import dozo.api.http.Sheet;
 import dozo.export.Columns;
-import dozo.ledger.Anchor;
-import dozo.ledger.Breach;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Filter;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.verify.LedgerVerification;
-import dozo.verify.LedgerVerification.AtSite;
-import dozo.verify.LedgerVerification.Verdict;
 import dozo.verify.LedgerVerification.Verified;
 import java.time.Instant;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -25,90 +20,13 @@ import tools.jackson.databind.json.JsonMapper;
 /** The ledger and its verification. */
 @RestController
 @RequestMapping("/api/v1/ledger")
-public class LedgerApi {
-
-    /** Number of rows that a sheet reads at once. */
-    private static final int SHEET_PAGE = 5_000;
+public record LedgerApi(Ledger ledger, LedgerVerification verification, Moments moments, JsonMapper json) {
 
     private static final Columns<LedgerEntry> ROWS = Columns.of(LedgerEntry.class);
-
-    private final Ledger ledger;
-    private final LedgerVerification verification;
-    private final Moments moments;
-    private final JsonMapper json;
 
     /** A ledger row. */
     public record ShownRow(
             long seq, Instant at, String actor, String action, String subject, JsonNode detail, String hash) {}
-
-    /** The last row of the ledger. */
-    public record ShownHead(long seq, String hash, Instant at) {
-
-        static ShownHead of(Anchor head) {
-            return new ShownHead(head.seq(), head.hash().toString(), head.at());
-        }
-    }
-
-    /**
-     * The result of a verification.
-     *
-     * @param rows the number of rows, all of which were checked
-     * @param breaches the breaches found, in the order of the rows; at most 100
-     * @param breachesLeftOff the number of further breaches
-     */
-    public record ShownVerification(
-            Verdict verdict,
-            long rows,
-            @Nullable ShownHead head,
-            List<Breach> breaches,
-            long breachesLeftOff,
-            List<ComparedSite> sites) {
-
-        static ShownVerification of(Verified verified) {
-            return new ShownVerification(
-                    verified.verdict(),
-                    verified.rows(),
-                    verified.head() == null ? null : ShownHead.of(verified.head()),
-                    verified.breaches(),
-                    verified.breachesCount() - verified.breaches().size(),
-                    verified.sites().stream().map(ComparedSite::of).toList());
-        }
-    }
-
-    /**
-     * The comparison with one site.
-     *
-     * @param compared whether all its anchors were read
-     * @param trouble why not
-     * @param provenUpTo the last row that an anchor there proves; missing: none
-     */
-    public record ComparedSite(
-            String site,
-            boolean compared,
-            @Nullable String trouble,
-            long anchors,
-            @Nullable Long provenUpTo,
-            List<Breach> breaches,
-            long breachesLeftOff) {
-
-        static ComparedSite of(AtSite site) {
-            return new ComparedSite(
-                    site.site(),
-                    site.trouble() == null,
-                    site.trouble(),
-                    site.anchors(),
-                    site.provenUpTo() == 0 ? null : site.provenUpTo(),
-                    site.breaches(),
-                    site.breachesCount() - site.breaches().size());
-        }
-    }
-
-    LedgerApi(Ledger ledger, LedgerVerification verification, Moments moments, JsonMapper json) {
-        this.ledger = ledger;
-        this.verification = verification;
-        this.moments = moments;
-        this.json = json;
-    }
 
     /**
      * Lists ledger rows, oldest first. {@code after} is a {@code seq}.
@@ -132,16 +50,9 @@ public class LedgerApi {
                 actor,
                 from == null ? null : moments.begin("from", from),
                 moments.endOrNull("until", until));
-        if (sheet.wanted()) {
-            sheet.send(
-                    "ledger",
-                    ROWS,
-                    Sheet.paged(
-                            SHEET_PAGE, (last, most) -> ledger.page(wanted, last == null ? after : last.seq(), most)));
-            return null;
-        }
-        return Page.of(limit, most -> ledger.page(wanted, after, most), LedgerEntry::seq)
-                .map(this::shown);
+        Page<LedgerEntry> page = sheet.page(
+                "ledger", ROWS, after, limit, (last, most) -> ledger.page(wanted, last, most), LedgerEntry::seq);
+        return page == null ? null : page.map(this::shown);
     }
 
     /**
@@ -149,8 +60,8 @@ public class LedgerApi {
      * the number of rows; requests are processed one at a time.
      */
     @GetMapping("/verification")
-    ShownVerification verify() throws InterruptedException {
-        return ShownVerification.of(verification.verify());
+    Verified verify() throws InterruptedException {
+        return verification.verify();
     }
 
     private ShownRow shown(LedgerEntry row) {

@@ -3,6 +3,8 @@ package dozo.api;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.copy.Inventory.Item;
+import dozo.file.Attributes.Attribute;
+import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.manifest.Manifests;
@@ -20,7 +22,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -32,17 +33,16 @@ import org.springframework.web.bind.annotation.RestController;
 /** The manifests of an experiment, and the places of the copies of their files. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/manifests")
-public class ManifestApi {
+public record ManifestApi(
+        Experiments experiments,
+        Manifests manifests,
+        Inventories inventories,
+        Sha256Sums sums,
+        SiteChoice sites,
+        Moments moments) {
 
     /** Number of files that are missing from a list. */
     private static final String FILES_MISSING = "Dozo-Files-Missing";
-
-    private final Experiments experiments;
-    private final Manifests manifests;
-    private final Inventories inventories;
-    private final Sha256Sums sums;
-    private final SiteChoice sites;
-    private final Moments moments;
 
     /** A manifest's totals. */
     public record ShownManifest(
@@ -59,15 +59,6 @@ public class ManifestApi {
                     manifest.links());
         }
     }
-
-    /**
-     * An extended attribute.
-     *
-     * @param name such as {@code user.comment}, or {@code system.posix_acl_access}; each character is a byte
-     * @param value in base64
-     */
-    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    public record ShownAttribute(String name, byte[] value) {}
 
     /**
      * An entry of a manifest.
@@ -87,7 +78,7 @@ public class ManifestApi {
             int entry,
             String path,
             byte[] pathBytes,
-            String kind,
+            EntryKind kind,
             long bytes,
             long modifiedNs,
             int mode,
@@ -95,7 +86,7 @@ public class ManifestApi {
             byte @Nullable [] targetBytes,
             @Nullable Long user,
             @Nullable Long group,
-            List<ShownAttribute> attributes,
+            List<Attribute> attributes,
             byte @Nullable [] copyBytes,
             @Nullable String sha256) {
 
@@ -105,7 +96,7 @@ public class ManifestApi {
                     item.entry().number(),
                     item.entry().path().toString(),
                     item.entry().path().bytes(),
-                    facts.kind().name().toLowerCase(Locale.ROOT),
+                    facts.kind(),
                     facts.sizeBytes(),
                     facts.modifiedNanos(),
                     facts.mode(),
@@ -113,27 +104,10 @@ public class ManifestApi {
                     facts.linkTarget(),
                     facts.owner() == null ? null : facts.owner().user(),
                     facts.owner() == null ? null : facts.owner().group(),
-                    facts.attributes().all().stream()
-                            .map(attribute -> new ShownAttribute(attribute.name(), attribute.value()))
-                            .toList(),
+                    facts.attributes().all(),
                     item.copy() == null ? null : item.copy().place().bytes(),
                     item.copy() == null ? null : item.copy().digest().toString());
         }
-    }
-
-    ManifestApi(
-            Experiments experiments,
-            Manifests manifests,
-            Inventories inventories,
-            Sha256Sums sums,
-            SiteChoice sites,
-            Moments moments) {
-        this.experiments = experiments;
-        this.manifests = manifests;
-        this.inventories = inventories;
-        this.sums = sums;
-        this.sites = sites;
-        this.moments = moments;
     }
 
     /** Lists the manifests of an experiment, latest first; with {@code asOf} only the latest one at that time. */

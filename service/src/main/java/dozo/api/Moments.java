@@ -15,15 +15,7 @@ import org.springframework.stereotype.Component;
 
 /** Parses moments: a day in the service's time zone, or a time with its own zone. */
 @Component
-class Moments {
-
-    private final InstantSource clock;
-    private final ZoneId zone;
-
-    Moments(InstantSource clock, ZoneId zone) {
-        this.clock = clock;
-        this.zone = zone;
-    }
+record Moments(InstantSource clock, ZoneId zone) {
 
     /** Returns the start of a day, or the given time. */
     Instant begin(String field, String text) {

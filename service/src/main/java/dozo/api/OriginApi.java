@@ -35,10 +35,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** The systems that experiments are collected from. */
 @RestController
 @RequestMapping("/api/v1/origins")
-public class OriginApi {
-
-    private final Origins origins;
-    private final Editions editions;
+public record OriginApi(Origins origins, Editions editions) {
 
     /**
      * All settings of an origin.
@@ -187,11 +184,6 @@ public class OriginApi {
                     origin.lookedAt(),
                     origin.updatedAt());
         }
-    }
-
-    OriginApi(Origins origins, Editions editions) {
-        this.origins = origins;
-        this.editions = editions;
     }
 
     /** Lists the origins by name. */

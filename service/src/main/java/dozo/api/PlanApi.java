@@ -26,13 +26,9 @@ import org.springframework.web.bind.annotation.RestController;
  */
 @RestController
 @RequestMapping("/api/v1/plan")
-public class PlanApi {
+public record PlanApi(Coverage coverage, CostModels models, SiteChoice sites) {
 
     private static final int LANES_SHOWN_MAX = 16;
-
-    private final Coverage coverage;
-    private final CostModels models;
-    private final SiteChoice sites;
 
     /**
      * A forecast for a site.
@@ -42,12 +38,6 @@ public class PlanApi {
      */
     public record ShownPlan(
             String site, int measurements, @Nullable Instant measuredAt, Forecast forecast) {}
-
-    PlanApi(Coverage coverage, CostModels models, SiteChoice sites) {
-        this.coverage = coverage;
-        this.models = models;
-        this.sites = sites;
-    }
 
     /** Forecasts how long it takes to send what is not safe yet. */
     @GetMapping
@@ -69,7 +59,7 @@ public class PlanApi {
         if (link != null) {
             check("link", link, Long.MAX_VALUE);
         }
-        Site to = sites.of(site).orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
+        Site to = sites.needed(site);
         Optional<KeptModel> kept = models.kept(to.id());
         List<Lot> lots = coverage.projects(sight, to.id(), null).stream()
                 .map(PlanApi::lot)

@@ -42,11 +42,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Verb.Group(name = "project", about = "Projects", section = "Set-up")
 @RestController
 @RequestMapping("/api/v1/projects")
-public class ProjectApi {
-
-    private final Projects projects;
-    private final RestorePlaces restorePlaces;
-    private final Editions editions;
+public record ProjectApi(Projects projects, RestorePlaces restorePlaces, Editions editions) {
 
     /**
      * The project to create.
@@ -175,12 +171,6 @@ public class ProjectApi {
         private static List<byte[]> bytes(List<Path> roots) {
             return roots.stream().map(FilePath::rawBytes).toList();
         }
-    }
-
-    ProjectApi(Projects projects, RestorePlaces restorePlaces, Editions editions) {
-        this.projects = projects;
-        this.restorePlaces = restorePlaces;
-        this.editions = editions;
     }
 
     private static int given(String field, @Nullable Integer number) {

@@ -9,11 +9,10 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.verify.Proofs;
 import dozo.verify.Proofs.FileProof;
+import dozo.verify.Proofs.FileReceipt;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -24,88 +23,13 @@ import org.springframework.web.bind.annotation.RestController;
 /** The evidence that one file is safe. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/proof")
-public class ProofApi {
+public record ProofApi(Experiments experiments, Proofs proofs, SiteChoice sites) {
 
     private static final int PROOFS_MAX = 100;
-    private static final long NANOS = 1_000_000_000L;
-
-    private final Experiments experiments;
-    private final Proofs proofs;
-    private final SiteChoice sites;
 
     /** The evidence for a path. {@code path} is a rendering for people, {@code pathBytes} the exact path in base64. */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    public record ShownProofs(String experiment, String path, byte[] pathBytes, List<ShownProof> items) {}
-
-    /**
-     * One content of the path, with one of its receipts.
-     *
-     * @param untilManifest the first manifest without it, sealed at {@code goneAt}; missing: it is in the latest manifest
-     * @param receipt missing: it has no receipt and is not safe
-     */
-    public record ShownProof(
-            int entry,
-            String kind,
-            long bytes,
-            Instant modified,
-            int sinceManifest,
-            Instant sealedAt,
-            @Nullable Integer untilManifest,
-            @Nullable Instant goneAt,
-            @Nullable ShownReceipt receipt) {
-
-        static ShownProof of(FileProof proof) {
-            return new ShownProof(
-                    proof.entryNumber(),
-                    proof.kind().name().toLowerCase(Locale.ROOT),
-                    proof.sizeBytes(),
-                    Instant.ofEpochSecond(
-                            Math.floorDiv(proof.modifiedNs(), NANOS), Math.floorMod(proof.modifiedNs(), NANOS)),
-                    proof.sinceManifest(),
-                    proof.sealedAt(),
-                    proof.untilManifest(),
-                    proof.goneAt(),
-                    proof.receipt() == null ? null : ShownReceipt.of(proof.receipt()));
-        }
-    }
-
-    /**
-     * A receipt: the evidence that a copy was verified.
-     *
-     * @param wayIn how the content was sent: {@code archive}, {@code sftp}, or {@code link}: not again, as a hard link to a
-     *     stored file; missing in older receipts
-     * @param damagedAt when the copy was found damaged, which voids the receipt; missing: not found damaged
-     */
-    public record ShownReceipt(
-            long id,
-            long run,
-            long unit,
-            String sha256,
-            @Nullable String wayIn,
-            String method,
-            String worker,
-            Instant verifiedAt,
-            @Nullable Instant damagedAt) {
-
-        static ShownReceipt of(Proofs.FileReceipt receipt) {
-            return new ShownReceipt(
-                    receipt.receiptId(),
-                    receipt.runId(),
-                    receipt.unitId(),
-                    receipt.digest().toString(),
-                    receipt.wayIn(),
-                    receipt.method(),
-                    receipt.worker(),
-                    receipt.verifiedAt(),
-                    receipt.damagedAt());
-        }
-    }
-
-    ProofApi(Experiments experiments, Proofs proofs, SiteChoice sites) {
-        this.experiments = experiments;
-        this.proofs = proofs;
-        this.sites = sites;
-    }
+    public record ShownProofs(String experiment, String path, byte[] pathBytes, List<FileProof> items) {}
 
     /** Shows the evidence that a file is safe: its contents, latest first, with their receipts; at most 100. */
     @GetMapping
@@ -125,26 +49,18 @@ public class ProofApi {
             throw Missing.thing("entry of any manifest of " + experiment.name() + " at", asked)
                     .get();
         }
-        ShownProofs shown = new ShownProofs(
-                experiment.name(),
-                asked.toString(),
-                asked.bytes(),
-                found.stream().map(ShownProof::of).toList());
-        if (sheet.wanted()) {
-            sheet.send("proof." + project + "." + code, columns(shown), shown.items()::forEach);
-            return null;
-        }
-        return shown;
+        ShownProofs shown = new ShownProofs(experiment.name(), asked.toString(), asked.bytes(), found);
+        return sheet.or(() -> shown, "proof." + project + "." + code, columns(shown), shown.items()::forEach);
     }
 
-    private static Columns<ShownProof> columns(ShownProofs of) {
+    private static Columns<FileProof> columns(ShownProofs of) {
         return Columns.of(ShownProofs.class)
                 .without("items")
-                .in((ShownProof proof) -> of)
-                .and(Columns.of(ShownProof.class).without("receipt"))
-                .and(Columns.of("receipt", ShownReceipt::id)
-                        .and(Columns.of(ShownReceipt.class).without("id"))
-                        .in(ShownProof::receipt));
+                .in((FileProof proof) -> of)
+                .and(Columns.of(FileProof.class).without("receipt"))
+                .and(Columns.of("receipt", FileReceipt::id)
+                        .and(Columns.of(FileReceipt.class).without("id"))
+                        .in(FileProof::receipt));
     }
 
     /** Returns the path that one of the two parameters names. */

@@ -3,8 +3,6 @@ package dozo.api;
 import dozo.ledger.Sight;
 import dozo.run.Operations;
 import dozo.run.ReplicationRequest;
-import dozo.run.Runs.Run;
-import java.net.URI;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
@@ -18,10 +16,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Replications: copies of experiments from one site to another, which are runs. */
 @RestController
 @RequestMapping("/api/v1/replications")
-class ReplicationApi {
-
-    private final Operations operations;
-    private final ShownRun.View view;
+record ReplicationApi(Operations operations, ShownRun.View view) {
 
     /**
      * A copy of experiments from one site to another: of one experiment, of a project, or of all whose source is gone.
@@ -44,11 +39,6 @@ class ReplicationApi {
         }
     }
 
-    ReplicationApi(Operations operations, ShownRun.View view) {
-        this.operations = operations;
-        this.view = view;
-    }
-
     /**
      * Starts a copy of experiments from one site to another, and returns the new run. No source is read. Asks a running scrub to
      * stop, and waits up to 60 s for it. 409: there is nothing to copy, or a run is in progress.
@@ -56,9 +46,6 @@ class ReplicationApi {
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(@RequestBody NewReplication asked, Principal actor, Sight sight) {
-        Run run = operations.replicate(asked.request(), actor.getName());
-        return ResponseEntity.accepted()
-                .location(URI.create("/api/v1/runs/" + run.id()))
-                .body(view.of(sight, run));
+        return view.accepted(sight, operations.replicate(asked.request(), actor.getName()));
     }
 }

@@ -22,10 +22,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** What the night before a morning did. */
 @RestController
 @RequestMapping("/api/v1/report")
-public class ReportApi {
-
-    private final Reports reports;
-    private final Teller teller;
+public record ReportApi(Reports reports, Teller teller) {
 
     /**
      * The morning report, of the user's projects.
@@ -65,11 +62,6 @@ public class ReportApi {
                     report.needs(),
                     told.text());
         }
-    }
-
-    ReportApi(Reports reports, Teller teller) {
-        this.reports = reports;
-        this.teller = teller;
     }
 
     /**

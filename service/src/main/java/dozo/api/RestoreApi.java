@@ -36,14 +36,13 @@ import org.springframework.web.bind.annotation.RestController;
 /** Restores of an experiment by the service, into folders that an administrator has allowed. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/restores")
-public class RestoreApi {
-
-    private final Experiments experiments;
-    private final Manifests manifests;
-    private final RestoreQueue queue;
-    private final Restores restores;
-    private final SiteChoice sites;
-    private final Moments moments;
+public record RestoreApi(
+        Experiments experiments,
+        Manifests manifests,
+        RestoreQueue queue,
+        Restores restores,
+        SiteChoice sites,
+        Moments moments) {
 
     /**
      * What to restore, and where to.
@@ -97,21 +96,6 @@ public class RestoreApi {
         }
     }
 
-    RestoreApi(
-            Experiments experiments,
-            Manifests manifests,
-            RestoreQueue queue,
-            Restores restores,
-            SiteChoice sites,
-            Moments moments) {
-        this.experiments = experiments;
-        this.manifests = manifests;
-        this.queue = queue;
-        this.restores = restores;
-        this.sites = sites;
-        this.moments = moments;
-    }
-
     /** Lists the restores of an experiment, latest first. */
     @GetMapping
     Page<KeptRestore> list(
@@ -135,8 +119,7 @@ public class RestoreApi {
         Experiment experiment = experiment(project, code);
         Path folder = asked.target();
         Manifest manifest = manifest(experiment, asked);
-        Site site = sites.of(asked.site())
-                .orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
+        Site site = sites.needed(asked.site());
         KeptRestore added = queue.request(experiment, manifest, asked.selection(), site, folder, actor.getName());
         return ResponseEntity.accepted()
                 .location(URI.create("/api/v1/experiments/%s/restores/%d".formatted(experiment.name(), added.id())))

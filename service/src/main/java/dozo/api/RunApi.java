@@ -11,7 +11,6 @@ import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Tunings;
-import java.net.URI;
 import java.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -29,13 +28,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Runs, their progress and their findings. */
 @RestController
 @RequestMapping("/api/v1/runs")
-class RunApi {
-
-    private final Runs runs;
-    private final Operations operations;
-    private final Findings findings;
-    private final Tunings tunings;
-    private final ShownRun.View view;
+record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunings, ShownRun.View view) {
 
     /**
      * The backup to start.
@@ -43,14 +36,6 @@ class RunApi {
      * @param site optional if there is only one
      */
     record NewRun(@Nullable String site) {}
-
-    RunApi(Runs runs, Operations operations, Findings findings, Tunings tunings, ShownRun.View view) {
-        this.runs = runs;
-        this.operations = operations;
-        this.findings = findings;
-        this.tunings = tunings;
-        this.view = view;
-    }
 
     /** Lists the runs, latest first. {@code after} means older than. */
     @GetMapping
@@ -76,7 +61,7 @@ class RunApi {
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(
             @RequestBody(required = false) @Nullable NewRun asked, Principal actor, Sight sight) {
-        return accepted(sight, operations.start(asked == null ? null : asked.site(), actor.getName()));
+        return view.accepted(sight, operations.start(asked == null ? null : asked.site(), actor.getName()));
     }
 
     /** Shows one run, with its progress. */
@@ -136,19 +121,18 @@ class RunApi {
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> retry(@PathVariable long id, Principal actor, Sight sight) {
         find(sight, id);
-        return accepted(sight, operations.retry(id, actor.getName()));
+        return view.accepted(sight, operations.retry(id, actor.getName()));
     }
 
     /** Lists the findings of a run, in the order of their first detection. Empty after the retention time. */
     @GetMapping("/{id}/findings")
-    Page<ShownFinding> findings(
+    Page<KeptFinding> findings(
             @PathVariable long id,
             @RequestParam(defaultValue = "0") long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight) {
         find(sight, id);
-        return Page.of(limit, most -> findings.of(sight, id, after, most), KeptFinding::id)
-                .map(ShownFinding::of);
+        return Page.of(limit, most -> findings.of(sight, id, after, most), KeptFinding::id);
     }
 
     /**
@@ -159,12 +143,6 @@ class RunApi {
     List<TuningDecision> tuning(@PathVariable long id, Sight sight) {
         find(sight, id);
         return sight.ofEverything() ? tunings.of(id) : List.of();
-    }
-
-    private ResponseEntity<ShownRun> accepted(Sight sight, Run started) {
-        return ResponseEntity.accepted()
-                .location(URI.create("/api/v1/runs/" + started.id()))
-                .body(view.of(sight, started));
     }
 
     private ResponseEntity<ShownRun> changed(Sight sight, long id, Runnable change) {

@@ -17,9 +17,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Scanners. */
 @RestController
 @RequestMapping("/api/v1/scanners")
-class ScannerApi {
-
-    private final Scanners scanners;
+record ScannerApi(Scanners scanners) {
 
     /**
      * All settings of a scanner.
@@ -29,10 +27,6 @@ class ScannerApi {
      */
     record NewScanner(
             @Nullable List<String> aeTitles, @Nullable Integer purgeDays) {}
-
-    ScannerApi(Scanners scanners) {
-        this.scanners = scanners;
-    }
 
     /** Lists the scanners by code. */
     @GetMapping

@@ -17,10 +17,8 @@ import dozo.run.Promises.ExperimentPromise;
 import dozo.run.Promises.Promise;
 import dozo.run.ReadingCosts;
 import dozo.run.ReadingCosts.KeptCost;
-import dozo.run.Runs.Run;
 import dozo.run.ScrubRequest;
 import dozo.run.ScrubSettings;
-import java.net.URI;
 import java.security.Principal;
 import java.time.Duration;
 import java.time.Instant;
@@ -45,18 +43,17 @@ import org.springframework.web.bind.annotation.RestController;
 /** Scrubs: starting one, the forecast whether an age can be promised, and the state of the promise. */
 @RestController
 @RequestMapping("/api/v1/scrubs")
-public class ScrubApi {
+public record ScrubApi(
+        Operations operations,
+        Promises promises,
+        ReadingCosts costs,
+        ScrubSettings settings,
+        SiteChoice sites,
+        ShownRun.View view,
+        InstantSource clock,
+        ZoneId zone) {
 
     private static final Duration UNTIL_MAX = Duration.ofDays(366);
-
-    private final Operations operations;
-    private final Promises promises;
-    private final ReadingCosts costs;
-    private final ScrubSettings settings;
-    private final SiteChoice sites;
-    private final ShownRun.View view;
-    private final InstantSource clock;
-    private final ZoneId zone;
 
     /**
      * The scrub to start; defaults are the settings.
@@ -100,25 +97,6 @@ public class ScrubApi {
      */
     public record ShownPromise(@Nullable String site, Promise promise) {}
 
-    ScrubApi(
-            Operations operations,
-            Promises promises,
-            ReadingCosts costs,
-            ScrubSettings settings,
-            SiteChoice sites,
-            ShownRun.View view,
-            InstantSource clock,
-            ZoneId zone) {
-        this.operations = operations;
-        this.promises = promises;
-        this.costs = costs;
-        this.settings = settings;
-        this.sites = sites;
-        this.view = view;
-        this.clock = clock;
-        this.zone = zone;
-    }
-
     /** Starts a scrub, which is a run. 409: a run is in progress. */
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
@@ -133,10 +111,7 @@ public class ScrubApi {
                 limit == null ? 0 : limit,
                 end(asked),
                 asked.cold() == null ? settings.cold() : asked.cold());
-        Run run = operations.startScrub(request, actor.getName());
-        return ResponseEntity.accepted()
-                .location(URI.create("/api/v1/runs/" + run.id()))
-                .body(view.of(sight, run));
+        return view.accepted(sight, operations.startScrub(request, actor.getName()));
     }
 
     /**
@@ -154,7 +129,7 @@ public class ScrubApi {
             @RequestParam(required = false) @Nullable Long storedFiles,
             @RequestParam(required = false) @Nullable Long rate,
             @RequestParam(required = false) @Nullable Double secondsPerFile) {
-        Site at = sites.of(site).orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
+        Site at = sites.needed(site);
         ReadingWindow open = window == null ? settings.reading().orElse(ReadingWindow.WHOLE_DAY) : window(window);
         ReadingBudget budget = new ReadingBudget(limit(limit), open.secondsADay());
         Optional<KeptCost> kept = costs.of(at.id(), settings.cold());

@@ -12,7 +12,7 @@ import java.time.LocalDate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An experiment.
+ * An experiment, without the names that stand for its own at the sites.
  *
  * @param source a rendering for people; {@code sourceBytes} is the exact path
  * @param subject the pseudonymous code of the person who was examined

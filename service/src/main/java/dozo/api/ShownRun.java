@@ -15,9 +15,11 @@ import dozo.run.Scrubs.Scrub;
 import dozo.transfer.RunWorkers;
 import dozo.transfer.RunWorkers.RunWorker;
 import dozo.transfer.TransferUnits.Progress;
+import java.net.URI;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Component;
 
 /**
@@ -56,9 +58,9 @@ public record ShownRun(
         boolean underWay,
         @Nullable Long retryOf,
         Progress progress,
-        @Nullable ShownRetry retry,
+        @Nullable Extent retry,
         @Nullable String from,
-        @Nullable ShownReplication replication,
+        @Nullable Extent replication,
         @Nullable String project,
         @Nullable String origin,
         List<Bottleneck> bottlenecks,
@@ -86,11 +88,8 @@ public record ShownRun(
                 new Part(project, origin));
     }
 
-    /** The extent of a retry. */
-    public record ShownRetry(long experiments) {}
-
-    /** The extent of a replication. */
-    public record ShownReplication(long experiments) {}
+    /** The extent of a retry or replication. */
+    public record Extent(long experiments) {}
 
     /**
      * A scrub.
@@ -128,22 +127,14 @@ public record ShownRun(
 
     /** Returns runs in REST's form, in their present state. */
     @Component
-    static final class View {
+    record View(
+            Runs runs, Retries retries, Scrubs scrubs, Limits limits, RunWorkers workers, Operations operations) {
 
-        private final Runs runs;
-        private final Retries retries;
-        private final Scrubs scrubs;
-        private final Limits limits;
-        private final RunWorkers workers;
-        private final Operations operations;
-
-        View(Runs runs, Retries retries, Scrubs scrubs, Limits limits, RunWorkers workers, Operations operations) {
-            this.runs = runs;
-            this.retries = retries;
-            this.scrubs = scrubs;
-            this.limits = limits;
-            this.workers = workers;
-            this.operations = operations;
+        /** Answers that a run has been accepted, and where to follow it. */
+        ResponseEntity<ShownRun> accepted(Sight sight, Run run) {
+            return ResponseEntity.accepted()
+                    .location(URI.create("/api/v1/runs/" + run.id()))
+                    .body(of(sight, run));
         }
 
         /** Returns a run with the progress that the user may see. */
@@ -164,9 +155,9 @@ public record ShownRun(
                     operations.worksOn(run),
                     run.retryOf(),
                     runs.progress(sight, run.id()),
-                    sight.ofEverything() && run.retryOf() != null ? new ShownRetry(retries.count(run.id())) : null,
+                    sight.ofEverything() && run.retryOf() != null ? new Extent(retries.count(run.id())) : null,
                     run.from(),
-                    sight.ofEverything() && run.from() != null ? new ShownReplication(retries.count(run.id())) : null,
+                    sight.ofEverything() && run.from() != null ? new Extent(retries.count(run.id())) : null,
                     run.part().project(),
                     run.part().origin(),
                     sight.ofEverything() ? limits.of(run.id()) : List.of(),

@@ -59,21 +59,20 @@ import org.springframework.web.bind.annotation.RestController;
 /** DR sites. */
 @RestController
 @RequestMapping("/api/v1/sites")
-public class SiteApi {
-
-    private final Sites sites;
-    private final SiteKey key;
-    private final Capabilities capabilities;
-    private final Capacities capacities;
-    private final SiteTimetables timetables;
-    private final SiteHours hours;
-    private final SiteSchedules schedules;
-    private final NightTimes nights;
-    private final InstantSource clock;
-    private final SiteTunings tunings;
-    private final SiteMeasuring measuring;
-    private final SiteLanes siteLanes;
-    private final Editions editions;
+public record SiteApi(
+        Sites sites,
+        SiteKey key,
+        Capabilities capabilities,
+        Capacities capacities,
+        SiteTimetables timetables,
+        SiteHours hours,
+        SiteSchedules schedules,
+        NightTimes nights,
+        InstantSource clock,
+        SiteTunings tunings,
+        SiteMeasuring measuring,
+        SiteLanes siteLanes,
+        Editions editions) {
 
     /**
      * The address of a site.
@@ -294,35 +293,6 @@ public class SiteApi {
      * @param nextAt when its next night is due; missing: never
      */
     public record ShownSchedule(String schedule, @Nullable Instant nextAt) {}
-
-    SiteApi(
-            Sites sites,
-            SiteKey key,
-            Capabilities capabilities,
-            Capacities capacities,
-            SiteTimetables timetables,
-            SiteHours hours,
-            SiteSchedules schedules,
-            NightTimes nights,
-            InstantSource clock,
-            SiteTunings tunings,
-            SiteMeasuring measuring,
-            SiteLanes siteLanes,
-            Editions editions) {
-        this.sites = sites;
-        this.timetables = timetables;
-        this.hours = hours;
-        this.schedules = schedules;
-        this.nights = nights;
-        this.clock = clock;
-        this.tunings = tunings;
-        this.measuring = measuring;
-        this.siteLanes = siteLanes;
-        this.key = key;
-        this.capabilities = capabilities;
-        this.capacities = capacities;
-        this.editions = editions;
-    }
 
     /** Lists all sites. */
     @GetMapping

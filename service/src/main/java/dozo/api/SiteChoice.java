@@ -1,6 +1,7 @@
 package dozo.api;
 
 import dozo.api.http.Missing;
+import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import java.util.List;
@@ -11,13 +12,7 @@ import org.springframework.stereotype.Component;
 
 /** Finds the site of a request: the named one, otherwise the only one. */
 @Component
-class SiteChoice {
-
-    private final Sites sites;
-
-    SiteChoice(Sites sites) {
-        this.sites = sites;
-    }
+record SiteChoice(Sites sites) {
 
     /** Returns the site; empty if none is registered. */
     Optional<Site> of(@Nullable String name) {
@@ -25,6 +20,11 @@ class SiteChoice {
             return Optional.of(sites.find(name).orElseThrow(Missing.thing("site", name)));
         }
         return sites.only();
+    }
+
+    /** Returns the site; refuses the request if none is registered. */
+    Site needed(@Nullable String name) {
+        return of(name).orElseThrow(() -> new Refusal("site", "no site is registered; register one first"));
     }
 
     /** Returns {@link #idOf} if the site is clear: it is named, or there are not several. */

@@ -14,9 +14,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** The two public keys that people need before they register a site: the service's own, and the host's. */
 @RestController
 @RequestMapping("/api/v1")
-public class SiteKeyApi {
-
-    private final SiteKey key;
+public record SiteKeyApi(SiteKey key) {
 
     /**
      * The service's own public key.
@@ -33,10 +31,6 @@ public class SiteKeyApi {
      * @param fingerprint as {@code ssh-keygen -l} prints it
      */
     public record ShownHostKey(String hostKey, String kind, String fingerprint) {}
-
-    SiteKeyApi(SiteKey key) {
-        this.key = key;
-    }
 
     /** Returns the public key with which the service logs in at sites that are registered without another key. */
     @Verb(value = "site key", says = "{publicKey}", example = "dozo site key")

@@ -18,10 +18,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** The answer that a console needs before it deletes a study. */
 @RestController
-class StudyApi {
-
-    private final Studies studies;
-    private final SiteChoice sites;
+record StudyApi(Studies studies, SiteChoice sites) {
 
     /**
      * The state of a study. Delete it only if {@code verified} is true.
@@ -69,11 +66,6 @@ class StudyApi {
                     kept.verified() && all,
                     all ? kept.verifiedAt() : null);
         }
-    }
-
-    StudyApi(Studies studies, SiteChoice sites) {
-        this.studies = studies;
-        this.sites = sites;
     }
 
     /** Shows whether a study may be deleted where it came from. 404: nothing of it has arrived, or you may not see it. */

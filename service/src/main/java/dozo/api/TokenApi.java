@@ -32,10 +32,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Verb.Group(name = "token", about = "Tokens for programs", section = "Set-up")
 @RestController
 @RequestMapping("/api/v1")
-public class TokenApi {
-
-    private final Tokens tokens;
-    private final Users users;
+public record TokenApi(Tokens tokens, Users users) {
 
     /**
      * The token to create.
@@ -54,7 +51,7 @@ public class TokenApi {
             @Nullable Integer days) {}
 
     /**
-     * A token.
+     * A token. Only what stands here leaves the service, whatever Dozo keeps of tokens.
      *
      * @param scope {@code all}, or {@code studies}: it may only ask whether a study may be deleted
      * @param secret only in the response to its creation
@@ -89,11 +86,6 @@ public class TokenApi {
         public String toString() {
             return name;
         }
-    }
-
-    TokenApi(Tokens tokens, Users users) {
-        this.tokens = tokens;
-        this.users = users;
     }
 
     /** Lists your tokens. */

@@ -38,11 +38,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Verb.Group(name = "user", about = "Users", section = "Set-up")
 @RestController
 @RequestMapping("/api/v1")
-public class UserApi {
-
-    private final Users users;
-    private final Projects projects;
-    private final Editions editions;
+public record UserApi(Users users, Projects projects, Editions editions) {
 
     /**
      * The local user to create.
@@ -101,7 +97,7 @@ public class UserApi {
     }
 
     /**
-     * A user.
+     * A user, without the password's hash, the stamp of its sessions and the provider's subject.
      *
      * @param gone whether the directory no longer lists this user
      * @param projects the user's own projects
@@ -136,12 +132,6 @@ public class UserApi {
         static Member of(User user) {
             return new Member(user.name(), user.roles());
         }
-    }
-
-    UserApi(Users users, Projects projects, Editions editions) {
-        this.users = users;
-        this.projects = projects;
-        this.editions = editions;
     }
 
     /** Shows you: name, roles, projects. */

@@ -2,11 +2,11 @@ package dozo.command;
 
 import dozo.file.Build;
 import dozo.api.CoverageApi.ShownCoverage;
-import dozo.api.ShownFinding;
 import dozo.api.ShownRun;
 import dozo.api.ShownRun.ShownScrub;
 import dozo.api.ShownService;
 import dozo.command.Pace.Rate;
+import dozo.ledger.Findings.KeptFinding;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
 import java.lang.reflect.AnnotatedElement;
@@ -251,7 +251,7 @@ public final class Dozo {
         if (run.findings() > 0) {
             RunReport.findings(
                     out,
-                    service.all("/api/v1/runs/%d/findings".formatted(run.id()), ShownFinding.class)
+                    service.all("/api/v1/runs/%d/findings".formatted(run.id()), KeptFinding.class)
                             .value());
         }
         ShownCoverage coverage = service.get(

@@ -1,8 +1,8 @@
 package dozo.command;
 
-import dozo.api.ShownAcknowledged;
-import dozo.api.ShownFinding;
-import dozo.api.ShownFindingGroup;
+import dozo.api.FindingApi.Acknowledged;
+import dozo.ledger.Findings.FindingGroup;
+import dozo.ledger.Findings.KeptFinding;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
@@ -60,8 +60,8 @@ final class FindingsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Answer<List<ShownFinding>> answer = service.all(query().toString(), ShownFinding.class);
-        List<ShownFinding> found = answer.value();
+        Answer<List<KeptFinding>> answer = service.all(query().toString(), KeptFinding.class);
+        List<KeptFinding> found = answer.value();
         PrintWriter out = service.out();
         if (service.json()) {
             answer.printLines(out);
@@ -70,7 +70,7 @@ final class FindingsCommand implements Callable<Integer> {
             out.println(all ? "findings: %,d".formatted(found.size()) : "open findings: %,d".formatted(found.size()));
         }
         out.flush();
-        return found.stream().anyMatch(ShownFinding::open) ? Exit.NOT_SAFE : Exit.WELL;
+        return found.stream().anyMatch(KeptFinding::open) ? Exit.NOT_SAFE : Exit.WELL;
     }
 
     @Command(
@@ -81,8 +81,8 @@ final class FindingsCommand implements Callable<Integer> {
                 "are one line."
             })
     int groups(@Mixin Connection connection, @Mixin Selection wanted) {
-        Answer<List<ShownFindingGroup>> answer =
-                connection.all(wanted.query(ADDRESS + "/groups").toString(), ShownFindingGroup.class);
+        Answer<List<FindingGroup>> answer =
+                connection.all(wanted.query(ADDRESS + "/groups").toString(), FindingGroup.class);
         PrintWriter out = connection.out();
         if (connection.json()) {
             answer.printLines(out);
@@ -109,14 +109,14 @@ final class FindingsCommand implements Callable<Integer> {
             throw new Failure(Exit.USAGE, "--reason is missing: acknowledge one kind of finding at a time");
         }
         long upTo =
-                connection.all(wanted.query(ADDRESS + "/groups").toString(), ShownFindingGroup.class).value().stream()
+                connection.all(wanted.query(ADDRESS + "/groups").toString(), FindingGroup.class).value().stream()
                         .mapToLong(group -> group.latest().id())
                         .max()
                         .orElseThrow(() -> new Failure(Exit.REFUSED, "none of these findings is open"));
-        Answer<ShownAcknowledged> done = connection.post(
+        Answer<Acknowledged> done = connection.post(
                 wanted.query(ADDRESS + "/acknowledge").with("upTo", upTo).toString(),
                 Map.of("reason", why),
-                ShownAcknowledged.class);
+                Acknowledged.class);
         connection.confirm(
                 done, "findings acknowledged: %,d".formatted(done.value().acknowledged()));
         return Exit.WELL;
@@ -126,8 +126,8 @@ final class FindingsCommand implements Callable<Integer> {
         return selection.query(ADDRESS).with("open", all ? null : true).with("run", run);
     }
 
-    private static void print(PrintWriter out, ShownFindingGroup group) {
-        ShownFinding latest = group.latest();
+    private static void print(PrintWriter out, FindingGroup group) {
+        KeptFinding latest = group.latest();
         out.println("%,6d  %s  %s, since %s"
                 .formatted(
                         group.count(),
@@ -136,11 +136,11 @@ final class FindingsCommand implements Callable<Integer> {
                         Times.text(group.since())));
         out.println("        latest: %s%s"
                 .formatted(
-                        latest.path() == null ? "" : RunReport.shortened(latest.path()) + ": ",
+                        latest.shownPath() == null ? "" : RunReport.shortened(latest.shownPath()) + ": ",
                         RunReport.message(latest)));
     }
 
-    private static void print(PrintWriter out, ShownFinding finding) {
+    private static void print(PrintWriter out, KeptFinding finding) {
         out.println("%d, found by run %d at %s%s%s"
                 .formatted(
                         finding.id(),

@@ -1,13 +1,13 @@
 package dozo.command;
 
-import dozo.api.ForecastApi.Amount;
 import dozo.api.ForecastApi.Moment;
 import dozo.api.ForecastApi.ShownForecast;
 import dozo.api.ForecastApi.ShownLine;
-import dozo.api.ForecastApi.ShownNight;
 import dozo.api.ForecastApi.Whole;
 import dozo.file.Size;
 import dozo.plan.NightForecast;
+import dozo.plan.NightForecast.Night;
+import dozo.plan.NightForecast.Range;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -105,8 +105,8 @@ final class ForecastCommand implements Callable<Integer> {
                                 ? ""
                                 : "; the forecast leaves out %s of unknown size"
                                         .formatted(experiments(whole.unknown()))));
-        Amount verified = whole.verified();
-        Amount safe = whole.safe();
+        Range<Long> verified = whole.verified();
+        Range<Integer> safe = whole.safe();
         out.println("by %s: %s (%s to %s), %s (%,d to %,d)"
                 .formatted(
                         Times.text(forecast.untilAt()),
@@ -132,17 +132,17 @@ final class ForecastCommand implements Callable<Integer> {
         return number == 1 ? "1 experiment" : "%,d experiments".formatted(number);
     }
 
-    static Table nights(List<ShownNight> nights) {
+    static Table nights(List<Night> nights) {
         Table table = new Table(">NIGHT", "UNTIL", ">VERIFIED", ">AT LEAST", ">AT MOST", ">EXPERIMENTS");
         for (int i = 0; i < nights.size(); i++) {
-            ShownNight night = nights.get(i);
+            Night night = nights.get(i);
             table.row(
                     (long) i + 1,
                     Times.text(night.untilAt()),
                     new Table.Bytes(night.verified().middle()),
                     new Table.Bytes(night.verified().low()),
                     new Table.Bytes(night.verified().high()),
-                    night.safe().middle());
+                    (long) night.safe().middle());
         }
         return table;
     }

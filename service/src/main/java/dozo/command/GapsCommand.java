@@ -1,6 +1,7 @@
 package dozo.command;
 
-import dozo.api.GapApi.ShownGap;
+import dozo.worklist.GapKind;
+import dozo.worklist.Gaps.Gap;
 import java.io.PrintWriter;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
@@ -58,7 +59,7 @@ final class GapsCommand implements Callable<Integer> {
             service.printCsv(query());
             return Exit.WELL;
         }
-        Answer<List<ShownGap>> lines = service.all(query().toString(), ShownGap.class);
+        Answer<List<Gap>> lines = service.all(query().toString(), Gap.class);
         if (service.json()) {
             lines.printLines(out);
         } else {
@@ -68,9 +69,9 @@ final class GapsCommand implements Callable<Integer> {
         return lines.value().stream().anyMatch(line -> !line.gaps().isEmpty()) ? Exit.NOT_SAFE : Exit.WELL;
     }
 
-    private static void print(PrintWriter out, List<ShownGap> lines) {
+    private static void print(PrintWriter out, List<Gap> lines) {
         Table table = new Table("DAY", "ACCESSION", "PROJECT", "STATION", ">SERIES", "KEPT", "GAP");
-        for (ShownGap line : lines) {
+        for (Gap line : lines) {
             table.row(
                     (Connection.text(line.date()) + " " + time(line)).strip(),
                     Connection.text(line.accession()),
@@ -89,19 +90,19 @@ final class GapsCommand implements Callable<Integer> {
     }
 
     /** Returns the text of a gap; for a wrong subject with both codes. */
-    private static String told(String gap, ShownGap line) {
-        if (!gap.equals("wrong-subject")) {
-            return gap;
+    private static String told(GapKind gap, Gap line) {
+        if (gap != GapKind.WRONG_SUBJECT) {
+            return gap.word();
         }
         return "%s (booked %s, acquired %s)"
                 .formatted(
-                        gap,
+                        gap.word(),
                         Connection.text(line.subject()),
                         Connection.visible(String.join(" ", line.subjectsAcquired())));
     }
 
     /** Formats a time with seconds, as REST does. */
-    private static String time(ShownGap line) {
+    private static String time(Gap line) {
         return line.time() == null ? "" : DateTimeFormatter.ISO_LOCAL_TIME.format(line.time());
     }
 

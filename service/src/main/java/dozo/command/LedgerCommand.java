@@ -1,10 +1,10 @@
 package dozo.command;
 
-import dozo.api.LedgerApi.ComparedSite;
 import dozo.api.LedgerApi.ShownRow;
-import dozo.api.LedgerApi.ShownVerification;
 import dozo.api.http.Page;
 import dozo.ledger.Breach;
+import dozo.verify.LedgerVerification.ComparedSite;
+import dozo.verify.LedgerVerification.Verified;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -101,9 +101,9 @@ final class LedgerCommand {
                 "was written yet. 69: it is not broken, but a site could not be reached."
             })
     int verify(@Mixin Connection service) {
-        Answer<ShownVerification> answer =
-                service.get("/api/v1/ledger/verification", ShownVerification.class, VERIFY_LIMIT);
-        ShownVerification found = answer.value();
+        Answer<Verified> answer =
+                service.get("/api/v1/ledger/verification", Verified.class, VERIFY_LIMIT);
+        Verified found = answer.value();
         service.print(answer, out -> print(out, found));
         return switch (found.verdict()) {
             case INTACT -> Exit.WELL;
@@ -113,7 +113,7 @@ final class LedgerCommand {
         };
     }
 
-    private static void print(PrintWriter out, ShownVerification found) {
+    private static void print(PrintWriter out, Verified found) {
         List<Breach> breaches = new ArrayList<>(found.breaches());
         found.sites().forEach(site -> breaches.addAll(site.breaches()));
         out.println(

@@ -2,8 +2,9 @@ package dozo.command;
 
 import dozo.api.ArrivalApi.AcceptedArrivals;
 import dozo.api.ArrivalApi.ShownArrival;
-import dozo.api.ReconciliationApi.ShownReconciliation;
+import dozo.collect.Reconciliations.Report;
 import dozo.collect.Reconciliations.ReportLine;
+import dozo.collect.Reconciliations.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -104,9 +105,9 @@ final class OriginCommand {
             @Parameters(paramLabel = "RUN", description = "The run's number.") long run,
             @Option(names = "--csv", description = "Prints all lines as CSV.") boolean csv) {
         String address = "/api/v1/runs/" + run;
-        Answer<List<ShownReconciliation>> origins = service.page(address + "/origins", ShownReconciliation.class);
+        Answer<List<Report>> origins = service.page(address + "/origins", Report.class);
         boolean empty =
-                origins.value().stream().allMatch(origin -> origin.state().equals("empty"));
+                origins.value().stream().allMatch(origin -> origin.state() == State.EMPTY);
         if (csv) {
             service.printCsv(new Query(address + "/reconciliation"));
             return empty ? Exit.WELL : Exit.NOT_SAFE;
@@ -135,12 +136,13 @@ final class OriginCommand {
         return empty ? Exit.WELL : Exit.NOT_SAFE;
     }
 
-    private static String words(ShownReconciliation origin) {
+    private static String words(Report origin) {
         String state = switch (origin.state()) {
-            case "empty" -> "nothing is missing";
-            case "differs" -> "something is missing";
-            case "late" -> "ran out of time";
-            default -> text(origin.state());
+            case EMPTY -> "nothing is missing";
+            case DIFFERS -> "something is missing";
+            case LATE -> "ran out of time";
+            case RUNNING -> "running";
+            case UNUSABLE -> "unusable";
         };
         return """
                %s: %s%s

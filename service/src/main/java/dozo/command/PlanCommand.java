@@ -1,6 +1,5 @@
 package dozo.command;
 
-import dozo.api.ForecastApi.ShownNight;
 import dozo.api.PlanApi.ShownPlan;
 import dozo.plan.CostModel;
 import dozo.plan.Forecast;
@@ -121,8 +120,7 @@ final class PlanCommand implements Callable<Integer> {
             PlanReport.print(out, forecast, "project");
             if (!nights.isEmpty()) {
                 out.println();
-                ForecastCommand.nights(nights.stream().map(ShownNight::of).toList())
-                        .print(out);
+                ForecastCommand.nights(nights).print(out);
             }
         }
         out.flush();

@@ -1,10 +1,10 @@
 package dozo.command;
 
-import dozo.api.ProofApi.ShownProof;
 import dozo.api.ProofApi.ShownProofs;
-import dozo.api.ProofApi.ShownReceipt;
 import dozo.file.FilePath;
 import dozo.file.Size;
+import dozo.verify.Proofs.FileProof;
+import dozo.verify.Proofs.FileReceipt;
 import java.io.PrintWriter;
 import java.util.Base64;
 import java.util.List;
@@ -54,15 +54,15 @@ final class ProveCommand implements Callable<Integer> {
     }
 
     /** Returns whether the latest content is safe. Its latest receipt comes first: if that is void, all are. */
-    private static boolean isSafe(List<ShownProof> proofs) {
-        ShownReceipt latest = proofs.isEmpty() ? null : proofs.getFirst().receipt();
+    private static boolean isSafe(List<FileProof> proofs) {
+        FileReceipt latest = proofs.isEmpty() ? null : proofs.getFirst().receipt();
         return latest != null && latest.damagedAt() == null;
     }
 
     private static void print(PrintWriter out, ShownProofs proofs) {
         out.println("%s: %s".formatted(proofs.experiment(), FilePath.render(proofs.pathBytes())));
         int shown = 0;
-        for (ShownProof proof : proofs.items()) {
+        for (FileProof proof : proofs.items()) {
             if (proof.entry() != shown) {
                 shown = proof.entry();
                 printContent(out, proof);
@@ -71,16 +71,16 @@ final class ProveCommand implements Callable<Integer> {
         }
     }
 
-    private static void printContent(PrintWriter out, ShownProof proof) {
+    private static void printContent(PrintWriter out, FileProof proof) {
         String until = proof.untilManifest() == null
                 ? "holds"
                 : "until manifest %d, sealed %s".formatted(proof.untilManifest(), Times.text(proof.goneAt()));
-        out.println("  %s, %s, modified %s".formatted(proof.kind(), Size.text(proof.bytes()), proof.modified()));
+        out.println("  %s, %s, modified %s".formatted(proof.kind().word(), Size.text(proof.bytes()), proof.modified()));
         out.println("    since manifest %d, sealed %s, %s"
                 .formatted(proof.sinceManifest(), Times.text(proof.sealedAt()), until));
     }
 
-    private static void printReceipt(PrintWriter out, @Nullable ShownReceipt receipt) {
+    private static void printReceipt(PrintWriter out, @Nullable FileReceipt receipt) {
         if (receipt == null) {
             out.println("    not safe: no receipt");
             return;

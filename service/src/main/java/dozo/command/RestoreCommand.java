@@ -15,10 +15,8 @@ import dozo.copy.Inventory.StoredCopy;
 import dozo.copy.Restore;
 import dozo.copy.RestoreToServer;
 import dozo.file.Attributes;
-import dozo.file.Attributes.Attribute;
 import dozo.file.Digest;
 import dozo.file.Entry;
-import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Malformed;
@@ -41,7 +39,6 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -396,7 +393,7 @@ final class RestoreCommand implements Callable<Integer> {
 
     private static Item item(ShownItem item) {
         Facts facts = Facts.told(
-                EntryKind.valueOf(item.kind().toUpperCase(Locale.ROOT)),
+                item.kind(),
                 item.bytes(),
                 item.modifiedNs(),
                 Facts.UNKNOWN_NANOS,
@@ -405,9 +402,7 @@ final class RestoreCommand implements Callable<Integer> {
                 item.hardLink() == null ? 0 : item.hardLink(),
                 item.targetBytes(),
                 item.user() == null ? null : new Owner(item.user(), requireNonNull(item.group())));
-        Attributes attributes = Attributes.of(item.attributes().stream()
-                .map(attribute -> new Attribute(attribute.name(), attribute.value()))
-                .toList());
+        Attributes attributes = Attributes.of(item.attributes());
         return new Item(
                 new Entry(item.entry(), FilePath.of(item.pathBytes()), facts.with(facts.owner(), attributes)),
                 item.copyBytes() == null

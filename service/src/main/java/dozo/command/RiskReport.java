@@ -3,10 +3,10 @@ package dozo.command;
 import static java.util.Objects.requireNonNull;
 
 import dozo.api.CoverageApi.ShownCoverage;
-import dozo.api.CoverageApi.ShownRisk;
 import dozo.api.ShownExperiment;
 import dozo.api.ShownExperiment.ShownFreeze;
 import dozo.file.Size;
+import dozo.registry.ExperimentSearch.Risk;
 import dozo.registry.ExperimentSearch.State;
 import dozo.run.Headlines.Kind;
 import dozo.verify.Losses.Lost;
@@ -44,12 +44,12 @@ final class RiskReport {
         if (coverage.headline() != null && Kind.of(coverage.headline()).bad()) {
             out.println(Colour.BAD.of(requireNonNull(coverage.sentence())));
         }
-        for (ShownRisk risk : coverage.risks() == null ? List.<ShownRisk>of() : coverage.risks()) {
+        for (Risk risk : coverage.risks() == null ? List.<Risk>of() : coverage.risks()) {
             lines(risk, service, coverage)
-                    .forEach(line -> out.println("  %s: %s".formatted(Colour.BAD.of(words(risk.state())), line)));
+                    .forEach(line -> out.println("  %s: %s".formatted(Colour.BAD.of(words(risk.state().word())), line)));
             if (risk.experiments() > SHOWN) {
                 out.println("  and %,d more: dozo experiments --state %s"
-                        .formatted(risk.experiments() - SHOWN, risk.state()));
+                        .formatted(risk.experiments() - SHOWN, risk.state().word()));
             }
         }
         if (atRisk(coverage) > 0) {
@@ -58,8 +58,8 @@ final class RiskReport {
         out.flush();
     }
 
-    private static List<String> lines(ShownRisk risk, Connection service, ShownCoverage coverage) {
-        return switch (State.of(risk.state())) {
+    private static List<String> lines(Risk risk, Connection service, ShownCoverage coverage) {
+        return switch (risk.state()) {
             case LOST ->
                 requireNonNull(coverage.lost()).first().stream()
                         .map(RiskReport::lost)

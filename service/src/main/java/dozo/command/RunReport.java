@@ -1,9 +1,9 @@
 package dozo.command;
 
-import dozo.api.ShownFinding;
 import dozo.command.Pace.Rate;
 import dozo.file.Size;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Ledger;
 import dozo.run.Limit;
 import dozo.run.Limits;
@@ -158,10 +158,10 @@ public final class RunReport {
         out.flush();
     }
 
-    public static void findings(PrintWriter out, List<ShownFinding> findings) {
-        for (ShownFinding finding : findings) {
+    public static void findings(PrintWriter out, List<KeptFinding> findings) {
+        for (KeptFinding finding : findings) {
             String thing = (finding.experiment() == null ? "run " + finding.lastRun() : finding.experiment())
-                    + (finding.path() == null ? "" : ": " + shortened(finding.path()));
+                    + (finding.shownPath() == null ? "" : ": " + shortened(finding.shownPath()));
             out.println("  %s  %s  %s".formatted(finding.reason(), thing, message(finding)));
             if (finding.acknowledgement() != null) {
                 out.println("      acknowledged by %s: %s"
@@ -174,11 +174,11 @@ public final class RunReport {
     }
 
     /** Returns the message of a finding, without the path with which some messages begin. */
-    static String message(ShownFinding finding) {
+    static String message(KeptFinding finding) {
         String message = Connection.visible(finding.message());
-        String path = finding.path() + ": ";
+        String path = finding.shownPath() + ": ";
         return withoutLong(
-                String.valueOf(finding.path()), message.startsWith(path) ? message.substring(path.length()) : message);
+                String.valueOf(finding.shownPath()), message.startsWith(path) ? message.substring(path.length()) : message);
     }
 
     /** Returns a path for a line: a long one without its middle and with its length. */

@@ -1,6 +1,5 @@
 package dozo.demo;
 
-import dozo.api.ShownFinding;
 import dozo.command.CoverageTable;
 import dozo.command.Exit;
 import dozo.command.Pace;
@@ -303,9 +302,7 @@ public final class Demo implements Callable<Integer> {
         RunReport.print(out, ended, runs.progress(ended.id()));
         RunReport.findings(
                 out,
-                started.getBean(Findings.class).of(Sight.EVERYTHING, ended.id(), 0, FINDINGS_SHOWN).stream()
-                        .map(ShownFinding::of)
-                        .toList());
+                started.getBean(Findings.class).of(Sight.EVERYTHING, ended.id(), 0, FINDINGS_SHOWN));
         if (ended.findings() > FINDINGS_SHOWN) {
             say("  … and more: dozo status");
         }

@@ -1118,7 +1118,7 @@ class ApiTest {
         assertThat(description.status()).isEqualTo(200);
         assertThat(description.at("/paths/~1api~1v1~1runs/post").isMissingNode())
                 .isFalse();
-        assertThat(description.at("/components/schemas/ShownFinding").isMissingNode())
+        assertThat(description.at("/components/schemas/KeptFinding").isMissingNode())
                 .isFalse();
     }
 

@@ -2,6 +2,9 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.github.therapi.runtimejavadoc.CommentFormatter;
+import com.github.therapi.runtimejavadoc.RuntimeJavadoc;
 import dozo.api.http.Demanded;
 import dozo.api.http.Edited;
 import dozo.api.http.Idempotency;
@@ -44,6 +47,7 @@ import io.swagger.v3.oas.models.responses.ApiResponses;
 import io.swagger.v3.oas.models.security.SecurityRequirement;
 import io.swagger.v3.oas.models.security.SecurityScheme;
 import io.swagger.v3.oas.models.servers.Server;
+import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
@@ -547,8 +551,26 @@ class Description {
                         .filter(defined.getProperties()::containsKey)
                         .toList();
                 defined.setRequired(required.isEmpty() ? null : required);
+                Arrays.stream(raw.getMethods())
+                        .filter(method -> method.isAnnotationPresent(JsonProperty.class))
+                        .forEach(method -> completeComputed(defined, method));
             }
             return schema;
+        }
+
+        /** Describes a field that is no component: a method of the record computes it. */
+        private static void completeComputed(Schema<?> defined, Method method) {
+            String said = method.getAnnotation(JsonProperty.class).value();
+            String name = said.isEmpty() ? method.getName() : said;
+            if (!method.getAnnotatedReturnType().isAnnotationPresent(Nullable.class)) {
+                defined.addRequiredItem(name);
+            }
+            String meaning = new CommentFormatter()
+                    .format(RuntimeJavadoc.getJavadoc(method).getComment());
+            if (!meaning.isEmpty()) {
+                requireNonNull(defined.getProperties().get(name))
+                        .description(meaning.replaceAll("^Returns |[.]$", ""));
+            }
         }
 
         private static boolean isNullable(RecordComponent component) {

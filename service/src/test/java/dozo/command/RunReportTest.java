@@ -2,8 +2,9 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.api.ShownFinding;
+import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.ledger.Findings.KeptFinding;
 import dozo.registry.Part;
 import dozo.run.Limit;
 import dozo.run.Limits.Bottleneck;
@@ -107,31 +108,29 @@ class RunReportTest {
 
     @Test
     void aLongPathOfAFindingIsCutInTheMiddleOnceAndNotRepeated() {
-        String path = "a".repeat(5_000);
+        String path = "a/".repeat(2_499) + "aa";
         StringWriter out = new StringWriter();
         for (String each : List.of(path, "short")) {
             RunReport.findings(
                     new PrintWriter(out),
-                    List.of(new ShownFinding(
+                    List.of(new KeptFinding(
                             1,
                             7,
                             "p/E1",
                             Problem.SITE_REFUSED,
-                            each,
-                            null,
+                            FilePath.of(each),
                             each + ": cannot create to/" + each,
                             Instant.EPOCH,
                             7,
                             Instant.EPOCH,
-                            true,
                             null,
                             null)));
         }
 
         assertThat(out).hasToString("""
-                  SITE_REFUSED  p/E1: %1$s … %1$s (5,000 characters)  cannot create to/…
+                  SITE_REFUSED  p/E1: %s … %s (5,000 characters)  cannot create to/…
                   SITE_REFUSED  p/E1: short  cannot create to/short
-                """.formatted("a".repeat(120)));
+                """.formatted("a/".repeat(60), "a/".repeat(59) + "aa"));
     }
 
     @Test

@@ -34,7 +34,7 @@ public record Cure(String word, String method, String pattern, String address) {
             case UNERASED -> new Cure("erasure", "GET", "/erasures", "/erasures");
             case ORIGIN_UNUSABLE, ORIGIN_LATE, SPOOL_SHORT, NOT_DELIVERED, CONFLICTING ->
                 new Cure("origin", "GET", "/origins", "/origins");
-            case RUN_FAILED -> new Cure("run", "GET", "/runs/{id}", "/runs/" + finding.lastRunId());
+            case RUN_FAILED -> new Cure("run", "GET", "/runs/{id}", "/runs/" + finding.lastRun());
             case SOURCE_MISSING,
                     SOURCE_EMPTY,
                     UNREADABLE,
@@ -51,7 +51,7 @@ public record Cure(String word, String method, String pattern, String address) {
                         "retry",
                         "POST",
                         "/do/post/runs/{id}/retry",
-                        "/do/post/runs/%d/retry?back=/runs/*".formatted(finding.lastRunId()));
+                        "/do/post/runs/%d/retry?back=/runs/*".formatted(finding.lastRun()));
             case TAGS_ALTERED, UNEXPECTED, DESTINATION_REFUSED, NO_MATCH, NOT_SET, NOT_REBUILT -> null;
         };
     }

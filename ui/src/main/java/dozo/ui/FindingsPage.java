@@ -3,7 +3,7 @@ package dozo.ui;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Filter;
-import dozo.ledger.Findings.Group;
+import dozo.ledger.Findings.FindingGroup;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
@@ -109,7 +109,7 @@ record FindingsPage(Findings findings, Acknowledgements acknowledgements, Choice
         KeptFinding finding = find(sight, id);
         try {
             acknowledgements.add(finding, reason, actor.getName());
-            return "redirect:/runs/" + finding.lastRunId();
+            return "redirect:/runs/" + finding.lastRun();
         } catch (Refusal refused) {
             if (!refused.field().equals("reason")) {
                 throw refused;
@@ -118,18 +118,18 @@ record FindingsPage(Findings findings, Acknowledgements acknowledgements, Choice
         }
     }
 
-    private static String shown(Group group, Form form, Model model) {
+    private static String shown(FindingGroup group, Form form, Model model) {
         model.addAttribute("group", group);
         model.addAttribute("finding", group.latest());
         model.addAttribute("form", form);
         return "acknowledge";
     }
 
-    private static Group alone(KeptFinding finding) {
-        return new Group(finding, 1, finding.foundAt());
+    private static FindingGroup alone(KeptFinding finding) {
+        return new FindingGroup(finding, 1, finding.foundAt());
     }
 
-    private Group group(Sight sight, Filter wanted) {
+    private FindingGroup group(Sight sight, Filter wanted) {
         return findings.groups(sight, wanted, null, 1).stream()
                 .findFirst()
                 .orElseThrow(() -> new NotThere("none of these findings is open"));

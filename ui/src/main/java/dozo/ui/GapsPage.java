@@ -10,7 +10,7 @@ import dozo.worklist.Bookings.Answer;
 import dozo.worklist.GapKind;
 import dozo.worklist.Gaps;
 import dozo.worklist.Gaps.Filter;
-import dozo.worklist.Gaps.Line;
+import dozo.worklist.Gaps.Gap;
 import dozo.worklist.JudgedBooking.Outcome;
 import dozo.worklist.WorklistReadings;
 import java.io.IOException;
@@ -77,11 +77,11 @@ record GapsPage(Gaps gaps, Bookings bookings, Sites sites, Choices choices, Work
                     Cut.of(
                             SHOWN,
                             most -> gaps.page(sight, wanted, chosen == null ? 0 : chosen.id(), after, most),
-                            Line::key));
+                            Gap::key));
         } catch (Refusal refused) {
             model.addAttribute("at", null);
             model.addAttribute("error", refused.message());
-            model.addAttribute("found", new Cut<Line>(List.of(), null));
+            model.addAttribute("found", new Cut<Gap>(List.of(), null));
         }
         return "gaps";
     }

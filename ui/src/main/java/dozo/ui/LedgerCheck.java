@@ -2,7 +2,7 @@ package dozo.ui;
 
 import dozo.ledger.Breach;
 import dozo.verify.LedgerVerification;
-import dozo.verify.LedgerVerification.AtSite;
+import dozo.verify.LedgerVerification.ComparedSite;
 import dozo.verify.LedgerVerification.Verified;
 import java.time.Duration;
 import java.time.Instant;
@@ -66,7 +66,7 @@ class LedgerCheck implements DisposableBean {
                     ? 0
                     : result.breachesCount()
                             + result.sites().stream()
-                                    .mapToLong(AtSite::breachesCount)
+                                    .mapToLong(ComparedSite::breachesCount)
                                     .sum()
                             - breaches().size();
         }

@@ -20,13 +20,13 @@ import java.util.stream.Stream;
 record NightsChart(Instant from, long bytes, int experiments, List<Night> nights) {
 
     public Instant until() {
-        return nights.getLast().until();
+        return nights.getLast().untilAt();
     }
 
     /** Returns after how many nights everything is probably safe; 0: after more than are shown. */
     public int enough() {
         return IntStream.rangeClosed(1, nights.size())
-                .filter(night -> nights.get(night - 1).experiments().middle() == experiments)
+                .filter(night -> nights.get(night - 1).safe().middle() == experiments)
                 .findFirst()
                 .orElse(0);
     }
@@ -44,6 +44,6 @@ record NightsChart(Instant from, long bytes, int experiments, List<Night> nights
                 kind,
                 Stream.concat(
                         Stream.of(new Point(from, 0)),
-                        nights.stream().map(night -> new Point(night.until(), value.applyAsLong(night.bytes())))));
+                        nights.stream().map(night -> new Point(night.untilAt(), value.applyAsLong(night.verified())))));
     }
 }

@@ -59,6 +59,7 @@ record PageProblems(Frame frame) {
 
     /** Rethrows the failure, which cuts the connection: a response here would look like part of the file. */
     @ExceptionHandler
+    @SuppressWarnings("DoNotCallSuggester") // Spring calls it.
     void brokenOff(BrokenOff failure) {
         throw failure;
     }

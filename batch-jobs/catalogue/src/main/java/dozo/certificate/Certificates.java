@@ -41,10 +41,10 @@ public class Certificates {
     /**
      * The public key that certificates are checked with.
      *
-     * @param pem as OpenSSL reads it
+     * @param publicKey in PEM, as OpenSSL reads it
      * @param fingerprint SHA-256 of the key in DER, 64 hexadecimal digits
      */
-    public record PublishedKey(String pem, String fingerprint) {}
+    public record PublishedKey(String publicKey, String fingerprint) {}
 
     public Certificates(
             JdbcClient jdbc,

@@ -1,5 +1,6 @@
 package dozo.export;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.List;
@@ -7,9 +8,12 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The columns of a table: those of a record are its components, in their order and with their names, as in JSON. */
 public final class Columns<T> {
+
+    private static final JsonMapper JSON = new JsonMapper();
 
     private final List<Column<T>> all;
 
@@ -22,6 +26,7 @@ public final class Columns<T> {
     /** Returns a column for each component of a record. */
     public static <T extends Record> Columns<T> of(Class<T> type) {
         return new Columns<>(Arrays.stream(type.getRecordComponents())
+                .filter(component -> !component.getAccessor().isAnnotationPresent(JsonIgnore.class))
                 .map(component -> new Column<T>(component.getName(), record -> value(component, record)))
                 .toList());
     }
@@ -80,9 +85,18 @@ public final class Columns<T> {
 
     private static @Nullable Object value(RecordComponent component, Record record) {
         try {
-            return component.getAccessor().invoke(record);
+            return asInJson(component.getAccessor().invoke(record));
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("%s cannot be read".formatted(component), e);
         }
+    }
+
+    /** Returns enums by their words in JSON; anything else as it is. */
+    private static @Nullable Object asInJson(@Nullable Object cell) {
+        return switch (cell) {
+            case Enum<?> constant -> JSON.convertValue(constant, String.class);
+            case List<?> items -> items.stream().map(Columns::asInJson).toList();
+            case null, default -> cell;
+        };
     }
 }

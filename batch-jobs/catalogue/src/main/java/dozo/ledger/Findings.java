@@ -1,5 +1,6 @@
 package dozo.ledger;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import java.sql.Timestamp;
@@ -54,28 +55,36 @@ public class Findings {
     }
 
     /**
-     * A stored finding, with its experiment's code as {@code project/experiment}.
+     * A stored finding.
      *
-     * @param runId the first run that found it
-     * @param message the last run's text
+     * @param run the first run that found it
+     * @param experiment its code, {@code project/experiment}; missing: it concerns the whole run
+     * @param path in JSON as {@code pathBytes} in base64, and as {@code path} for people
+     * @param message of the last run that found it
+     * @param lastRun the last run that found it
+     * @param supersededBy the first later run that has checked the same item again
      */
     public record KeptFinding(
             long id,
-            long runId,
+            long run,
             @Nullable String experiment,
             Problem reason,
-            @Nullable FilePath path,
+            @JsonProperty("pathBytes") @Nullable FilePath path,
             String message,
             Instant foundAt,
-            long lastRunId,
+            long lastRun,
             Instant lastFoundAt,
             @Nullable Long supersededBy,
             @Nullable Acknowledgement acknowledgement) {
 
-        /**
-         * Returns whether it needs a person: no later run has checked the same item again, and nobody has acknowledged
-         * it.
-         */
+        /** Returns a rendering of the path for people; {@code pathBytes} is the exact path in base64. */
+        @JsonProperty("path")
+        public @Nullable String shownPath() {
+            return path == null ? null : path.toString();
+        }
+
+        /** Returns whether it needs a person: it is neither superseded nor acknowledged. */
+        @JsonProperty
         public boolean open() {
             return supersededBy == null && acknowledgement == null;
         }
@@ -138,7 +147,7 @@ public class Findings {
      * @param latest the one with the highest id
      * @param since when the first of them was found
      */
-    public record Group(KeptFinding latest, long count, Instant since) {}
+    public record FindingGroup(KeptFinding latest, long count, Instant since) {}
 
     private static final String FROM = """
              from finding f
@@ -411,7 +420,7 @@ public class Findings {
      *
      * @param after the id of the latest finding of the group after which to begin; null: at the beginning
      */
-    public List<Group> groups(Sight sight, Filter wanted, @Nullable Long after, int limit) {
+    public List<FindingGroup> groups(Sight sight, Filter wanted, @Nullable Long after, int limit) {
         return selecting("""
                         with found as (
                             select f.reason as cause, max(f.finding_id) as latest, count(*) as count, min(f.found_at) as since
@@ -435,7 +444,7 @@ public class Findings {
                 .param("gravity", REASONS, Types.ARRAY)
                 .param("after", after, Types.BIGINT)
                 .param("limit", limit)
-                .query((row, n) -> new Group(
+                .query((row, n) -> new FindingGroup(
                         FINDING.mapRow(row, n),
                         row.getLong("count"),
                         row.getTimestamp("since").toInstant()))

@@ -1,5 +1,6 @@
 package dozo.ledger;
 
+import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Optional;
@@ -11,6 +12,7 @@ public interface Worded {
     String name();
 
     /** Returns the word: the name in lower case, with hyphens. */
+    @JsonValue
     default String word() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -1,5 +1,6 @@
 package dozo.verify;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import dozo.ledger.Anchor;
 import dozo.ledger.Breach;
 import dozo.ledger.Breach.Kind;
@@ -52,39 +53,56 @@ public class LedgerVerification {
     /**
      * A verification.
      *
-     * @param rows the number of rows; all were checked
-     * @param head the last row; null: there is none, or it cannot have been appended
-     * @param breaches first the rows in their order, then the guards; a hundred at most
-     * @param breachesCount the number of all breaches
+     * @param rows the number of rows, all of which were checked
+     * @param head the last row; missing: there is none, or it cannot have been appended
+     * @param breaches first the rows in their order, then the guards; at most 100
+     * @param breachesLeftOff the number of further breaches
      */
     public record Verified(
             Verdict verdict,
             long rows,
             @Nullable Anchor head,
             List<Breach> breaches,
-            long breachesCount,
-            List<AtSite> sites) {}
+            long breachesLeftOff,
+            List<ComparedSite> sites) {
+
+        /** Returns the number of all breaches of the rows and guards. */
+        public long breachesCount() {
+            return breaches.size() + breachesLeftOff;
+        }
+    }
 
     /**
      * The comparison of the ledger with the anchors at one site.
      *
-     * @param trouble why they were not compared; null: they were
+     * @param trouble why they were not compared; missing: they were
      * @param anchors the number of anchors
-     * @param provenUpTo the last row that an anchor there proves; 0: none
-     * @param breaches a hundred at most
-     * @param breachesCount the number of all breaches
+     * @param provenUpTo the last row that an anchor there proves; missing: none
+     * @param breaches at most 100
+     * @param breachesLeftOff the number of further breaches
      */
-    public record AtSite(
+    public record ComparedSite(
             String site,
             @Nullable String trouble,
             long anchors,
-            long provenUpTo,
+            @Nullable Long provenUpTo,
             List<Breach> breaches,
-            long breachesCount) {
+            long breachesLeftOff) {
+
+        /** Returns whether all its anchors were read. */
+        @JsonProperty
+        public boolean compared() {
+            return trouble == null;
+        }
+
+        /** Returns the number of all breaches there. */
+        public long breachesCount() {
+            return breaches.size() + breachesLeftOff;
+        }
 
         /** Returns whether all anchors were compared and at least one proves its row. */
         boolean complete() {
-            return trouble == null && provenUpTo > 0;
+            return compared() && provenUpTo != null;
         }
     }
 
@@ -99,8 +117,8 @@ public class LedgerVerification {
     public synchronized Verified verify() throws InterruptedException {
         Instant began = ledger.now();
         Verified result = verified();
-        long atSites = result.sites.stream().mapToLong(AtSite::breachesCount).sum();
-        ledger.verified(began, result.verdict.name(), result.rows, result.breachesCount + atSites);
+        long atSites = result.sites.stream().mapToLong(ComparedSite::breachesCount).sum();
+        ledger.verified(began, result.verdict.name(), result.rows, result.breachesCount() + atSites);
         return result;
     }
 
@@ -110,17 +128,18 @@ public class LedgerVerification {
         List<Breach> unguarded = guards.breaches();
         breaches.addAll(unguarded);
         long count = rows.breachesCount() + unguarded.size();
-        List<AtSite> compared = new ArrayList<>();
+        List<ComparedSite> compared = new ArrayList<>();
         for (Site site : sites.all()) {
             compared.add(compared(site, rows.breachesCount() == 0));
         }
-        boolean broken = count > 0 || compared.stream().anyMatch(site -> site.breachesCount > 0);
-        boolean complete = !compared.isEmpty() && compared.stream().allMatch(AtSite::complete);
+        boolean broken = count > 0 || compared.stream().anyMatch(site -> site.breachesCount() > 0);
+        boolean complete = !compared.isEmpty() && compared.stream().allMatch(ComparedSite::complete);
         Verdict verdict = broken ? Verdict.BROKEN : complete ? Verdict.INTACT : Verdict.INCOMPLETE;
-        return new Verified(verdict, rows.rows(), rows.head(), List.copyOf(breaches), count, compared);
+        return new Verified(
+                verdict, rows.rows(), rows.head(), List.copyOf(breaches), count - breaches.size(), compared);
     }
 
-    private AtSite compared(Site site, boolean chainIntact) throws InterruptedException {
+    private ComparedSite compared(Site site, boolean chainIntact) throws InterruptedException {
         Comparison comparison = new Comparison(site, chainIntact);
         try (Lanes lanes = Lanes.to(site.address(), 1)) {
             comparison.with(new AnchorFiles(lanes.next()));
@@ -198,11 +217,12 @@ public class LedgerVerification {
             }
         }
 
-        AtSite ended(@Nullable String trouble) {
+        ComparedSite ended(@Nullable String trouble) {
             long last = ledger.last();
             refuted.forEach(seq -> breaches.add(refutation(seq, last)));
-            long count = breaches.count() + refutedCount - refuted.size();
-            return new AtSite(site, trouble, anchors, provenUpTo, breaches.kept(), count);
+            List<Breach> kept = breaches.kept();
+            long leftOff = breaches.count() - kept.size() + refutedCount - refuted.size();
+            return new ComparedSite(site, trouble, anchors, provenUpTo == 0 ? null : provenUpTo, kept, leftOff);
         }
 
         private Breach refutation(long seq, long last) {

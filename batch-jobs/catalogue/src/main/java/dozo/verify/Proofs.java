@@ -28,16 +28,17 @@ public class Proofs {
     /**
      * One content of a path, as an entry of manifests, with one of its receipts.
      *
+     * @param entry its number among the experiment's entries
+     * @param kind file, directory or link
      * @param sinceManifest the first manifest with it, sealed at {@code sealedAt}
-     * @param untilManifest the first manifest without it, sealed at {@code goneAt}; null while it holds
-     * @param modifiedNs nanoseconds since 1970
-     * @param receipt null: there is none, so the content is not safe; nor is it if all its receipts are void
+     * @param untilManifest the first manifest without it, sealed at {@code goneAt}; missing: it is in the latest manifest
+     * @param receipt missing: there is none, so the content is not safe; nor is it if all its receipts are void
      */
     public record FileProof(
-            int entryNumber,
+            int entry,
             EntryKind kind,
-            long sizeBytes,
-            long modifiedNs,
+            long bytes,
+            Instant modified,
             int sinceManifest,
             Instant sealedAt,
             @Nullable Integer untilManifest,
@@ -51,16 +52,18 @@ public class Proofs {
     }
 
     /**
-     * The evidence: the digest that was computed at the site, how, by whom, when, and in which run.
+     * A receipt, the evidence that a copy was verified: the digest that was computed at the site, how, by whom, when, and in which
+     * run.
      *
-     * @param wayIn how the content was sent: {@code archive}, {@code sftp}, {@code link}; null: not recorded
-     * @param damagedAt when the copy was found damaged, which makes the receipt void; null: it was not
+     * @param wayIn how the content was sent: {@code archive}, {@code sftp}, or {@code link}: not again, as a hard link to a
+     *     stored file; missing in older receipts
+     * @param damagedAt when the copy was found damaged, which voids the receipt; missing: not found damaged
      */
     public record FileReceipt(
-            long receiptId,
-            long runId,
-            long unitId,
-            Digest digest,
+            long id,
+            long run,
+            long unit,
+            Digest sha256,
             @Nullable String wayIn,
             String method,
             String worker,
@@ -79,8 +82,8 @@ public class Proofs {
         return jdbc.sql("""
                         select e.entry_no, e.kind, e.size_bytes, e.modified_ns,
                                e.since_manifest, s.sealed_at, e.until_manifest, u.sealed_at as gone_at,
-                               r.receipt_id, r.run_id, r.unit_id, r.way_in, r.method, r.worker, r.verified_at,
-                               substring(r.digests from (array_position(r.entry_nos, e.entry_no) - 1) * 32 + 1 for 32) as digest,
+                               r.receipt_id as id, r.run_id as run, r.unit_id as unit, r.way_in, r.method, r.worker, r.verified_at,
+                               substring(r.digests from (array_position(r.entry_nos, e.entry_no) - 1) * 32 + 1 for 32) as sha256,
                                (select min(b.found_at) from damage b
                                 where b.experiment_id = e.experiment_id and b.site_id = r.site_id
                                   and b.entry_no = e.entry_no and b.receipt_id >= r.receipt_id) as damaged_at
@@ -127,11 +130,11 @@ public class Proofs {
                 row.getInt("entry_no"),
                 EntryKind.of(row.getString("kind").charAt(0)),
                 row.getLong("size_bytes"),
-                row.getLong("modified_ns"),
+                Instant.ofEpochSecond(0, row.getLong("modified_ns")),
                 row.getInt("since_manifest"),
                 row.getTimestamp("sealed_at").toInstant(),
                 row.getObject("until_manifest", Integer.class),
                 Rows.instant(row, "gone_at"),
-                row.getBytes("digest") == null ? null : RECEIPT.mapRow(row, n));
+                row.getBytes("sha256") == null ? null : RECEIPT.mapRow(row, n));
     }
 }

@@ -8,7 +8,7 @@ import dozo.file.Problem;
 import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.Finding;
-import dozo.ledger.Findings.Group;
+import dozo.ledger.Findings.FindingGroup;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Findings.Reason;
 import java.time.Instant;
@@ -110,10 +110,10 @@ class FindingsTest {
         long damaged = found(night, second, Problem.DAMAGED);
         end();
 
-        List<Group> groups = findings.groups(Sight.EVERYTHING, Filter.OPEN, null, 10);
+        List<FindingGroup> groups = findings.groups(Sight.EVERYTHING, Filter.OPEN, null, 10);
 
         assertThat(groups)
-                .extracting(group -> group.latest().id(), Group::count)
+                .extracting(group -> group.latest().id(), FindingGroup::count)
                 .containsExactly(
                         tuple(damaged, 1L),
                         tuple(whole, 1L),
@@ -263,8 +263,8 @@ class FindingsTest {
 
         KeptFinding kept = only(three);
         assertThat(count("finding")).isEqualTo(1);
-        assertThat(kept.runId()).isEqualTo(one);
-        assertThat(kept.lastRunId()).isEqualTo(three);
+        assertThat(kept.run()).isEqualTo(one);
+        assertThat(kept.lastRun()).isEqualTo(three);
         assertThat(kept.message()).isEqualTo("cannot be opened");
         assertThat(kept.open()).isTrue();
         assertThat(only(one)).isEqualTo(only(two)).isEqualTo(kept);
@@ -286,7 +286,7 @@ class FindingsTest {
 
         assertThat(only(one).supersededBy()).isEqualTo(without);
         assertThat(only(again).id()).isNotEqualTo(only(one).id());
-        assertThat(only(again).runId()).isEqualTo(again);
+        assertThat(only(again).run()).isEqualTo(again);
     }
 
     @Test
@@ -312,7 +312,7 @@ class FindingsTest {
         KeptFinding other = only(night(saying(UNREADABLE, "input/output error")));
         assertThat(other.id()).isNotEqualTo(id);
         assertThat(other.open()).as("nobody has read that").isTrue();
-        assertThat(kept(id).supersededBy()).isEqualTo(other.runId());
+        assertThat(kept(id).supersededBy()).isEqualTo(other.run());
         assertThat(kept(id).message()).as("what was acknowledged").isEqualTo("a message");
     }
 

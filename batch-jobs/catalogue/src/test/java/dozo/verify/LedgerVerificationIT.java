@@ -14,7 +14,7 @@ import dozo.ledger.Ledger;
 import dozo.ledger.TamperedLedger;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Sites;
-import dozo.verify.LedgerVerification.AtSite;
+import dozo.verify.LedgerVerification.ComparedSite;
 import dozo.verify.LedgerVerification.Verdict;
 import dozo.verify.LedgerVerification.Verified;
 import java.io.IOException;
@@ -77,7 +77,7 @@ class LedgerVerificationIT {
         assertThat(verified.verdict()).isEqualTo(Verdict.INTACT);
         assertThat(verified.rows()).isEqualTo(ROWS + 1);
         assertThat(verified.head()).isEqualTo(ledger.head().orElseThrow());
-        assertThat(verified.sites()).containsExactly(new AtSite("dr", null, 3, ROWS, List.of(), 0));
+        assertThat(verified.sites()).containsExactly(new ComparedSite("dr", null, 3, (long) ROWS, List.of(), 0));
     }
 
     @Test
@@ -178,7 +178,7 @@ class LedgerVerificationIT {
             anchor();
         }
         assertThat(verification.verify().sites().getFirst())
-                .isEqualTo(new AtSite("dr", null, 153, ledger.last() - 1, List.of(), 0));
+                .isEqualTo(new ComparedSite("dr", null, 153, ledger.last() - 1, List.of(), 0));
 
         tampered.tamper("delete from ledger where seq > 20");
         assertThat(verification.verify().sites().getFirst().breachesCount()).isGreaterThan(100);
@@ -221,7 +221,7 @@ class LedgerVerificationIT {
                 .save("dr", site.address(), "test");
         Verified verified = verificationOf(other).verify();
         assertThat(verified.verdict()).isEqualTo(Verdict.INCOMPLETE);
-        assertThat(verified.sites()).containsExactly(new AtSite("dr", null, 0, 0, List.of(), 0));
+        assertThat(verified.sites()).containsExactly(new ComparedSite("dr", null, 0, null, List.of(), 0));
     }
 
     @Test

@@ -50,12 +50,12 @@ class ProofsTest {
 
         List<FileProof> found = proofs.of(1, 1, SHIFT_JIS, LIMIT);
 
-        assertThat(found).extracting(FileProof::entryNumber).containsExactly(3, 3, 1);
+        assertThat(found).extracting(FileProof::entry).containsExactly(3, 3, 1);
         FileProof current = found.getFirst();
         assertThat(current.holds()).isTrue();
         assertThat(current.sealedAt()).isEqualTo("2026-10-01T01:00:00Z");
-        assertThat(current.receipt().digest()).isEqualTo(digest(3));
-        assertThat(current.receipt().receiptId())
+        assertThat(current.receipt().sha256()).isEqualTo(digest(3));
+        assertThat(current.receipt().id())
                 .as("the latest evidence first")
                 .isEqualTo(3);
         assertThat(current.receipt().method()).isEqualTo("exec sha256sum");
@@ -63,7 +63,7 @@ class ProofsTest {
         FileProof earlier = found.getLast();
         assertThat(earlier.holds()).isFalse();
         assertThat(earlier.goneAt()).isEqualTo("2026-10-01T01:00:00Z");
-        assertThat(earlier.receipt().digest())
+        assertThat(earlier.receipt().sha256())
                 .as("whatever the order in the receipt")
                 .isEqualTo(digest(1));
     }
@@ -71,7 +71,7 @@ class ProofsTest {
     @Test
     void whatHasNoReceiptIsShownWithoutAndWhatNeverWasIsNot() {
         assertThat(proofs.of(1, 1, SHIFT_JIS, 1)).singleElement().satisfies(proof -> {
-            assertThat(proof.entryNumber()).isEqualTo(3);
+            assertThat(proof.entry()).isEqualTo(3);
             assertThat(proof.receipt()).isNull();
         });
         assertThat(proofs.of(1, 1, FilePath.of("a/never"), LIMIT)).isEmpty();
@@ -81,10 +81,10 @@ class ProofsTest {
     @Test
     void aNameInTheRootFolderIsNotTheSameNameBelow() {
         assertThat(proofs.of(1, 1, FilePath.of("b"), LIMIT))
-                .extracting(FileProof::entryNumber)
+                .extracting(FileProof::entry)
                 .containsExactly(4);
         assertThat(proofs.of(1, 1, FilePath.of("a/b"), LIMIT))
-                .extracting(FileProof::entryNumber)
+                .extracting(FileProof::entry)
                 .containsExactly(2);
     }
 

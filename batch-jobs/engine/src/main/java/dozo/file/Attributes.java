@@ -1,5 +1,6 @@
 package dozo.file;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,7 +22,13 @@ public final class Attributes {
 
     private final List<Attribute> all;
 
-    /** One attribute. The name is bytes in no particular encoding, here as ISO 8859-1. */
+    /**
+     * One extended attribute.
+     *
+     * @param name such as {@code user.comment}, or {@code system.posix_acl_access}; each character is a byte, in no particular
+     *     encoding
+     * @param value in JSON in base64
+     */
     @SuppressWarnings("ArrayRecordComponent") // equals and hashCode below compare the content
     public record Attribute(String name, byte[] value) {
 
@@ -36,11 +43,13 @@ public final class Attributes {
             return isAcl(name) || isPrivileged(name) || name.startsWith("user.");
         }
 
+        @JsonIgnore
         public boolean isAcl() {
             return isAcl(name);
         }
 
         /** Returns whether it gives a program rights, or only root may see it. */
+        @JsonIgnore
         public boolean isPrivileged() {
             return isPrivileged(name);
         }

@@ -1,5 +1,7 @@
 package dozo.file;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
 import dozo.crypto.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -30,6 +32,7 @@ public final class Digest {
     }
 
     /** Returns the digest written as 64 hexadecimal digits. */
+    @JsonCreator
     public static Digest ofHex(String hex) {
         return new Digest(HexFormat.of().parseHex(hex));
     }
@@ -66,6 +69,7 @@ public final class Digest {
 
     /** Returns 64 lower-case hexadecimal digits. */
     @Override
+    @JsonValue
     public String toString() {
         return HexFormat.of().formatHex(bytes);
     }

@@ -1,5 +1,8 @@
 package dozo.file;
 
+import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.Locale;
+
 /** The kind of an entry. Sockets, devices and fifos are findings, never entries. */
 public enum EntryKind {
     FILE('f'),
@@ -15,6 +18,12 @@ public enum EntryKind {
     /** Returns its letter in the catalogue: {@code f}, {@code d} or {@code l}. */
     public char code() {
         return code;
+    }
+
+    /** Returns its word in REST: file, directory or link. */
+    @JsonValue
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
     }
 
     public static EntryKind of(char code) {

@@ -1,5 +1,7 @@
 package dozo.file;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
 import java.io.ByteArrayOutputStream;
 import java.net.URI;
 import java.nio.ByteBuffer;
@@ -42,6 +44,7 @@ public final class FilePath implements Comparable<FilePath> {
      *
      * @throws IllegalArgumentException if it is not a plain path below a root
      */
+    @JsonCreator
     public static FilePath of(byte[] bytes) {
         if (bytes.length == 0) {
             return ROOT;
@@ -194,6 +197,7 @@ public final class FilePath implements Comparable<FilePath> {
     }
 
     /** Returns a copy of the bytes. */
+    @JsonValue
     public byte[] bytes() {
         return bytes.clone();
     }

@@ -62,10 +62,11 @@ public record NightForecast(
     /**
      * A night to come, of several.
      *
-     * @param until the end of its window
-     * @param bytes verified by then, since the beginning, with {@code experiments} safe
+     * @param untilAt the end of its window
+     * @param verified the bytes by then, of all nights
+     * @param safe the experiments by then, of all nights
      */
-    public record Night(Instant until, Range<Long> bytes, Range<Integer> experiments) {}
+    public record Night(Instant untilAt, Range<Long> verified, Range<Integer> safe) {}
 
     /**
      * Returns the nights until everything is safe, and is so with a probability of 90 %: all that are given if it takes longer.
@@ -78,7 +79,7 @@ public record NightForecast(
         for (Iterator<Instant> each = ends.iterator(); each.hasNext(); ) {
             Night night = line.night(each.next());
             nights.add(night);
-            if (night.experiments.low == ordered.size()) {
+            if (night.safe.low == ordered.size()) {
                 break;
             }
         }
@@ -103,7 +104,7 @@ public record NightForecast(
         }
         Night night = line.night(until);
         return new NightForecast(
-                hours.begin(), until, expected, line.bytes(), night.bytes, night.experiments, line.safeAt());
+                hours.begin(), until, expected, line.bytes(), night.verified, night.safe, line.safeAt());
     }
 
     /** Experiments one after the other. */

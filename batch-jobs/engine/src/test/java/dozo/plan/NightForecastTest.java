@@ -81,11 +81,11 @@ class NightForecastTest {
         List<Night> nights = NightForecast.nights(hours(25, 20), speed(), nightly, ends.stream());
 
         assertThat(nights)
-                .extracting(night -> night.bytes().middle() / HOUR_BYTES)
+                .extracting(night -> night.verified().middle() / HOUR_BYTES)
                 .startsWith(10L, 20L, 30L, 40L, 45L, 45L);
-        assertThat(nights).extracting(night -> night.experiments().middle()).startsWith(0, 0, 1, 1, 2);
-        assertThat(nights.getLast().experiments().low()).isEqualTo(2);
-        assertThat(nights.get(nights.size() - 2).experiments().low()).isLessThan(2);
+        assertThat(nights).extracting(night -> night.safe().middle()).startsWith(0, 0, 1, 1, 2);
+        assertThat(nights.getLast().safe().low()).isEqualTo(2);
+        assertThat(nights.get(nights.size() - 2).safe().low()).isLessThan(2);
         assertThat(NightForecast.nights(hours(250), speed(), nightly, ends.stream()))
                 .hasSize(14);
     }
@@ -99,11 +99,11 @@ class NightForecastTest {
         List<Night> nights = NightForecast.nights(
                 unseen, speed(), ALWAYS, Stream.iterate(MORNING, end -> end.plus(Duration.ofHours(5))));
 
-        assertThat(nights).extracting(night -> night.bytes().low()).isSorted();
-        assertThat(nights).extracting(night -> night.bytes().middle()).isSorted();
-        assertThat(nights).extracting(night -> night.bytes().high()).isSorted();
-        assertThat(nights.getLast().bytes().middle()).isEqualTo(38 * HOUR_BYTES);
-        assertThat(nights.getLast().bytes().low()).isLessThan(30 * HOUR_BYTES);
+        assertThat(nights).extracting(night -> night.verified().low()).isSorted();
+        assertThat(nights).extracting(night -> night.verified().middle()).isSorted();
+        assertThat(nights).extracting(night -> night.verified().high()).isSorted();
+        assertThat(nights.getLast().verified().middle()).isEqualTo(38 * HOUR_BYTES);
+        assertThat(nights.getLast().verified().low()).isLessThan(30 * HOUR_BYTES);
     }
 
     @Test

@@ -20,11 +20,11 @@ public class RecoveryKeys {
     private final Ledger ledger;
 
     /**
-     * What people need to know about the keys.
+     * The public keys that the catalogue's records are encrypted to.
      *
      * @param publicKey the service's own, {@code age1…}
      * @param file where its private key is, on the service's machine
-     * @param others more public keys that can read records
+     * @param others more public keys that can read the records, as configured
      */
     public record PublishedKeys(String publicKey, String file, List<String> others) {}
 

@@ -53,7 +53,7 @@ public class Acknowledgements {
                 by,
                 "finding.acknowledged",
                 String.valueOf(finding.id()),
-                Map.of("run", finding.runId(), "reason", finding.reason(), "before", "open", "after", "acknowledged"));
+                Map.of("run", finding.run(), "reason", finding.reason(), "before", "open", "after", "acknowledged"));
     }
 
     /**

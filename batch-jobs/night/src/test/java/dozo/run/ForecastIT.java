@@ -154,8 +154,8 @@ class ForecastIT extends NightAtSite {
         assertThat(made.outlook().safeAt().high()).isNotNull();
         // The limit is what decides; only the sizes are uncertain.
         assertThat(made.nights()).hasSizeBetween(22, 40);
-        assertThat(made.nights().get(10).experiments().middle()).isEqualTo(1);
-        assertThat(made.nights().get(20).experiments().middle()).isEqualTo(2);
+        assertThat(made.nights().get(10).safe().middle()).isEqualTo(1);
+        assertThat(made.nights().get(20).safe().middle()).isEqualTo(2);
         assertThat(forecasts().now(Sight.of(Set.of("p")), SITE).nights()).isEmpty();
     }
 

@@ -90,8 +90,8 @@ class RetentionIT {
             assertThat(night.coverage().filesSafe()).isEqualTo(NIGHTS);
             NightlyBackupIT.assertChecks(folder.resolve("dr/p/E1"));
             KeptFinding standing = night.get(Findings.class).latest(2, 10).getFirst();
-            assertThat(standing.runId()).isEqualTo(first);
-            assertThat(standing.lastRunId()).isEqualTo(last);
+            assertThat(standing.run()).isEqualTo(first);
+            assertThat(standing.lastRun()).isEqualTo(last);
             assertThat(firstProgress).isNotNull();
             assertThat(firstProgress.units()).isEqualTo(1);
             Runs runs = night.get(Runs.class);

@@ -60,7 +60,7 @@ class RetryIT extends NightAtSite {
         assertThat(second.state()).isEqualTo(RunState.FINDINGS);
         assertThat(finding(first).open()).isTrue();
         assertThat(finding(second)).as("the same").isEqualTo(finding(first));
-        assertThat(finding(second).lastRunId()).isEqualTo(second.id());
+        assertThat(finding(second).lastRun()).isEqualTo(second.id());
         repair("E2");
         Run third = night.await(operations().retry(first.id(), "operator").id());
         assertThat(third.state()).isEqualTo(RunState.COMPLETE);

@@ -1,5 +1,6 @@
 package dozo.collect;
 
+import com.fasterxml.jackson.annotation.JsonValue;
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.file.Problem;
@@ -12,6 +13,7 @@ import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -42,18 +44,25 @@ public class Reconciliations {
         /** The time limit was reached before every item was tried. */
         LATE,
         /** The origin could not be used at all, or no longer. */
-        UNUSABLE
+        UNUSABLE;
+
+        /** Returns its word in REST. */
+        @JsonValue
+        String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     /**
-     * The report of an origin in a run.
+     * The result of an origin in a run.
      *
+     * @param state running, empty (nothing is missing), differs, late (out of time) or unusable
      * @param itemsTold all items that the origin lists; 0 in a retry, which does not look
      * @param itemsChanged listed items that are new or changed since the last look
      * @param itemsTried items that the run looked at: those that changed or waited
      * @param itemsComplete tried items that are experiments and completely here
      * @param itemsGone items that the origin listed until now
-     * @param itemsDismissed listed items that are dismissed: not here, and not safe
+     * @param itemsDismissed listed items that are dismissed: not collected, not safe
      * @param filesTold files of tried items that are experiments
      * @param filesHere how many of them are delivered
      * @param bytesFetched downloaded in this run

@@ -1,5 +1,6 @@
 package dozo.worklist;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
@@ -161,25 +162,32 @@ public class Gaps {
     }
 
     /**
-     * A booking, or a study without one, and the differences between planned and arrived data. Null means unknown, or
-     * not happened yet.
+     * A booking, or a study without a booking, and how the arrival differs from the plan. What is missing is unknown, or has not
+     * happened yet.
      *
      * @param key its place in the list
-     * @param day that it is booked for; of an unplanned study, when it was scanned
-     * @param subject that it is booked for; of an unplanned study, the one scanned
-     * @param subjectsAcquired the subjects that the arrived images state
+     * @param gaps never-scanned, late, partly, split, same-uid-twice, wrong-station, wrong-subject, wrong-day, unplanned; empty: it
+     *     arrived as planned, or is not due yet
+     * @param date the booked day; of an unplanned study, the day of the scan
+     * @param accession missing: an unplanned study without an accession number
+     * @param scanner the booked one; of an unplanned study, the one it was acquired on. If none is known with that title or
+     *     StationName, the name itself
+     * @param subject the code of the booked subject; of an unplanned study, of the scanned subject
+     * @param subjectsAcquired the codes of the subjects in the images
+     * @param seriesExpected missing: the booking does not say
+     * @param copied whether everything that arrived is in the source of an experiment, and all of that is at the site
+     * @param verified whether every entry of that experiment's current manifest, sealed since, has a receipt at the site; false if
+     *     unknown
      * @param studies the StudyInstanceUIDs under which it arrived
      * @param experiments that contain it, as project/code
-     * @param copied whether everything that arrived is in the source of an experiment, and all of that is at the site
-     * @param verified whether every entry of that experiment's current manifest, sealed since, has a receipt at the
-     * site
      */
-    public record Line(
-            String key,
+    public record Gap(
+            @JsonIgnore String key,
+            List<GapKind> gaps,
+            @Nullable LocalDate date,
+            @Nullable LocalTime time,
             @Nullable String accession,
             @Nullable String project,
-            @Nullable LocalDate day,
-            @Nullable LocalTime time,
             @Nullable String scanner,
             @Nullable String aeTitle,
             @Nullable String modality,
@@ -187,15 +195,14 @@ public class Gaps {
             @Nullable String subject,
             List<String> subjectsAcquired,
             @Nullable Integer seriesExpected,
-            List<String> studies,
             int series,
             long instances,
             @Nullable Instant arrivedAt,
             @Nullable Instant lastArrivedAt,
-            List<String> experiments,
             boolean copied,
             boolean verified,
-            List<GapKind> gaps) {}
+            List<String> studies,
+            List<String> experiments) {}
 
     public Gaps(JdbcClient jdbc, Lateness lateness) {
         this.jdbc = jdbc;
@@ -203,9 +210,9 @@ public class Gaps {
     }
 
     /** Returns at most {@code limit} lines with a key after {@code after} (empty: from the first), by day. */
-    public List<Line> page(Sight sight, Filter wanted, int siteId, String after, int limit) {
+    public List<Gap> page(Sight sight, Filter wanted, int siteId, String after, int limit) {
         return jdbc.sql(ARRIVED + KEPT + TOLD + LINES + """
-                        select l.*, coalesce(p.code, x.projects[1]) as project, x.experiments
+                        select l.*, l.day as date, coalesce(p.code, x.projects[1]) as project, x.experiments
                         from lines l
                         left join project p using (project_id)
                         cross join lateral (
@@ -235,7 +242,7 @@ public class Gaps {
                 .param("from", wanted.from == null ? Booking.EARLIEST : wanted.from)
                 .param("until", wanted.until == null ? Booking.LATEST : wanted.until)
                 .param("limit", limit)
-                .query(Rows.of(Line.class))
+                .query(Rows.of(Gap.class))
                 .list();
     }
 }

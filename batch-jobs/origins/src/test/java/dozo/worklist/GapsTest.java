@@ -13,7 +13,7 @@ import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.worklist.Gaps.Filter;
-import dozo.worklist.Gaps.Line;
+import dozo.worklist.Gaps.Gap;
 import dozo.worklist.Studies.Kept;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.io.ByteArrayInputStream;
@@ -95,7 +95,7 @@ class GapsTest {
         receive("2.25.1", "2.25.1.2", "A1", "MR1", VISIT.plusSeconds(60));
 
         assertThat(list(LATER)).isEmpty();
-        Line line = all(LATER).getFirst();
+        Gap line = all(LATER).getFirst();
         assertThat(line.accession()).isEqualTo("A1");
         assertThat(line.series()).isEqualTo(2);
         assertThat(line.instances()).isEqualTo(20);
@@ -305,7 +305,7 @@ class GapsTest {
         assertThat(list(LATER)).isEmpty();
         book("A1,2026-11-10,10:00,MR1,,,");
 
-        List<Line> lines = list(VISIT.plusSeconds(60));
+        List<Gap> lines = list(VISIT.plusSeconds(60));
 
         assertThat(lines).singleElement().satisfies(line -> {
             assertThat(line.gaps()).containsExactly(GapKind.UNPLANNED);
@@ -340,10 +340,10 @@ class GapsTest {
         receive("2.25.8", "2.25.8.1", null, "MR1", VISIT);
         studies.collected("2.25.8", experiment, 10, VISIT);
 
-        List<Line> seen = gaps.page(Sight.of(List.of("P1")), wanted(LATER, true), 0, "", 100);
+        List<Gap> seen = gaps.page(Sight.of(List.of("P1")), wanted(LATER, true), 0, "", 100);
 
-        assertThat(seen).extracting(Line::project).containsOnly("P1");
-        assertThat(seen).extracting(Line::key).containsExactly("2026-11-10 b A1", "2026-11-10 s 2.25.8");
+        assertThat(seen).extracting(Gap::project).containsOnly("P1");
+        assertThat(seen).extracting(Gap::key).containsExactly("2026-11-10 b A1", "2026-11-10 s 2.25.8");
         assertThat(gaps.page(Sight.of(List.of()), wanted(LATER, true), 0, "", 100))
                 .isEmpty();
         assertThat(gaps.page(Sight.EVERYTHING, wanted(LATER, true), 0, "", 100)).hasSize(5);
@@ -385,11 +385,11 @@ class GapsTest {
         for (int i = 0; i < 7; i++) {
             book("A%d,2026-11-1%d,10:00,MR1,,,".formatted(i, i % 3));
         }
-        List<Line> whole = gaps.page(Sight.EVERYTHING, wanted(LATER.plus(Duration.ofDays(9)), false), 0, "", 100);
+        List<Gap> whole = gaps.page(Sight.EVERYTHING, wanted(LATER.plus(Duration.ofDays(9)), false), 0, "", 100);
         assertThat(whole).hasSize(7).isSortedAccordingTo((a, b) -> a.key().compareTo(b.key()));
 
-        List<Line> first = gaps.page(Sight.EVERYTHING, wanted(LATER.plus(Duration.ofDays(9)), false), 0, "", 4);
-        List<Line> rest = gaps.page(
+        List<Gap> first = gaps.page(Sight.EVERYTHING, wanted(LATER.plus(Duration.ofDays(9)), false), 0, "", 4);
+        List<Gap> rest = gaps.page(
                 Sight.EVERYTHING,
                 wanted(LATER.plus(Duration.ofDays(9)), false),
                 0,
@@ -437,7 +437,7 @@ class GapsTest {
     }
 
     private String state(int site) {
-        Line line = all(LATER, site).getFirst();
+        Gap line = all(LATER, site).getFirst();
         Kept kept = studies.kept(Sight.EVERYTHING, "2.25.1", site).orElseThrow();
         assertThat(kept.verified()).isEqualTo(line.verified()).isEqualTo(kept.verifiedAt() != null);
         assertThat(kept.copied()).isEqualTo(line.copied());
@@ -538,15 +538,15 @@ class GapsTest {
                 .gaps();
     }
 
-    private List<Line> list(Instant at) {
+    private List<Gap> list(Instant at) {
         return gaps.page(Sight.EVERYTHING, wanted(at, false), 0, "", 10_000);
     }
 
-    private List<Line> all(Instant at) {
+    private List<Gap> all(Instant at) {
         return all(at, 0);
     }
 
-    private List<Line> all(Instant at, int site) {
+    private List<Gap> all(Instant at, int site) {
         return gaps.page(Sight.EVERYTHING, wanted(at, true), site, "", 10_000);
     }
 

@@ -5,7 +5,7 @@ import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.worklist.Gaps.Filter;
-import dozo.worklist.Gaps.Line;
+import dozo.worklist.Gaps.Gap;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -169,7 +169,7 @@ public final class Replay {
     /** Compares the list with the seeded faults, by kind. */
     public Map<GapKind, Score> score(Gaps gaps) {
         Filter wanted = new Filter(null, null, now(), null, null, false);
-        List<Line> lines = gaps.page(Sight.EVERYTHING, wanted, 0, "", Integer.MAX_VALUE);
+        List<Gap> lines = gaps.page(Sight.EVERYTHING, wanted, 0, "", Integer.MAX_VALUE);
         Map<GapKind, Score> scores = new EnumMap<>(GapKind.class);
         for (GapKind kind : GapKind.values()) {
             Set<String> seeded = new HashSet<>();

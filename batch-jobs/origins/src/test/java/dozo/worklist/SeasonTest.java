@@ -10,7 +10,7 @@ import dozo.ledger.Sight;
 import dozo.registry.Scanners;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.worklist.Gaps.Filter;
-import dozo.worklist.Gaps.Line;
+import dozo.worklist.Gaps.Gap;
 import dozo.worklist.ScannerRooms.Mishap;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -110,10 +110,10 @@ class SeasonTest {
 
     private Map<String, Set<GapKind>> found(Instant at) {
         Gaps gaps = new Gaps(jdbc, new Lateness(ScannerRooms.DUE_AFTER, ScannerRooms.ZONE));
-        List<Line> lines =
+        List<Gap> lines =
                 gaps.page(Sight.EVERYTHING, new Filter(null, null, at, null, null, false), 0, "", Integer.MAX_VALUE);
         Map<String, Set<GapKind>> found = new TreeMap<>();
-        for (Line line : lines) {
+        for (Gap line : lines) {
             boolean planned = !line.gaps().contains(GapKind.UNPLANNED) && line.accession() != null;
             found.put(planned ? line.accession() : line.studies().getFirst(), EnumSet.copyOf(line.gaps()));
         }

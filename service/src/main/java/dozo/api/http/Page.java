@@ -23,7 +23,7 @@ public record Page<T>(List<T> items, @Nullable String next) {
     }
 
     /** Returns a page of a listing. Requests one item more than it shows, to find out whether there is a next page. */
-    public static <T> Page<T> of(int limit, Listing<T> listing, Function<T, Object> key) {
+    public static <T> Page<T> of(int limit, Listing<T> listing, Function<T, ? extends Object> key) {
         List<T> found = listing.first(checked(limit) + 1);
         List<T> items = found.size() > limit ? found.subList(0, limit) : found;
         return new Page<>(

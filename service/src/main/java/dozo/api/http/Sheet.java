@@ -14,6 +14,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.InvalidMediaTypeException;
@@ -27,6 +29,9 @@ import org.springframework.util.MimeTypeUtils;
 public final class Sheet {
 
     public static final String TYPE = "text/csv";
+
+    /** The number of items that are read at once. */
+    public static final int PAGE = 5_000;
 
     /** The end of a file name, and of addresses that return only CSV. */
     private static final String END = ".csv";
@@ -53,10 +58,10 @@ public final class Sheet {
         void tell(Consumer<T> each);
     }
 
-    /** Returns at most {@code limit} items that come after an item; null: from the first one. */
+    /** Returns at most {@code limit} items that come after a key. */
     @FunctionalInterface
-    public interface Pages<T> {
-        List<T> page(@Nullable T after, int limit);
+    public interface Pages<T, K extends @Nullable Object> {
+        List<T> page(K after, int limit);
     }
 
     /** Returns whether a handler can send a sheet. */
@@ -101,13 +106,33 @@ public final class Sheet {
         });
     }
 
-    /** Returns the lines of all pages. Holds no database connection between two pages. */
-    public static <T> Lines<T> paged(int limit, Pages<T> pages) {
+    /** Returns the response in JSON; or, if the client wants CSV, sends that as {@link #send} and returns null. */
+    public <T, R> @Nullable R or(Supplier<R> json, String name, Columns<T> columns, Lines<T> lines) {
+        if (wanted()) {
+            send(name, columns, lines);
+            return null;
+        }
+        return json.get();
+    }
+
+    /** Returns a page of a list; or, if the client wants CSV, sends this page and all later ones and returns null. */
+    public <T, K> @Nullable Page<T> page(
+            String name, Columns<T> columns, K after, int limit, Pages<T, K> pages, Function<T, K> key) {
+        return or(
+                () -> Page.of(limit, most -> pages.page(after, most), key),
+                name,
+                columns,
+                paged(PAGE, after, pages, key));
+    }
+
+    /** Returns the lines of all pages after a key. Holds no database connection between two pages. */
+    public static <T, K extends @Nullable Object> Lines<T> paged(
+            int limit, K after, Pages<T, K> pages, Function<T, K> key) {
         return each -> {
-            List<T> page = pages.page(null, limit);
+            List<T> page = pages.page(after, limit);
             page.forEach(each);
             while (page.size() == limit) {
-                page = pages.page(page.getLast(), limit);
+                page = pages.page(key.apply(page.getLast()), limit);
                 page.forEach(each);
             }
         };

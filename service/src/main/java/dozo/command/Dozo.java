@@ -24,6 +24,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
 
 /** The root of the command line, with a method for each short command. */
 @Command(
@@ -56,9 +57,7 @@ public final class Dozo {
     private static final List<Class<?>> CLASSES = List.of(
             PlanCommand.class,
             ForecastCommand.class,
-            ReportCommand.class,
             RegisterCommand.class,
-            ExperimentsCommand.class,
             SiteCommand.class,
             TuneCommand.class,
             CoverageCommand.class,
@@ -71,17 +70,11 @@ public final class Dozo {
             LedgerCommand.class,
             RestoreCommand.class,
             ScrubCommand.class,
-            DrillCommand.class,
-            PauseCommand.class,
-            ReplicateCommand.class,
             FindingsCommand.class,
-            GapsCommand.class,
-            BookingsCommand.class,
-            StopCommand.class,
             CommandLine.HelpCommand.class);
 
-    /** Those of them that have further commands from REST. */
-    private static final List<String> EXTENDED = List.of("findings", "origin", "site");
+    /** Those of them that have further commands from REST, and those from REST with a word that is one of them. */
+    private static final List<String> EXTENDED = List.of("drill", "findings", "origin", "site");
 
     private static final Duration POLL = Duration.ofMillis(500);
 
@@ -140,6 +133,37 @@ public final class Dozo {
         Answer<ShownRun> ended = followed(service, run, goesOn);
         print(service, ended);
         return RunReport.exitCode(ended.value().state());
+    }
+
+    /** Follows a run that was asked to stop to its end, whatever its result. */
+    static int stopped(Connection service, Answer<ShownRun> run) throws InterruptedException {
+        long id = run.value().id();
+        String goesOn = "run %d is stopping in the service; to see it: dozo status %d".formatted(id, id);
+        print(service, followed(service, run, goesOn));
+        return Exit.WELL;
+    }
+
+    /** Waits until nothing of a paused run is under way, and returns the run. */
+    static Answer<JsonNode> paused(Connection service, Answer<JsonNode> asked) throws InterruptedException {
+        long id = asked.sent().path("id").longValue();
+        String goesOn = "run %d stays paused, and the service finishes the units under way; to stop it: dozo stop %d";
+        Answer<JsonNode> run = asked;
+        try (Interruption _ = Interruption.says(service, goesOn.formatted(id, id))) {
+            while (run.sent().path("underWay").booleanValue()) {
+                Thread.sleep(POLL);
+                run = service.send("get", "/api/v1/runs/" + id, null);
+            }
+        }
+        return run;
+    }
+
+    /** Returns the run in progress, paused or not. There is at most one, and it is the latest. */
+    static long goingOn(Connection service) {
+        return service.page("/api/v1/runs?limit=1", ShownRun.class).value().stream()
+                .filter(latest -> latest.run().goesOn())
+                .findFirst()
+                .orElseThrow(() -> new Failure(Exit.REFUSED, "no run is in progress"))
+                .id();
     }
 
     @Command(

@@ -1,10 +1,7 @@
 package dozo.command;
 
-import dozo.api.ArrivalApi.AcceptedArrivals;
-import dozo.api.ArrivalApi.ShownArrival;
 import dozo.api.ReconciliationApi.ShownReconciliation;
 import dozo.collect.Reconciliations.ReportLine;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +9,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import tools.jackson.databind.JsonNode;
 
 /** The systems that experiments are collected from. */
 @Command(
@@ -23,76 +19,6 @@ import tools.jackson.databind.JsonNode;
 final class OriginCommand {
 
     private static final String ARRIVALS = "/api/v1/arrivals";
-
-    @Command(
-            name = "accept",
-            mixinStandardHelpOptions = true,
-            description = "Registers proposals as experiments, as proposed. Their files are collected the next night.",
-            footer = {"", "Exit code 3: one of them was refused."})
-    int accept(
-            @Mixin Connection service,
-            @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids) {
-        Answer<AcceptedArrivals> answer =
-                service.post(ARRIVALS + "/accept", Map.of("ids", ids), AcceptedArrivals.class);
-        service.print(
-                answer,
-                out -> answer.value()
-                        .arrivals()
-                        .forEach(each -> out.println("%s: %s"
-                                .formatted(
-                                        each.id(),
-                                        each.experiment() == null
-                                                ? "refused: " + text(each.refused())
-                                                : text(each.experiment())))));
-        return answer.value().refused() == 0 ? Exit.WELL : Exit.REFUSED;
-    }
-
-    @Command(
-            name = "dismiss",
-            mixinStandardHelpOptions = true,
-            description =
-                    "Dismisses proposals: they are not wanted as experiments. Nights skip them; they are still counted.",
-            footer = {"", "Exit code 3: one was refused; the command ends there."})
-    int dismiss(
-            @Mixin Connection service,
-            @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids,
-            @Option(
-                            names = "--reason",
-                            required = true,
-                            paramLabel = "TEXT",
-                            description = "The reason, in one line without names of subjects.")
-                    String reason) {
-        return each(service, ids, "dismiss", Map.of("reason", reason), "dismissed");
-    }
-
-    @Command(
-            name = "takeback",
-            mixinStandardHelpOptions = true,
-            description = "Turns dismissed items back into proposals. The next night describes them.",
-            footer = {"", "Exit code 3: one was refused; the command ends there."})
-    int takeBack(
-            @Mixin Connection service,
-            @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids) {
-        return each(service, ids, "takeback", Map.of(), "a proposal again");
-    }
-
-    /** Sends a request for each id in turn, until the first refusal. */
-    private int each(Connection service, List<Long> ids, String what, Map<String, ?> body, String word) {
-        List<JsonNode> all = new ArrayList<>();
-        for (long id : ids) {
-            all.add(service.post("%s/%d/%s".formatted(ARRIVALS, id, what), body, ShownArrival.class)
-                    .sent());
-            if (!service.json()) {
-                service.out().println("%d: %s".formatted(id, word));
-                service.out().flush();
-            }
-        }
-        if (service.json()) {
-            service.out().println(Connection.JSON.writeValueAsString(all));
-            service.out().flush();
-        }
-        return Exit.WELL;
-    }
 
     @Command(
             name = "report",

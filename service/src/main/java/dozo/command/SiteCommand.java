@@ -4,12 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.api.SiteApi.CheckedSite;
 import dozo.api.SiteApi.ShownJump;
-import dozo.api.SiteApi.ShownSchedules;
 import dozo.api.SiteApi.ShownSite;
-import dozo.api.SiteApi.ShownTimetable;
 import dozo.api.SiteKeyApi.ShownHostKey;
 import dozo.api.SiteKeyApi.ShownSiteKey;
-import dozo.file.Rate;
 import dozo.file.Size;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.SiteTerms;
@@ -19,11 +16,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -287,97 +282,6 @@ public final class SiteCommand {
 
     private static Answer<ShownSiteKey> ownKey(Connection service) {
         return service.get("/api/v1/site-key", ShownSiteKey.class);
-    }
-
-    @Command(
-            name = "timetable",
-            mixinStandardHelpOptions = true,
-            description = {
-                "Shows or sets when runs may use a site, and how fast. Where no rule holds, there is no limit; while the site",
-                "is closed, runs to it are paused; in a window with the word yielding they step back while others use their",
-                "sources or the site. It holds at once, also for a run that is going on."
-            })
-    int timetable(
-            @Mixin Connection service,
-            @Parameters(paramLabel = "NAME", description = "The site's name.") String name,
-            @Parameters(
-                            index = "1..*",
-                            arity = "0..*",
-                            paramLabel = "RULE",
-                            description =
-                                    "\"mon-fri 08:00-20:00 500 Mbit/s\", \"sat,sun 00:00-24:00 closed\", \"daily 22:00-06:00 60 MB/s\", \"mon-fri 08:00-18:00 yielding\", \"mon-fri 08:00-18:00 60 MB/s yielding\".")
-                    @Nullable
-                    List<String> typed,
-            @Option(names = "--no-limit", description = "Removes all rules.") boolean none) {
-        List<String> rules = typed == null ? List.of() : typed;
-        if (none && !rules.isEmpty()) {
-            throw new ParameterException(service.commandLine(), "expected rules or --no-limit, not both");
-        }
-        String resource = "/api/v1/sites/" + Connection.encoded(name) + "/timetable";
-        Answer<ShownTimetable> timetable = rules.isEmpty() && !none
-                ? service.get(resource, ShownTimetable.class)
-                : service.put(resource, Map.of("rules", rules), ShownTimetable.class);
-        service.print(timetable, text(name, timetable.value()));
-        return Exit.WELL;
-    }
-
-    @Command(
-            name = "schedule",
-            mixinStandardHelpOptions = true,
-            description = {
-                "Shows or sets when nights to a site begin: for all experiments, for those of a project, or for those that were",
-                "collected from an origin. A site without schedules follows the setting dozo.schedule.cron. A missed night is",
-                "caught up once."
-            })
-    int schedule(
-            @Mixin Connection service,
-            @Parameters(paramLabel = "NAME", description = "The site's name.") String name,
-            @Parameters(
-                            index = "1..*",
-                            arity = "0..*",
-                            paramLabel = "SCHEDULE",
-                            description =
-                                    "All schedules: \"0 0 20 * * MON-FRI\" (second, minute, hour, day, month, weekday), \"project P001: 0 0 12 * * *\", \"origin pacs: 0 30 * * * *\".")
-                    @Nullable
-                    List<String> typed,
-            @Option(names = "--default", description = "Removes all schedules: the site follows the setting.")
-                    boolean none) {
-        List<String> wanted = typed == null ? List.of() : typed;
-        if (none && !wanted.isEmpty()) {
-            throw new ParameterException(service.commandLine(), "expected schedules or --default, not both");
-        }
-        String resource = "/api/v1/sites/" + Connection.encoded(name) + "/schedules";
-        Answer<ShownSchedules> schedules = wanted.isEmpty() && !none
-                ? service.get(resource, ShownSchedules.class)
-                : service.put(resource, Map.of("schedules", wanted), ShownSchedules.class);
-        service.print(schedules, text(name, schedules.value()));
-        return Exit.WELL;
-    }
-
-    private static String text(String name, ShownSchedules schedules) {
-        String next = schedules.nextAt() == null ? "no night is due" : "next night " + Times.text(schedules.nextAt());
-        return schedules.schedules().stream()
-                        .map(each -> each.schedule() + System.lineSeparator())
-                        .collect(Collectors.joining())
-                + "site %s: %s%s".formatted(name, next, schedules.schedules().isEmpty() ? ", as by the setting" : "");
-    }
-
-    private static String text(String name, ShownTimetable timetable) {
-        String now = !timetable.open()
-                ? "closed"
-                : timetable.bytesPerSecond() == null
-                        ? "open, without a limit"
-                        : "open, at most " + Rate.text(timetable.bytesPerSecond());
-        String yielding = timetable.yielding() ? ", yielding to other users" : "";
-        return timetable.rules().stream()
-                        .map(rule -> rule + System.lineSeparator())
-                        .collect(Collectors.joining())
-                + "site %s is %s%s%s"
-                        .formatted(
-                                name,
-                                now,
-                                yielding,
-                                timetable.until() == null ? "" : ", until " + Times.text(timetable.until()));
     }
 
     @Command(

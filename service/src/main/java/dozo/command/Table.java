@@ -30,16 +30,30 @@ final class Table {
 
     /** A word that says how something stands. */
     record State(String word, Colour colour) {
+
+        /** Returns the state of an experiment, perhaps with {@code frozen}; empty: it is unknown. */
+        static State of(String word) {
+            if (word.equals(dozo.registry.ExperimentSearch.State.VERIFIED.word())) {
+                return new State(word, Colour.GOOD);
+            }
+            boolean bad = word.endsWith(dozo.registry.ExperimentSearch.State.FROZEN.word())
+                    || (!word.isEmpty() && dozo.registry.ExperimentSearch.State.of(word).atRisk());
+            return new State(word, bad ? Colour.BAD : Colour.WAITING);
+        }
+
         @Override
         public String toString() {
             return word;
         }
     }
 
-    /** Creates a table. A heading that begins with {@code >} marks a column of numbers. */
+    /**
+     * Creates a table. A heading that begins with {@code >} marks a column of numbers, one with {@code ~} a column of
+     * states.
+     */
     Table(String... headings) {
         this.headings = Arrays.stream(headings)
-                .map(heading -> heading.startsWith(">") ? heading.substring(1) : heading)
+                .map(heading -> heading.replaceFirst("^[>~]", ""))
                 .toList();
         this.numbers =
                 Arrays.stream(headings).map(heading -> heading.startsWith(">")).toList();

@@ -1,14 +1,14 @@
 package dozo.command;
 
 import dozo.api.ReconciliationApi.ShownReconciliation;
-import dozo.collect.Reconciliations.ReportLine;
+import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
 
 /** The systems that experiments are collected from. */
 @Command(
@@ -18,7 +18,13 @@ import picocli.CommandLine.Parameters;
                 "Systems that experiments are collected from: accept, arrivals, dismiss, list, report, save, takeback.")
 final class OriginCommand {
 
-    private static final String ARRIVALS = "/api/v1/arrivals";
+    private static final String[] RESULT = {
+        "{origin}: [{state=empty?}nothing is missing|{state=differs?}something is missing|{state=late?}ran out of time|{state}]"
+                + "[: {message}]",
+        "  items: {itemsTold number} listed, {itemsChanged number} of them new or changed, {itemsTried number} looked into,"
+                + " {itemsComplete number} complete; {itemsGone number} gone, {itemsDismissed number} dismissed",
+        "  files: {filesTold number} listed, {filesHere number} here, {missing number} missing"
+    };
 
     @Command(
             name = "report",
@@ -37,57 +43,23 @@ final class OriginCommand {
             service.printCsv(new Query(address + "/reconciliation"));
             return empty ? Exit.WELL : Exit.NOT_SAFE;
         }
-        Answer<List<ReportLine>> lines = service.all(address + "/reconciliation", ReportLine.class);
+        Answer<List<JsonNode>> lines = service.all(address + "/reconciliation", JsonNode.class);
+        PrintWriter out = service.out();
         if (service.json()) {
-            service.out()
-                    .println(Connection.JSON.writeValueAsString(
-                            Map.of("origins", origins.sent(), "lines", lines.sent())));
+            out.println(Connection.JSON.writeValueAsString(Map.of("origins", origins.sent(), "lines", lines.sent())));
         } else {
             if (origins.value().isEmpty()) {
-                service.out().println("Run %d collected from no origin.".formatted(run));
+                out.println("Run %d collected from no origin.".formatted(run));
             }
-            origins.value().forEach(origin -> service.out().println(words(origin)));
+            origins.sent().forEach(origin -> Phrase.print(out, origin, RESULT));
             lines.value()
-                    .forEach(line -> service.out()
-                            .println("  %-7s %-13s %s (%s): %s"
-                                    .formatted(
-                                            line.missing() ? "missing" : "remark",
-                                            text(line.reason()),
-                                            text(line.name()),
-                                            text(line.id()),
-                                            text(line.message()))));
+                    .forEach(line -> out.println("  %-7s %-13s %s"
+                            .formatted(
+                                    line.path("missing").booleanValue() ? "missing" : "remark",
+                                    line.path("reason").asString(""),
+                                    new Phrase("[{name}|–] ([{id}|–]): [{message}|–]").of(line).orElse(""))));
         }
-        service.out().flush();
+        out.flush();
         return empty ? Exit.WELL : Exit.NOT_SAFE;
-    }
-
-    private static String words(ShownReconciliation origin) {
-        String state = switch (origin.state()) {
-            case "empty" -> "nothing is missing";
-            case "differs" -> "something is missing";
-            case "late" -> "ran out of time";
-            default -> text(origin.state());
-        };
-        return """
-               %s: %s%s
-                 items: %,d listed, %,d of them new or changed, %,d looked into, %,d complete; %,d gone, %,d dismissed
-                 files: %,d listed, %,d here, %,d missing""".formatted(
-                        text(origin.origin()),
-                        state,
-                        origin.message().isEmpty() ? "" : ": " + text(origin.message()),
-                        origin.itemsTold(),
-                        origin.itemsChanged(),
-                        origin.itemsTried(),
-                        origin.itemsComplete(),
-                        origin.itemsGone(),
-                        origin.itemsDismissed(),
-                        origin.filesTold(),
-                        origin.filesHere(),
-                        origin.missing());
-    }
-
-    private static String text(@Nullable Object said) {
-        String text = Connection.text(said);
-        return text.isEmpty() ? "–" : text;
     }
 }

@@ -2,6 +2,7 @@ package dozo.command;
 
 import dozo.file.Rate;
 import dozo.file.Size;
+import java.io.PrintWriter;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Locale;
@@ -19,9 +20,9 @@ import tools.jackson.databind.JsonNode;
  * the field is there, and neither false nor 0; {@code {field=value?}} demands that value, or a list with it.
  *
  * <p>A mark says how a field is written: {@code {field word}} a constant as a word, {@code words} as words; {@code lines}
- * a list or text with its lines; {@code list} with commas and spaces; {@code count} how many a list has; {@code number}
- * with separators; {@code size} bytes; {@code rate} bytes a second; {@code time} seconds; {@code ms} seconds in
- * milliseconds.
+ * a list or text with its lines; {@code list} with commas and spaces; {@code count} how many a list has; {@code raw} as in JSON; {@code number}
+ * with separators; {@code signed} with its sign; {@code size} bytes; {@code rate} bytes a second; {@code day} the day of
+ * a time, in UTC; {@code time} seconds; {@code ms} seconds in milliseconds.
  */
 record Phrase(String text) {
 
@@ -34,6 +35,11 @@ record Phrase(String text) {
     /** Returns the lines that these phrases say of a response. */
     static Stream<String> lines(JsonNode response, Stream<String> phrases) {
         return phrases.flatMap(each -> new Phrase(each).of(response).stream());
+    }
+
+    /** Prints the lines that these phrases say of a response. */
+    static void print(PrintWriter out, JsonNode response, String... phrases) {
+        lines(response, Stream.of(phrases)).forEach(out::println);
     }
 
     /** Returns what it says of a response; empty if no alternative has all its fields. Control characters are shown. */
@@ -56,8 +62,9 @@ record Phrase(String text) {
                 String mark = String.valueOf(parts.group("mark")).strip();
                 String wanted = parts.group("value");
                 if (isMissing(value)
-                        || (mark.equals("?") && !value.asBoolean(true))
-                        || (wanted != null && !values(value).anyMatch(each -> each.asString("").equals(wanted)))) {
+                        || (wanted == null
+                                ? mark.equals("?") && isNo(value)
+                                : values(value).noneMatch(each -> each.asString("").equals(wanted)))) {
                     return Optional.empty();
                 }
                 part = shown(value, mark);
@@ -72,6 +79,10 @@ record Phrase(String text) {
                 || value.isNull()
                 || (value.isString() && value.stringValue().isEmpty())
                 || (value.isArray() && value.isEmpty());
+    }
+
+    private static boolean isNo(JsonNode value) {
+        return value.isNumber() ? value.doubleValue() == 0 : !value.asBoolean(true);
     }
 
     private static Stream<JsonNode> values(JsonNode value) {
@@ -97,9 +108,12 @@ record Phrase(String text) {
             case "word" -> value.asString("").toLowerCase(Locale.ROOT).replace('_', '-');
             case "words" -> value.asString("").toLowerCase(Locale.ROOT).replace('_', ' ');
             case "lines" -> value.asString("").lines().map(Phrase::plain).collect(Collectors.joining(between));
+            case "raw" -> Connection.visible(value.asString(""));
             case "number" -> "%,d".formatted(number(value));
+            case "signed" -> "%+d".formatted(number(value));
             case "size" -> Size.text(number(value));
             case "rate" -> Rate.text(number(value));
+            case "day" -> value.asString("").substring(0, 10);
             case "time" -> PlanReport.time(value.asDouble());
             case "ms" -> String.format(Locale.ROOT, "%.2f", 1_000 * value.asDouble());
             default -> plain(value.asString(""));

@@ -305,22 +305,12 @@ record Request(
     }
 
     private Table table(List<JsonNode> items) {
-        List<String[]> columns =
-                said("columns").map(column -> column.split("=", 2)).toList();
-        Table table = new Table(columns.stream().map(column -> column[0]).toArray(String[]::new));
-        for (JsonNode item : items) {
-            if (!word("sum").isEmpty() && !item.hasNonNull(word("sum"))) {
-                table.sum();
-            }
-            table.row(columns.stream()
-                    .map(column -> cell(
-                            column[0], new Phrase(column[1]).of(item).orElse("-")))
-                    .toArray());
-        }
-        return table;
-    }
-
-    private static Object cell(String heading, String text) {
-        return heading.startsWith("~") ? Table.State.of(text) : text;
+        String[] columns = said("columns").toArray(String[]::new);
+        // Sums come last.
+        List<JsonNode> sums = word("sum").isEmpty()
+                ? List.of()
+                : items.stream().filter(item -> !item.hasNonNull(word("sum"))).toList();
+        Table table = Table.of(items.subList(0, items.size() - sums.size()), columns);
+        return sums.isEmpty() ? table : table.sum().rows(sums, columns);
     }
 }

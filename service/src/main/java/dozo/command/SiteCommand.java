@@ -2,15 +2,10 @@ package dozo.command;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.api.SiteApi.CheckedSite;
-import dozo.api.SiteApi.ShownJump;
 import dozo.api.SiteApi.ShownSite;
 import dozo.api.SiteKeyApi.ShownHostKey;
 import dozo.api.SiteKeyApi.ShownSiteKey;
-import dozo.file.Size;
-import dozo.registry.Capabilities.Capability;
 import dozo.registry.SiteTerms;
-import dozo.remote.KeyPowers;
 import dozo.remote.Way;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,6 +22,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
 
 /** DR sites. */
 @Command(
@@ -216,7 +212,7 @@ public final class SiteCommand {
                             ? compare(service, String.valueOf(address.get("host")), address.get("port"))
                             : "with --jump, give the site's host key, too: --host-key or --host-key-file");
         }
-        Answer<ShownSite> site = service.put("/api/v1/sites/" + Connection.encoded(name), address, ShownSite.class);
+        Answer<ShownSite> site = service.put(address(name), address, ShownSite.class);
         String login = access.identity != null
                 ? ""
                 : "%nIt logs in with its own key; add this line to the authorized_keys of %s there:%n%s"
@@ -260,7 +256,7 @@ public final class SiteCommand {
                     String where,
             @Mixin Access access,
             @Option(names = "--no-jump", description = "Reaches it directly, without a jump host.") boolean direct) {
-        String resource = "/api/v1/sites/" + Connection.encoded(name);
+        String resource = address(name);
         ShownSite before = service.get(resource, ShownSite.class).value();
         Map<String, Object> address = new HashMap<>(Map.of(
                 "user", before.user(),
@@ -295,36 +291,23 @@ public final class SiteCommand {
             })
     int check(
             @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
-        Answer<CheckedSite> answer =
-                service.post("/api/v1/sites/%s/check".formatted(Connection.encoded(name)), Map.of(), CheckedSite.class);
-        CheckedSite found = answer.value();
+        Answer<JsonNode> answer = service.send("post", address(name) + "/check", Map.of());
+        JsonNode found = answer.sent();
+        boolean usable = found.path("usable").booleanValue();
         service.print(answer, out -> {
-            out.println("site %s %s".formatted(name, found.usable() ? "can be used" : "cannot be used"));
-            out.println("  exchange %s, safe against later decryption: %s"
-                    .formatted(
-                            Connection.visible(found.keyExchange()),
-                            found.safeAgainstLaterDecryption() ? "yes" : "no"));
-            if (found.usable()) {
-                SiteReport.capabilities(
-                        out,
-                        found.server(),
-                        found.digest(),
-                        found.digestBytesPerSecond(),
-                        found.syncsAtOnce(),
-                        found.unpacksTar(),
-                        found.linksFiles(),
-                        found.cacheTool(),
-                        found.namesAreBytes(),
-                        found.clockAheadSeconds(),
-                        new KeyPowers(found.keyCould(), found.keyCouldNot()));
+            out.println("site %s %s".formatted(name, usable ? "can be used" : "cannot be used"));
+            Phrase.print(
+                    out,
+                    found,
+                    "  exchange {keyExchange}, safe against later decryption: [{safeAgainstLaterDecryption?}yes|no]");
+            if (usable) {
+                SiteReport.capabilities(out, found);
             }
-            if (found.freeBytes() != null && found.totalBytes() != null) {
-                out.println(
-                        "  free     %s of %s".formatted(Size.text(found.freeBytes()), Size.text(found.totalBytes())));
-            }
-            found.findings().forEach(finding -> out.println("  - " + Connection.visible(finding)));
+            Phrase.print(out, found, "  free     {freeBytes size} of {totalBytes size}");
+            found.path("findings")
+                    .forEach(finding -> out.println("  - " + Connection.visible(finding.stringValue())));
         });
-        return found.usable() && found.findings().isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
+        return usable && found.path("findings").isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
     }
 
     @Command(
@@ -334,41 +317,30 @@ public final class SiteCommand {
                     "Shows a site's address, its capabilities at the last check and since when, and its capacity.")
     int show(
             @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
-        Answer<ShownSite> answer = service.get("/api/v1/sites/" + Connection.encoded(name), ShownSite.class);
-        ShownSite site = answer.value();
-        Capability can = site.capabilities();
+        Answer<JsonNode> answer = service.send("get", address(name), null);
+        JsonNode site = answer.sent();
+        JsonNode can = site.path("capabilities");
         service.print(answer, out -> {
-            out.println(Connection.visible(
-                    "site %s at %s@%s:%d:%s".formatted(name, site.user(), site.host(), site.port(), site.root())));
-            ShownJump jump = site.jump();
-            if (jump != null) {
-                out.println(Connection.visible("  through  %s@%s:%d".formatted(jump.user(), jump.host(), jump.port())));
-            }
-            if (site.dscp() > 0) {
-                out.println("  DSCP     " + site.dscp());
-            }
-            if (can != null) {
-                SiteReport.capabilities(
-                        out,
-                        can.server(),
-                        can.digest(),
-                        can.digestBytesPerSecond(),
-                        can.syncsAtOnce(),
-                        can.unpacksTar(),
-                        can.linksFiles(),
-                        can.cacheTool(),
-                        can.namesAreBytes(),
-                        can.clockAheadSeconds(),
-                        can.keyPowers());
-                out.println("  since    %s, last seen %s"
-                        .formatted(Times.text(can.firstSeenAt()), Times.text(can.lastSeenAt())));
+            Phrase.print(
+                    out,
+                    site,
+                    "site {name} at {user}@{host}:{port}:{root}",
+                    "  through  {jump.user}@{jump.host}:{jump.port}",
+                    "{dscp?}  DSCP     {dscp}");
+            if (can.isObject()) {
+                SiteReport.capabilities(out, can);
+                Phrase.print(out, can, "  since    {firstSeenAt}, last seen {lastSeenAt}");
             } else {
-                out.println("  not checked yet; check it with `dozo site check %s`".formatted(name));
+                Phrase.print(out, site, "  not checked yet; check it with `dozo site check {name}`");
             }
-            if (site.capacity() != null) {
-                SiteReport.capacity(out, site.capacity());
+            if (site.path("capacity").isObject()) {
+                SiteReport.capacity(out, site.path("capacity"));
             }
         });
         return Exit.WELL;
+    }
+
+    private static String address(String name) {
+        return "/api/v1/sites/" + Connection.encoded(name);
     }
 }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /**
  * Aligned columns for people, or CSV (RFC 4180) with exact numbers for programs. Columns of numbers are aligned to the
@@ -57,6 +58,25 @@ final class Table {
                 .toList();
         this.numbers =
                 Arrays.stream(headings).map(heading -> heading.startsWith(">")).toList();
+    }
+
+    /** Returns a table of items, with columns as {@code HEADING=PHRASE} ({@link Phrase}). */
+    static Table of(List<JsonNode> items, String... columns) {
+        return new Table(Arrays.stream(columns).map(each -> each.split("=", 2)[0]).toArray(String[]::new))
+                .rows(items, columns);
+    }
+
+    /** Adds a row for each item. */
+    Table rows(List<JsonNode> items, String... columns) {
+        items.forEach(item -> row(Arrays.stream(columns)
+                .map(each -> each.split("=", 2))
+                .map(each -> cell(each[0], new Phrase(each[1]).of(item).orElse("-")))
+                .toArray()));
+        return this;
+    }
+
+    private static Object cell(String heading, String text) {
+        return heading.startsWith("~") ? State.of(text) : text;
     }
 
     Table row(Object... cells) {

@@ -266,7 +266,7 @@ final class Connection {
 
     /** Renders the service's text so that it cannot control a terminal. */
     static String visible(String text) {
-        return FilePath.render(text.getBytes(StandardCharsets.UTF_8));
+        return Login.visible(text);
     }
 
     /** Renders an optional value in the same way; returns an empty text for null. */

@@ -27,7 +27,7 @@ import tools.jackson.databind.JsonNode;
 record Phrase(String text) {
 
     private static final Pattern PART = Pattern.compile(
-            "\\[(?<group>[^\\]]*)]|\\{(?<name>[A-Za-z.]+)(=(?<value>[A-Za-z0-9_-]+))?(?<mark>\\?| [a-z]+)?}");
+            "\\[(?<group>[^\\]]*)]|\\{(?<name>[A-Za-z0-9.]+)(=(?<value>[A-Za-z0-9_-]+))?(?<mark>\\?| [a-z]+)?}");
 
     /** Not in brackets. */
     private static final Pattern OR = Pattern.compile("\\|(?![^\\[]*])");

@@ -285,28 +285,17 @@ final class RestoreCommand implements Callable<Integer> {
         if (!options.isEmpty()) {
             throw new Failure(Exit.USAGE, "-o: not with --in-service, which restores into a folder of its machine");
         }
-        Map<String, Object> wanted = new HashMap<>();
+        Map<String, @Nullable Object> wanted = new HashMap<>();
         wanted.put("folderBytes", RawArgument.path(target));
         Selection selection = selection();
-        if (!selection.paths().isEmpty()) {
-            wanted.put(
-                    "pathsBytes",
-                    selection.paths().stream().map(FilePath::bytes).toList());
-        }
-        if (!selection.patterns().isEmpty()) {
-            wanted.put(
-                    "patternsBytes",
-                    selection.patterns().stream().map(PathPattern::bytes).toList());
-        }
-        if (site != null) {
-            wanted.put("site", site);
-        }
-        if (version != null && version.number != null) {
-            wanted.put("manifest", version.number);
-        }
-        if (version != null && version.asOf != null) {
-            wanted.put("asOf", version.asOf);
-        }
+        wanted.put(
+                "pathsBytes", selection.paths().stream().map(FilePath::bytes).toList());
+        wanted.put(
+                "patternsBytes",
+                selection.patterns().stream().map(PathPattern::bytes).toList());
+        wanted.put("site", site);
+        wanted.put("manifest", version == null ? null : version.number);
+        wanted.put("asOf", version == null ? null : version.asOf);
         Answer<KeptRestore> restore = service.post(restores, wanted, KeptRestore.class);
         return RestoreReport.follow(
                 service, restore, restores + "/" + restore.value().id());

@@ -266,7 +266,6 @@ public class ArrivalApi {
     /** Accepts 1 to 1,000 proposals as proposed, each on its own. */
     @Verb(
             value = "origin accept ID…:ids",
-            arguments = "ID=their numbers",
             about = "Registers proposals as experiments, as proposed. Their files are collected the next night.",
             footer = "Exit code 3: one of them was refused.",
             items = "arrivals",

@@ -238,7 +238,6 @@ public class BookingApi {
     /** Reads the modality worklist of some days and stores its bookings. 502: the worklist cannot be read. */
     @Verb(
             value = "bookings worklist FROM UNTIL",
-            arguments = {"FROM=the first day, such as 2026-10-01", "UNTIL=the last day"},
             about = "Imports the bookings of some days from the modality worklist.",
             items = "lines",
             columns = {

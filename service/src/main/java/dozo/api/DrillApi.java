@@ -109,7 +109,6 @@ public class DrillApi {
     /** Lists the drills, latest first. */
     @Verb(
             value = "drill list limit=100 [--project=CODE]",
-            arguments = "--project=only of this project",
             about = "Lists the latest drills: the evidence that restores work.",
             columns = {
                 "DRILL={id}",
@@ -201,7 +200,6 @@ public class DrillApi {
      */
     @Verb(
             value = "drill forecast [--site=S]",
-            arguments = "--site=the site; optional if there is only one",
             about =
                     "Shows how long restores from a site take, learnt from its drills. Exit code 1: unknown yet.",
             lines = COST,

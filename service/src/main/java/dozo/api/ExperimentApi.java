@@ -273,13 +273,7 @@ public class ExperimentApi {
                     "experiments [TEXT:q] [--project=P] [--modality=M] [--scanner=N] [--from=DAY:acquiredFrom] [--until=DAY:acquiredUntil] [--state=STATE] [--site=S] [--sort=KEY]",
             arguments = {
                 "TEXT=part of the code or title, or the start of PROJECT or PROJECT/CODE",
-                "--project=only of this project",
-                "--modality=only those of this modality",
-                "--scanner=only those of this scanner",
-                "--from=acquired on this day or later",
-                "--until=acquired on this day or earlier",
                 "--state=only lost, damaged, frozen, source-missing, late, blocked, at-risk (all of these), copying, complete, arriving, planned or verified",
-                "--site=the site of that state; optional if there is only one",
                 "--sort=registered (default), name, title, modality, scanner, acquired, state, files, size or safe; with - before it in descending order (--sort=-size)"
             },
             about = "Lists experiments, with search.",

@@ -106,13 +106,9 @@ public class GapApi {
             value =
                     "gaps [--from=DAY:plannedFrom] [--until=DAY:plannedUntil] [--as-of=WHEN] [--project=P] [--kind=K] [--all] [--site=S] [--csv:-]",
             arguments = {
-                "--from=planned on that day or later, such as 2026-10-01",
                 "--until=planned on that day or earlier",
-                "--as-of=the state at a day (its end) or a time",
-                "--project=only those of this project",
                 "--kind=only never-scanned, late, partly, split, same-uid-twice, wrong-station, wrong-subject, wrong-day or unplanned",
                 "--all=every booking, also those without a gap",
-                "--site=the site of the copies; optional if there is only one",
                 "--csv=prints CSV with all columns"
             },
             footer = "Exit code 0: no findings. 1: findings.",

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.JsonNode;
 
 /** DR sites. */
@@ -79,15 +81,6 @@ public final class SiteCommand {
                         commandLine, "--jump \"%s\": expected user@host or user@host:port".formatted(host));
             }
             return new SiteTerms.Host(jump.host(), jump.port(), jump.user(), null, read("--jump-host-key-file", file));
-        }
-
-        Map<String, Object> fields(CommandLine commandLine) {
-            SiteTerms.Host terms = terms(commandLine);
-            return Map.of(
-                    "user", terms.user(),
-                    "host", terms.host(),
-                    "port", requireNonNull(terms.port()),
-                    "hostKey", terms.hostKey());
         }
     }
 
@@ -172,7 +165,7 @@ public final class SiteCommand {
                 address.put("hostKey", hostKey.text());
             }
             if (jump != null) {
-                address.put("jump", jump.fields(commandLine));
+                address.put("jump", jump.terms(commandLine));
             }
             if (dscp != null) {
                 address.put("dscp", mark(dscp, commandLine));
@@ -257,18 +250,11 @@ public final class SiteCommand {
             @Mixin Access access,
             @Option(names = "--no-jump", description = "Reaches it directly, without a jump host.") boolean direct) {
         String resource = address(name);
-        ShownSite before = service.get(resource, ShownSite.class).value();
-        Map<String, Object> address = new HashMap<>(Map.of(
-                "user", before.user(),
-                "host", before.host(),
-                "port", before.port(),
-                "root", before.root(),
-                "identity", before.identity(),
-                "hostKey", before.hostKey(),
-                "dscp", before.dscp()));
-        if (before.jump() != null && !direct) {
-            address.put("jump", before.jump());
-        }
+        JsonNode before = service.send("get", resource, null).sent();
+        Map<String, Object> address = Connection.JSON.convertValue(before, new TypeReference<>() {});
+        address.keySet()
+                .retainAll(Set.of(
+                        "user", "host", "port", "root", "identity", "hostKey", "dscp", direct ? "" : "jump"));
         access.addTo(address, where, service.commandLine());
         service.confirm(
                 service.put(resource, address, ShownSite.class),

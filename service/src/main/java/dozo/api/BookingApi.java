@@ -196,7 +196,7 @@ public class BookingApi {
             value = "bookings csv [--dry-run] [--encoding=E:-] FILE:-",
             arguments = {
                 "--dry-run=shows what would be imported; imports nothing",
-                "--encoding=utf-8, shift_jis or utf-16le",
+                "--encoding=the encoding: utf-8, shift_jis or utf-16le",
                 "FILE=the export"
             },
             about = "Imports the bookings of a CSV file, all or none. Required columns: accession, date. Optional columns:"

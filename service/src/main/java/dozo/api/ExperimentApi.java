@@ -274,7 +274,7 @@ public class ExperimentApi {
             arguments = {
                 "TEXT=part of the code or title, or the start of PROJECT or PROJECT/CODE",
                 "--state=only lost, damaged, frozen, source-missing, late, blocked, at-risk (all of these), copying, complete, arriving, planned or verified",
-                "--sort=registered (default), name, title, modality, scanner, acquired, state, files, size or safe; with - before it in descending order (--sort=-size)"
+                "--sort=by registered (default), name, title, modality, scanner, acquired, state, files, size or safe; with - before it in descending order (--sort=-size)"
             },
             about = "Lists experiments, with search.",
             columns = {

@@ -174,7 +174,7 @@ record Argument(
         }
         Object value = requireNonNull(arg(command).orElseThrow().getValue());
         if (field.contains("|")) {
-            given.put(field.split("\\|")[value.toString().contains("/") ? 1 : 0], value);
+            given.put(field.split("\\|", 2)[value.toString().contains("/") ? 1 : 0], value);
         } else if (field.contains("/") || field.contains("-")) {
             addPair(given, command, value.toString(), field.contains("/") ? "/" : "-");
         } else if (content) {

@@ -78,9 +78,9 @@ public final class Usage {
     private static String commands(Help help) {
         Map<String, Help> left = new LinkedHashMap<>(help.subcommands());
         StringBuilder text = new StringBuilder();
-        GROUPS.lines().map(line -> line.split(": ")).forEach(section -> {
+        GROUPS.lines().map(line -> line.split(": ", 2)).forEach(section -> {
             Map<String, Help> group = new LinkedHashMap<>();
-            Stream.concat(Stream.of(section[1].split(" ")), Verbs.listedIn(section[0]).stream())
+            Stream.concat(Stream.of(section[1].split(" ", -1)), Verbs.listedIn(section[0]).stream())
                     .forEach(name -> {
                         Help one = left.remove(name);
                         if (one != null) {

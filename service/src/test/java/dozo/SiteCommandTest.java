@@ -85,7 +85,8 @@ class SiteCommandTest {
         assertThat(dozo(Exit.REFUSED, "timetable", "dr", all, "mon 08:00-09:00 closed"))
                 .contains(
                         "\"daily 00:00-24:00 500 Mbit/s yielding\" and \"mon 08:00-09:00 closed\" overlap on mon at 08:00");
-        assertThat(dozo(Exit.USAGE, "timetable", "dr", all, "--no-limit")).contains("not both");
+        assertThat(dozo(Exit.USAGE, "timetable", "dr", all, "--no-limit"))
+                .contains("expected at most one of these: RULE, or --no-limit");
         for (String body : List.of("{}", "{\"rules\": null}", "{\"rules\": [null]}", "{\"rules\": [\" \"]}")) {
             assertThat(service.put("/api/v1/sites/dr/timetable", body).status())
                     .as(body)
@@ -129,7 +130,7 @@ class SiteCommandTest {
         assertThat(dozo(Exit.REFUSED, "schedule", "dr", "project P2: 0 0 12 * * *"))
                 .contains("project \"P2\" does not exist");
         assertThat(dozo(Exit.USAGE, "schedule", "dr", "0 0 20 * * *", "--default"))
-                .contains("not both");
+                .contains("expected at most one of these: SCHEDULE, or --default");
         for (String body :
                 List.of("{}", "{\"schedules\": null}", "{\"schedules\": [null]}", "{\"schedules\": [\" \"]}")) {
             assertThat(service.put("/api/v1/sites/dr/schedules", body).status())

@@ -215,6 +215,14 @@ public record ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
     }
 
     /** Marks a proposal as not wanted as an experiment. Nights skip it. 409: it is an experiment or dismissed already. */
+    @Verb(
+            value = "origin dismiss ID…:id --reason=TEXT",
+            arguments = {"ID=their numbers", "--reason=the reason, in one line without names of subjects"},
+            about =
+                    "Dismisses proposals: they are not wanted as experiments. Nights skip them; they are still counted.",
+            footer = "Exit code 3: one was refused; the command ends there.",
+            says = "{id}: dismissed",
+            example = "dozo origin dismiss --reason 'a phantom' 14")
     @PostMapping("/{id}/dismiss")
     ShownArrival dismiss(@PathVariable long id, @RequestBody NewDismissal wanted, Principal actor, Sight sight) {
         find(sight, id);
@@ -224,6 +232,13 @@ public record ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
     }
 
     /** Turns a dismissed item back into a proposal. 409: it is not dismissed. */
+    @Verb(
+            value = "origin takeback ID…:id",
+            arguments = "ID=their numbers",
+            about = "Turns dismissed items back into proposals. The next night describes them.",
+            footer = "Exit code 3: one was refused; the command ends there.",
+            says = "{id}: a proposal again",
+            example = "dozo origin takeback 14")
     @PostMapping("/{id}/takeback")
     ShownArrival takeBack(@PathVariable long id, Principal actor, Sight sight) {
         find(sight, id);
@@ -236,6 +251,15 @@ public record ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
     }
 
     /** Accepts 1 to 1,000 proposals as proposed, each on its own. */
+    @Verb(
+            value = "origin accept ID…:ids",
+            about = "Registers proposals as experiments, as proposed. Their files are collected the next night.",
+            footer = "Exit code 3: one of them was refused.",
+            items = "arrivals",
+            each = "{id}: {experiment}|{id}: refused: [{refused}|–]",
+            result = true,
+            exit = "{refused?}3|0",
+            example = "dozo origin accept 12 13")
     @PostMapping("/accept")
     AcceptedArrivals acceptAll(@RequestBody NewAcceptances wanted, Principal actor, Sight sight) {
         List<Long> ids = Optional.ofNullable(wanted.ids()).orElse(List.of());

@@ -1,6 +1,7 @@
 package dozo.api;
 
 import dozo.api.http.Demanded;
+import dozo.api.http.Verb;
 import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.WrittenDay;
@@ -30,9 +31,15 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Bookings of the booking system. */
+@Verb.Group(name = "bookings", about = "Bookings", section = "Set-up")
 @RestController
 @RequestMapping("/api/v1/bookings")
 public record BookingApi(Bookings bookings, Worklist worklist, WorklistReadings readings) {
+
+    /** What the commands say of the result of an import. */
+    private static final String IMPORTED =
+            "{lines count} bookings: {booked number} new, {changed number} changed, {accepted number} valid but not imported,"
+                    + " {unchanged number} unchanged, {refused number} refused";
 
     /**
      * The result for one booking.
@@ -175,6 +182,29 @@ public record BookingApi(Bookings bookings, Worklist worklist, WorklistReadings 
      * Imports the bookings of a CSV file, all or none. Columns that name a person are not read. The charset of the content type
      * is the file's encoding, if given. 422: the whole file cannot be parsed.
      */
+    @Verb(
+            value = "bookings csv [--dry-run] [--encoding=E:-] FILE:-",
+            arguments = {
+                "--dry-run=shows what would be imported; imports nothing",
+                "--encoding=the encoding: utf-8, shift_jis or utf-16le",
+                "FILE=the export"
+            },
+            about = "Imports the bookings of a CSV file, all or none. Required columns: accession, date. Optional columns:"
+                    + " time, station, modality, procedure, series, patient, project, study. Names, birth dates and sexes"
+                    + " of persons are not read.",
+            items = "lines",
+            columns = {
+                ">LINE={line number}",
+                "ACCESSION={accession}|",
+                "={outcome word}",
+                "FIELD={field}|",
+                "MESSAGE={message}"
+            },
+            which = "{message}",
+            total = IMPORTED,
+            result = true,
+            exit = "{refused?}3|0",
+            example = "dozo bookings csv --dry-run bookings.csv")
     @PostMapping(path = "/bulk", consumes = "text/csv")
     ShownBookings keepAll(
             @RequestParam(defaultValue = "false") boolean dryRun,
@@ -196,6 +226,22 @@ public record BookingApi(Bookings bookings, Worklist worklist, WorklistReadings 
     }
 
     /** Reads the modality worklist of some days and stores its bookings. 502: the worklist cannot be read. */
+    @Verb(
+            value = "bookings worklist FROM UNTIL",
+            about = "Imports the bookings of some days from the modality worklist.",
+            items = "lines",
+            columns = {
+                ">LINE={line number}",
+                "ACCESSION={accession}|",
+                "={outcome word}",
+                "FIELD={field}|",
+                "MESSAGE={message}"
+            },
+            which = "{message}",
+            total = IMPORTED,
+            result = true,
+            exit = "{refused?}3|0",
+            example = "dozo bookings worklist 2026-10-01 2026-10-31")
     @PostMapping("/worklist")
     ShownBookings read(@RequestBody Period period, Principal actor) {
         LocalDate from = WrittenDay.ofIso("from", String.valueOf(period.from));

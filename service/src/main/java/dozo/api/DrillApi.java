@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Verb;
 import dozo.drill.DrillPromises;
 import dozo.drill.DrillPromises.DrillPromise;
 import dozo.drill.Rehearsals;
@@ -51,6 +52,12 @@ public record DrillApi(
         Manifests manifests,
         SiteChoice sites) {
 
+    /** What the command says of the cost of restores. */
+    private static final String COST =
+            "From {cost.restores} drills of site {site}: {cost.startSeconds time} until the first byte, then"
+                    + " {cost.model.bytesPerSecond size}/s and {cost.model.secondsPerEntry ms} ms for each entry."
+                    + "|Unknown: site {site} has fewer than 5 complete drills.";
+
     /**
      * What to rehearse.
      *
@@ -80,6 +87,27 @@ public record DrillApi(
             List<Compared> compared) {}
 
     /** Lists the drills, latest first. */
+    @Verb(
+            value = "drill list limit=100 [--project=CODE]",
+            about = "Lists the latest drills: the evidence that restores work.",
+            columns = {
+                "DRILL={id}",
+                "ENDED={endedAt}",
+                "EXPERIMENT={experiment}[, only {path}|, only {paths count} paths]",
+                "SITE={site}",
+                "RESULT={state words}",
+                ">ENTRIES={entriesVerified number}",
+                ">SIZE={bytesVerified size}",
+                ">TIME={seconds time}",
+                ">FINDINGS={findings number}"
+            },
+            none = "No drill yet.",
+            example = "dozo drill list --project P001")
+    @Verb(
+            value = "drill list --all:- [--project=CODE]",
+            arguments = "--all=all drills, not only the latest 100",
+            none = "No drill yet.",
+            example = "dozo drill list --all")
     @GetMapping
     Page<KeptRestore> list(
             @RequestParam(required = false) @Nullable String project,
@@ -91,6 +119,24 @@ public record DrillApi(
     }
 
     /** Rehearses a restore. 409: nothing of it is safe, or a drill of the project has not ended. */
+    @Verb(
+            value = "drill [PROJECT[/EXPERIMENT]:project/experiment] [--site=S] [--wait:-]",
+            arguments = {
+                "PROJECT[/EXPERIMENT]=a project, or an experiment; by default the most urgent project",
+                "--site=the site; by default any that has the experiment",
+                "--wait=waits for the end"
+            },
+            about = "Rehearses a restore: the service restores an experiment into a scratch folder, verifies every"
+                    + " file, and keeps the result and the time as evidence.",
+            footer = {
+                "Without an experiment, the service chooses one at random whose manifest is wholly safe; without a project,",
+                "from the project whose last drill is the longest ago. Of a large experiment it restores a part. A drill waits",
+                "until no backup runs, and lets restores by people go first.",
+                "Exit code of --wait: 0: everything was restored; 1: it was not."
+            },
+            says = "drill {id} of {experiment}[, only {path}|, only {paths count} paths] requested",
+            follows = Verb.Follow.DRILL,
+            example = "dozo drill P001/S0001 --wait")
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<KeptRestore> request(@RequestBody(required = false) @Nullable NewDrill body, Principal actor) {
@@ -105,6 +151,20 @@ public record DrillApi(
     }
 
     /** Lists whether each project was rehearsed in its time. */
+    @Verb(
+            value = "drill promises",
+            about = "Lists whether each project was rehearsed in its time. Exit code 1: some were not.",
+            columns = {
+                "PROJECT={project}",
+                "STANDING={standing words}",
+                ">DAYS={days}",
+                "LAST WITHOUT FINDINGS={succeededAt}",
+                "UNTIL={until}",
+                "LAST DRILL={lastState words}"
+            },
+            none = "No project yet.",
+            exit = "{standing=KEPT?}0|{standing=NOTHING?}0|1",
+            example = "dozo drill promises")
     @GetMapping("/promises")
     Page<DrillPromise> promises(
             @RequestParam(defaultValue = "") String after,
@@ -118,6 +178,34 @@ public record DrillApi(
      *
      * @param experiment an experiment, as {@code project/code}: adds the forecast for its latest manifest
      */
+    @Verb(
+            value = "drill forecast [--site=S]",
+            about =
+                    "Shows how long restores from a site take, learnt from its drills. Exit code 1: unknown yet.",
+            lines = COST,
+            items = "projects",
+            columns = {
+                "PROJECT={project}|all",
+                ">EXPERIMENTS={experiments number}",
+                ">ENTRIES={entries number}",
+                ">SIZE={bytes size}",
+                "RESTORED IN=about {forecast.seconds time} ({forecast.leastSeconds time} to {forecast.mostSeconds time})"
+                        + "[{forecast.beyond?}, far more than was ever rehearsed]|unknown"
+            },
+            sum = "project",
+            exit = "{cost?}0|1",
+            example = "dozo drill forecast")
+    @Verb(
+            value = "drill forecast PROJECT/EXPERIMENT:experiment [--site=S]",
+            arguments = "PROJECT/EXPERIMENT=an experiment",
+            lines = {
+                COST,
+                "{given.experiment}: about {experiment.seconds time} ({experiment.leastSeconds time} to"
+                        + " {experiment.mostSeconds time})[{experiment.beyond?}, far more than was ever rehearsed]"
+                        + "|{given.experiment}: unknown"
+            },
+            exit = "{cost?}0|1",
+            example = "dozo drill forecast P001/S0001")
     @GetMapping("/forecast")
     ShownForecasts forecast(
             @RequestParam(required = false) @Nullable String site,

@@ -252,6 +252,27 @@ public record ExperimentApi(
      * @param sort registered (default: by id), name, title, modality, scanner, acquired, state, files, size or safe; with
      *     {@code -} before it in descending order
      */
+    @Verb(
+            value =
+                    "experiments [TEXT:q] [--project=P] [--modality=M] [--scanner=N] [--from=DAY:acquiredFrom] [--until=DAY:acquiredUntil] [--state=STATE] [--site=S] [--sort=KEY]",
+            arguments = {
+                "TEXT=part of the code or title, or the start of PROJECT or PROJECT/CODE",
+                "--state=only lost, damaged, frozen, source-missing, late, blocked, at-risk (all of these), copying, complete, arriving, planned or verified",
+                "--sort=by registered (default), name, title, modality, scanner, acquired, state, files, size or safe; with - before it in descending order (--sort=-size)"
+            },
+            about = "Lists experiments, with search.",
+            columns = {
+                "EXPERIMENT={project}/{code}",
+                "~STATE={state=frozen?}{state}|{state}[{frozen?} frozen]|[{frozen?}frozen]",
+                "SIZE={bytes size}|",
+                "ACQUIRED={acquired}|",
+                "MODALITY={modality}|",
+                "SCANNER={scanner}|",
+                "TITLE={title}|",
+                "SOURCE={source}|"
+            },
+            none = "No such experiment.",
+            example = "dozo experiments --state damaged")
     @GetMapping
     @Nullable
     Page<ShownExperiment> list(

@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.api.http.Page;
 import dozo.api.http.Sheet;
+import dozo.api.http.Verb;
 import dozo.export.Columns;
 import dozo.ledger.Sight;
 import dozo.worklist.GapKind;
@@ -23,6 +24,29 @@ public record GapApi(Gaps gaps, SiteChoice sites, Moments moments, InstantSource
     private static final Columns<Gap> COLUMNS = Columns.of(Gap.class);
 
     /** Lists bookings that did not arrive as planned, and unplanned arrivals, by day. */
+    @Verb(
+            value =
+                    "gaps [--from=DAY:plannedFrom] [--until=DAY:plannedUntil] [--as-of=WHEN] [--project=P] [--kind=K] [--all] [--site=S] [--csv:-]",
+            arguments = {
+                "--until=planned on that day or earlier",
+                "--kind=only never-scanned, late, partly, split, same-uid-twice, wrong-station, wrong-subject, wrong-day or unplanned",
+                "--all=every booking, also those without a gap",
+                "--csv=prints CSV with all columns"
+            },
+            footer = "Exit code 0: no findings. 1: findings.",
+            columns = {
+                "DAY={date}[ {time}]|",
+                "ACCESSION={accession}|",
+                "PROJECT={project}|",
+                "STATION={aeTitle}|",
+                ">SERIES={series}[/{seriesExpected}]",
+                "KEPT={verified?}verified|{copied?}copied|",
+                "GAP={gaps list}[{gaps=wrong-subject?} (booked {subject}, acquired {subjectsAcquired list})]|"
+            },
+            total = "{count number} with a gap",
+            lineByLine = true,
+            exit = "{gaps?}1|0",
+            example = "dozo gaps --project P001 --from 2026-10-01")
     @GetMapping("/api/v1/gaps")
     @Nullable
     Page<Gap> list(

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Verb;
 import dozo.ledger.Sight;
 import dozo.run.Operations;
 import dozo.run.ReplicationRequest;
@@ -43,6 +44,23 @@ record ReplicationApi(Operations operations, ShownRun.View view) {
      * Starts a copy of experiments from one site to another, and returns the new run. No source is read. Asks a running scrub to
      * stop, and waits up to 60 s for it. 409: there is nothing to copy, or a run is in progress.
      */
+    @Verb(
+            value = "replicate [PROJECT[/EXPERIMENT]:project|experiment] --from=S --to=S [--source-gone] [--wait:-]",
+            arguments = {
+                "PROJECT[/EXPERIMENT]=only this experiment, or all of this project",
+                "--wait=waits for the end; the exit code is that of the run"
+            },
+            about = "Copies experiments from one site to another, and verifies them there. No source is read.",
+            footer = {
+                "The current manifest is copied, and only what the other site lacks. The digest of every file, as it is read",
+                "and as it is computed at the other site, must be that of its receipt. Repeat the command after findings."
+            },
+            says = "run {id} has started: {from} is copied to {to} (experiments: [{replication.experiments}|?])",
+            follows = Verb.Follow.RUN,
+            example = {
+                "dozo replicate P001/S0001 --from dr --to second",
+                "dozo replicate --from dr --to second --source-gone --wait"
+            })
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(@RequestBody NewReplication asked, Principal actor, Sight sight) {

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Verb;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.report.Report;
@@ -70,6 +71,14 @@ public record ReportApi(Reports reports, Teller teller) {
      * @param date of the morning; missing: today
      * @param language of {@code sentence} and {@code text}: en or ja
      */
+    @Verb(
+            value = "report [--date=DAY] [--language=LANGUAGE]",
+            arguments = {"--date=the day of the morning; default: today", "--language=the language, en or ja; default: en"},
+            about = "Says what the night before a morning did, how everything stood, and what needed a person.",
+            footer = "Exit code: 0: all that was due is safe at every site; 1: it is not, or nobody knows.",
+            says = "{text lines}",
+            exit = "{verdict=SAFE?}0|{verdict=SAFE_BUT?}0|1",
+            example = "dozo report --date 2026-10-01")
     @GetMapping
     ShownReport of(
             @RequestParam(required = false) @Nullable String date,

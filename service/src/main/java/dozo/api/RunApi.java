@@ -3,6 +3,7 @@ package dozo.api;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.api.http.Verb;
+import dozo.api.http.Verb.Follow;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
@@ -55,7 +56,7 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
             value = "run [--site=S] [--wait:-]",
             arguments = {"--wait=waits for the end; the exit code is that of the run"},
             says = "run {id} has started",
-            follows = true,
+            follows = Follow.RUN,
             example = "dozo run --wait")
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
@@ -73,6 +74,16 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
     /**
      * Stops a run: no more units start. A paused run, or one that a dead process left, ends at once. 409: it has ended.
      */
+    @Verb(
+            value = "stop [RUN:id] [--wait:-]",
+            arguments = {
+                "--wait=waits for the end; the exit code is 0, whatever the result; 3: the run is not running",
+                "RUN=the run's number; by default the run in progress"
+            },
+            about = "Stops a run: units under way are finished, and the next run continues where it ended.",
+            says = "run {id} is stopping",
+            follows = Follow.STOP,
+            example = "dozo stop --wait")
     @PostMapping("/{id}/stop")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor, Sight sight) {
@@ -80,6 +91,20 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
     }
 
     /** Pauses a run: nothing new starts until it is resumed. 409: it is not running, or is stopping. */
+    @Verb(
+            value = "pause [RUN:id] [--wait:-]",
+            arguments = {
+                "--wait=waits until nothing is under way",
+                "RUN=the run's number; by default the run in progress"
+            },
+            about = "Pauses a run: units under way are finished, and nothing new starts until it is resumed.",
+            says = {
+                "{endedAt?}run {id} had already finished",
+                "{underWay?}run {id} is paused; it finishes the units under way",
+                "run {id} is paused"
+            },
+            follows = Follow.PAUSE,
+            example = "dozo pause --wait")
     @PostMapping("/{id}/pause")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> pause(@PathVariable long id, Principal actor, Sight sight) {
@@ -96,7 +121,7 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
                 "RUN=the run's number; by default the run in progress"
             },
             says = "run {id} continues",
-            follows = true,
+            follows = Follow.RUN,
             example = "dozo resume")
     @PostMapping("/{id}/resume")
     @ResponseStatus(HttpStatus.ACCEPTED)
@@ -115,7 +140,7 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
                 "RUN=the number of the run that has the findings"
             },
             says = "run {id} has started: {retry.experiments} experiments are retried",
-            follows = true,
+            follows = Follow.RUN,
             example = "dozo retry 42")
     @PostMapping("/{id}/retry")
     @ResponseStatus(HttpStatus.ACCEPTED)

@@ -350,6 +350,18 @@ public record SiteApi(
     }
 
     /** Shows when runs may use a site, and how fast. */
+    @Verb(
+            value = "site timetable NAME",
+            arguments = "NAME=the site's name",
+            about = "Shows or sets when runs may use a site, and how fast. Where no rule holds, there is no limit; while the site"
+                    + " is closed, runs to it are paused; in a window with the word yielding they step back while others use"
+                    + " their sources or the site. It holds at once, also for a run that is going on.",
+            lines = {
+                "{rules lines}",
+                "site {given.name} is [{open?}open, at most {bytesPerSecond rate}|{open?}open, without a limit|closed]"
+                        + "[{yielding?}, yielding to other users][, until {until}]"
+            },
+            example = "dozo site timetable dr")
     @GetMapping("/{name}/timetable")
     ShownTimetable timetable(@PathVariable String name) {
         Now now = hours.now(find(name).id());
@@ -366,6 +378,18 @@ public record SiteApi(
      * Sets when runs may use a site, and how fast; within two seconds it holds for a run that is going on, too. A run
      * is paused while its site is closed.
      */
+    @Verb(
+            value = "site timetable NAME RULE…:rules",
+            arguments = "RULE=\"mon-fri 08:00-20:00 500 Mbit/s\", \"sat,sun 00:00-24:00 closed\","
+                    + " \"daily 22:00-06:00 60 MB/s\", \"mon-fri 08:00-18:00 yielding\","
+                    + " \"mon-fri 08:00-18:00 60 MB/s yielding\"",
+            result = true,
+            example = "dozo site timetable dr \"mon-fri 08:00-20:00 500 Mbit/s yielding\" \"sun 06:00-12:00 closed\"")
+    @Verb(
+            value = "site timetable NAME --no-limit:rules=[]",
+            arguments = "--no-limit=removes all rules",
+            result = true,
+            example = "dozo site timetable dr --no-limit")
     @PutMapping("/{name}/timetable")
     ShownTimetable setTimetable(@PathVariable String name, @Valid @RequestBody NewTimetable asked, Principal actor) {
         var _ = timetables.set(name, asked.rules, actor.getName()).orElseThrow(Missing.thing("site", name));
@@ -373,6 +397,16 @@ public record SiteApi(
     }
 
     /** Shows when nights to a site begin. */
+    @Verb(
+            value = "site schedule NAME",
+            arguments = "NAME=the site's name",
+            about = "Shows or sets when nights to a site begin: for all experiments, for those of a project, or for those that"
+                    + " were collected from an origin. A site without schedules follows the setting dozo.schedule.cron. A"
+                    + " missed night is caught up once.",
+            items = "schedules",
+            each = "{schedule}",
+            total = "site {given.name}: [next night {nextAt}|no night is due][{schedules?}|, as by the setting]",
+            example = "dozo site schedule dr")
     @GetMapping("/{name}/schedules")
     ShownSchedules schedules(@PathVariable String name) {
         int site = find(name).id();
@@ -390,6 +424,17 @@ public record SiteApi(
      * Sets when nights to a site begin: all of its schedules. What they would have started before is not caught up. An empty list:
      * the site follows the setting.
      */
+    @Verb(
+            value = "site schedule NAME SCHEDULE…:schedules",
+            arguments = "SCHEDULE=all schedules: \"0 0 20 * * MON-FRI\" (second, minute, hour, day, month, weekday),"
+                    + " \"project P001: 0 0 12 * * *\", \"origin pacs: 0 30 * * * *\"",
+            result = true,
+            example = "dozo site schedule dr \"0 0 20 * * MON-FRI\" \"project P001: 0 0 12 * * *\"")
+    @Verb(
+            value = "site schedule NAME --default:schedules=[]",
+            arguments = "--default=removes all schedules: the site follows the setting",
+            result = true,
+            example = "dozo site schedule dr --default")
     @PutMapping("/{name}/schedules")
     ShownSchedules setSchedules(@PathVariable String name, @Valid @RequestBody NewSchedules asked, Principal actor) {
         var _ = schedules.set(name, asked.schedules, actor.getName()).orElseThrow(Missing.thing("site", name));

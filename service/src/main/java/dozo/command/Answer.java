@@ -29,6 +29,11 @@ record Answer<T>(T value, JsonNode sent) {
         }
     }
 
+    /** Reads the value of a response that was taken as it is. */
+    static <T> Answer<T> of(Answer<JsonNode> answer, Class<T> type) {
+        return of(answer.sent(), Connection.JSON.constructType(type));
+    }
+
     /** Reads the items of a list. */
     static <T> Answer<List<T>> of(List<JsonNode> sent, Class<T> item) {
         return of(

@@ -16,13 +16,15 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
+import tools.jackson.databind.JsonNode;
 
 /**
  * An argument of a {@link Request}, as the synopsis of {@link dozo.api.http.Verb} has it.
  *
  * @param option with its dashes; null: it has no name
  * @param label what help calls its value; empty: it has none
- * @param field where its value goes; two with a {@code /} or {@code -} between them for a pair; {@code -} for nowhere
+ * @param field where its value goes; two with a {@code /} or {@code -} between them for a pair; two with a {@code |}
+ *     for one of them, the second if the value has a {@code /}; {@code -} for nowhere
  * @param fixed the value in JSON, if it does not come from the command line
  * @param many whether there may be several
  * @param list whether they may also stand in one word, with commas between them
@@ -96,8 +98,9 @@ record Argument(
             return;
         }
         boolean needed = always && !optional;
-        String type = request.schema(field).path("type").asString("");
-        Class<?> one = type.equals("integer") ? Long.class : String.class;
+        JsonNode schema = request.schema(field);
+        String type = schema.path("type").asString("");
+        Class<?> one = schema.at(type.equals("array") ? "/items/type" : "/type").asString("").equals("integer") ? Long.class : String.class;
         boolean pairs = type.equals("object");
         Class<?> whole = label.isEmpty() ? boolean.class : pairs ? Map.class : many ? List.class : one;
         Class<?>[] parts =
@@ -170,7 +173,9 @@ record Argument(
             return;
         }
         Object value = requireNonNull(arg(command).orElseThrow().getValue());
-        if (field.contains("/") || field.contains("-")) {
+        if (field.contains("|")) {
+            given.put(field.split("\\|", 2)[value.toString().contains("/") ? 1 : 0], value);
+        } else if (field.contains("/") || field.contains("-")) {
             addPair(given, command, value.toString(), field.contains("/") ? "/" : "-");
         } else if (content) {
             given.put(field, read(value.toString()));

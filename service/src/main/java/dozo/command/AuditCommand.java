@@ -2,15 +2,13 @@ package dozo.command;
 
 import dozo.audit.AuditReport;
 import dozo.audit.AuditReport.AtSite;
-import dozo.audit.AuditReport.ChainRow;
-import dozo.audit.AuditReport.Evidence;
-import dozo.audit.AuditReport.InProject;
-import dozo.audit.AuditReport.LedgerThen;
+import dozo.ledger.Coverage.Group;
 import java.io.PrintWriter;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
 
 /** Reports for auditors. */
 @Command(name = "audit", mixinStandardHelpOptions = true, description = "For auditors: report, files.")
@@ -40,7 +38,7 @@ final class AuditCommand {
                         .toString(),
                 AuditReport.class);
         AuditReport report = answer.value();
-        service.print(answer, out -> print(out, report));
+        service.print(answer, out -> print(out, report, answer.sent()));
         return report.allWell() ? Exit.WELL : Exit.NOT_SAFE;
     }
 
@@ -65,108 +63,73 @@ final class AuditCommand {
         return Exit.WELL;
     }
 
-    private static void print(PrintWriter out, AuditReport report) {
-        out.println("%s at %s"
-                .formatted(
-                        report.project() == null ? "All projects" : "Project " + report.project(),
-                        Times.text(report.at())));
+    private static void print(PrintWriter out, AuditReport report, JsonNode sent) {
+        Phrase.print(out, sent, "[Project {project}|All projects] at {at}");
         if (report.nothingRegistered()) {
-            out.println(
-                    report.registeredSince() == null
-                            ? "No experiment is registered."
-                            : "Nothing was registered then; the first experiment was registered at %s."
-                                    .formatted(Times.text(report.registeredSince())));
+            Phrase.print(
+                    out,
+                    sent,
+                    "Nothing was registered then; the first experiment was registered at {registeredSince}."
+                            + "|No experiment is registered.");
         }
-        if (report.erasedSince() > 0) {
-            out.println("Erased since, and not counted: %,d".formatted(report.erasedSince()));
+        Phrase.print(out, sent, "{erasedSince?}Erased since, and not counted: {erasedSince number}");
+        for (int i = 0; i < report.sites().size(); i++) {
+            print(out, report, report.sites().get(i), sent.path("sites").path(i));
         }
-        report.sites().forEach(site -> print(out, report, site));
         if (report.sites().isEmpty()) {
             out.println("There was no site.");
         }
         out.println();
-        if (report.lost() > 0) {
-            out.println("LOST for good: %,d files".formatted(report.lost()));
-        }
+        Phrase.print(out, sent, "{lost?}LOST for good: {lost number} files");
         if (!report.findingsComplete()) {
             out.println("Findings of that time are not kept completely; there may have been more.");
         }
-        print(out, report.ledger());
-        out.println("Certificates: %,d".formatted(report.certificates().count()));
-        report.certificates()
-                .keys()
-                .forEach(key -> out.println(
-                        "  key      %s, since %s".formatted(key.fingerprint(), Times.text(key.introducedAt()))));
+        Phrase.print(
+                out,
+                sent,
+                "Ledger: [row {ledger.head.seq}, {ledger.head.at}, {ledger.head.hash}|none]",
+                "{ledger.clockChanged?}  The clock was changed: rows before it have later times, or rows after it earlier ones.",
+                "  last verified {ledger.verification.beganAt}: {ledger.verification.verdict},"
+                        + " {ledger.verification.rowsChecked number} rows|  never verified",
+                "Certificates: {certificates.count number}");
+        sent.at("/certificates/keys")
+                .forEach(key -> Phrase.print(out, key, "  key      {fingerprint}, since {introducedAt}"));
     }
 
-    private static void print(PrintWriter out, AuditReport report, AtSite site) {
+    private static void print(PrintWriter out, AuditReport report, AtSite site, JsonNode sent) {
         out.println();
-        out.println("Site %s".formatted(site.site()));
+        Phrase.print(out, sent, "Site {site}");
         if (site.recordedSince() == null || report.at().isBefore(site.recordedSince())) {
-            out.println(
-                    site.recordedSince() == null
-                            ? "Nothing is recorded of this site."
-                            : "The record of this site begins %s; what was safe earlier is unknown."
-                                    .formatted(Times.text(site.recordedSince())));
+            Phrase.print(
+                    out,
+                    sent,
+                    "The record of this site begins {recordedSince}; what was safe earlier is unknown."
+                            + "|Nothing is recorded of this site.");
         }
         CoverageTable.groups(
                 out,
                 "project",
                 site.projects().stream()
-                        .map(each -> new dozo.ledger.Coverage.Group(each.project(), each.totals()))
+                        .map(each -> new Group(each.project(), each.totals()))
                         .toList(),
                 site.totals());
         out.println();
-        evidence(site).print(out);
-        if (site.findingsOfRuns() > 0) {
-            out.println("Open findings of whole runs: %,d".formatted(site.findingsOfRuns()));
-        }
-        out.println("Last anchor: %s".formatted(row(site.anchor())));
-    }
-
-    private static Table evidence(AtSite site) {
-        Table table = new Table(
-                "PROJECT",
-                ">RECEIPTS",
-                "LAST VERIFIED",
-                "OLDEST READING",
-                ">DRILLS",
-                ">COMPLETE",
-                ">MISSING",
-                ">DAMAGED",
-                ">FINDINGS");
-        for (InProject each : site.projects()) {
-            Evidence evidence = each.evidence();
-            table.row(
-                    each.project(),
-                    evidence.receipts(),
-                    Times.text(evidence.lastVerifiedAt()),
-                    Times.text(evidence.leastRecentlyReadAt()),
-                    evidence.drills(),
-                    evidence.drillsComplete(),
-                    evidence.copiesMissing(),
-                    evidence.copiesDamaged(),
-                    evidence.findings());
-        }
-        return table;
-    }
-
-    private static void print(PrintWriter out, LedgerThen ledger) {
-        out.println("Ledger: %s".formatted(row(ledger.head())));
-        if (ledger.clockChanged()) {
-            out.println("  The clock was changed: rows before it have later times, or rows after it earlier ones.");
-        }
-        out.println(
-                ledger.verification() == null
-                        ? "  never verified"
-                        : "  last verified %s: %s, %,d rows"
-                                .formatted(
-                                        Times.text(ledger.verification().beganAt()),
-                                        ledger.verification().verdict(),
-                                        ledger.verification().rowsChecked()));
-    }
-
-    private static String row(@Nullable ChainRow row) {
-        return row == null ? "none" : "row %d, %s, %s".formatted(row.seq(), Times.text(row.at()), row.hash());
+        Table.of(
+                        sent.path("projects").valueStream().toList(),
+                        "PROJECT={project}",
+                        ">RECEIPTS={evidence.receipts number}",
+                        "LAST VERIFIED={evidence.lastVerifiedAt}",
+                        "OLDEST READING={evidence.leastRecentlyReadAt}",
+                        ">DRILLS={evidence.drills number}",
+                        ">COMPLETE={evidence.drillsComplete number}",
+                        ">MISSING={evidence.copiesMissing number}",
+                        ">DAMAGED={evidence.copiesDamaged number}",
+                        ">FINDINGS={evidence.findings number}")
+                .print(out);
+        Phrase.print(
+                out,
+                sent,
+                "{findingsOfRuns?}Open findings of whole runs: {findingsOfRuns number}",
+                "Last anchor: [row {anchor.seq}, {anchor.at}, {anchor.hash}|none]");
     }
 }

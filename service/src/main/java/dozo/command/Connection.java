@@ -55,6 +55,9 @@ final class Connection {
     /** Time limit for the first byte: the service may have to count the content first. */
     private static final Duration DOWNLOAD_LIMIT = Duration.ofMinutes(10);
 
+    /** Long enough to look for 100,000 folders. */
+    private static final Duration FILE_LIMIT = Duration.ofMinutes(10);
+
     private static final String DEFAULT_URL = "http://127.0.0.1:8080";
 
     @Option(
@@ -207,11 +210,19 @@ final class Connection {
         return Answer.of(ask("POST", path, body, limit), JSON.constructType(type));
     }
 
-    /** Sends a file unchanged. */
-    <T> Answer<T> post(String path, String contentType, Path file, Class<T> type, Duration limit) {
+    /**
+     * Sends a CSV file unchanged.
+     *
+     * @param encoding null: the service detects it
+     */
+    <T> Answer<T> postCsv(String path, Path file, @Nullable String encoding, Class<T> type) {
+        if (encoding != null && !encoding.matches("[A-Za-z0-9_-]{1,20}")) {
+            throw new Failure(Exit.USAGE, "--encoding: expected utf-8, shift_jis or utf-16le");
+        }
+        String content = encoding == null ? "text/csv" : "text/csv; charset=\"" + encoding + '"';
         try {
             return Answer.of(
-                    ask("POST", path, contentType, BodyPublishers.ofFile(file), limit), JSON.constructType(type));
+                    ask("POST", path, content, BodyPublishers.ofFile(file), FILE_LIMIT), JSON.constructType(type));
         } catch (FileNotFoundException missing) {
             throw new Failure(Exit.USAGE, "file %s cannot be read".formatted(file));
         }
@@ -255,7 +266,7 @@ final class Connection {
 
     /** Renders the service's text so that it cannot control a terminal. */
     static String visible(String text) {
-        return FilePath.render(text.getBytes(StandardCharsets.UTF_8));
+        return Login.visible(text);
     }
 
     /** Renders an optional value in the same way; returns an empty text for null. */

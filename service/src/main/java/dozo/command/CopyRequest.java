@@ -75,7 +75,7 @@ final class CopyRequest {
 
     /** Returns the host as text for people. */
     String host() {
-        return FilePath.render(there.host().getBytes(StandardCharsets.UTF_8));
+        return Login.visible(there.host());
     }
 
     boolean toSite() {

@@ -1,16 +1,17 @@
 package dozo.command;
 
-import dozo.file.Build;
+import static java.util.Objects.requireNonNull;
+
 import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.ShownRun;
 import dozo.api.ShownRun.ShownScrub;
 import dozo.api.ShownService;
+import dozo.file.Build;
 import dozo.command.Pace.Rate;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
 import java.lang.reflect.AnnotatedElement;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Predicate;
@@ -25,6 +26,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
 
 /** The root of the command line, with a method for each short command. */
 @Command(
@@ -57,9 +59,7 @@ public final class Dozo {
     private static final List<Class<?>> CLASSES = List.of(
             PlanCommand.class,
             ForecastCommand.class,
-            ReportCommand.class,
             RegisterCommand.class,
-            ExperimentsCommand.class,
             SiteCommand.class,
             TuneCommand.class,
             CoverageCommand.class,
@@ -72,19 +72,13 @@ public final class Dozo {
             LedgerCommand.class,
             RestoreCommand.class,
             ScrubCommand.class,
-            DrillCommand.class,
-            PauseCommand.class,
-            ReplicateCommand.class,
             FindingsCommand.class,
-            GapsCommand.class,
-            BookingsCommand.class,
-            StopCommand.class,
             CommandLine.HelpCommand.class);
 
-    /** Those of them that have further commands from REST. */
-    private static final List<String> EXTENDED = List.of("findings", "origin", "site");
+    /** Those of them that have further commands from REST, and those from REST with a word that is one of them. */
+    private static final List<String> EXTENDED = List.of("drill", "findings", "origin", "site");
 
-    private static final Duration POLL = Duration.ofMillis(500);
+    private static final String RUNS = "/api/v1/runs";
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -111,7 +105,7 @@ public final class Dozo {
         }
         dozo.setExecutionExceptionHandler(Dozo::failed);
         dozo.setUsageHelpAutoWidth(true);
-        java.util.Objects.requireNonNull(dozo.getSubcommands().get("copy"))
+        requireNonNull(dozo.getSubcommands().get("copy"))
                 .setUnmatchedOptionsArePositionalParams(true)
                 .setExpandAtFiles(false);
         dozo.getCommandSpec().version("dozo " + Build.VERSION);
@@ -119,7 +113,7 @@ public final class Dozo {
     }
 
     private static void add(CommandLine dozo, AnnotatedElement command, Predicate<String> isNeeded) {
-        Command about = java.util.Objects.requireNonNull(command.getAnnotation(Command.class));
+        Command about = requireNonNull(command.getAnnotation(Command.class));
         if (isNeeded.test(about.name())) {
             dozo.addSubcommand(command);
         } else {
@@ -143,6 +137,38 @@ public final class Dozo {
         return RunReport.exitCode(ended.value().state());
     }
 
+    /** Follows a run that was asked to stop to its end, whatever its result. */
+    static int stopped(Connection service, Answer<ShownRun> run) throws InterruptedException {
+        long id = run.value().id();
+        String goesOn = "run %d is stopping in the service; to see it: dozo status %d".formatted(id, id);
+        print(service, followed(service, run, goesOn));
+        return Exit.WELL;
+    }
+
+    /** Waits until nothing of a paused run is under way, and returns the run. */
+    static Answer<JsonNode> paused(Connection service, Answer<JsonNode> run) throws InterruptedException {
+        long id = run.sent().path("id").longValue();
+        String goesOn = "run %d stays paused, and the service finishes the units under way; to stop it: dozo stop %d"
+                .formatted(id, id);
+        return Following.end(
+                service,
+                run,
+                RUNS + "/" + id,
+                JsonNode.class,
+                shown -> shown.path("underWay").booleanValue(),
+                _ -> "",
+                goesOn);
+    }
+
+    /** Returns the run in progress, paused or not. There is at most one, and it is the latest. */
+    static long goingOn(Connection service) {
+        return service.page(RUNS + "?limit=1", ShownRun.class).value().stream()
+                .filter(latest -> latest.run().goesOn())
+                .findFirst()
+                .orElseThrow(() -> new Failure(Exit.REFUSED, "no run is in progress"))
+                .id();
+    }
+
     @Command(
             name = "status",
             mixinStandardHelpOptions = true,
@@ -154,14 +180,14 @@ public final class Dozo {
                     Long number) {
         Answer<ShownRun> shown;
         if (number == null) {
-            Answer<List<ShownRun>> latest = service.page("/api/v1/runs?limit=1", ShownRun.class);
+            Answer<List<ShownRun>> latest = service.page(RUNS + "?limit=1", ShownRun.class);
             if (latest.value().isEmpty()) {
                 service.print(latest, "No run yet.");
                 return Exit.WELL;
             }
             shown = Answer.first(latest);
         } else {
-            shown = service.get("/api/v1/runs/" + number, ShownRun.class);
+            shown = service.get(RUNS + "/" + number, ShownRun.class);
         }
         print(service, shown);
         return shown.value().findings() > 0
@@ -176,14 +202,14 @@ public final class Dozo {
     int copy(
             @Parameters(arity = "0..*", paramLabel = "ARGUMENT", description = "See there.") @Nullable
                     List<String> arguments) {
-        CommandLine commandLine = java.util.Objects.requireNonNull(spec).commandLine();
+        CommandLine commandLine = requireNonNull(spec).commandLine();
         return CopyCommand.execute(
                 arguments == null ? List.of() : arguments, commandLine.getOut(), commandLine.getErr());
     }
 
     @Command(name = "version", mixinStandardHelpOptions = true, description = "Prints the version.")
     int version() {
-        CommandLine root = java.util.Objects.requireNonNull(spec).commandLine();
+        CommandLine root = requireNonNull(spec).commandLine();
         root.printVersionHelp(root.getOut());
         return Exit.WELL;
     }
@@ -199,7 +225,7 @@ public final class Dozo {
                             defaultValue = "bash",
                             description = "bash, zsh or fish; by default bash.")
                     String shell) {
-        CommandLine root = java.util.Objects.requireNonNull(spec).commandLine();
+        CommandLine root = requireNonNull(spec).commandLine();
         root.getOut()
                 .println(
                         switch (shell) {
@@ -207,7 +233,7 @@ public final class Dozo {
                             case "fish" -> FishCompletion.script(root.getCommandSpec());
                             default ->
                                 throw new ParameterException(
-                                        java.util.Objects.requireNonNull(
+                                        requireNonNull(
                                                 root.getSubcommands().get("completion")),
                                         "\"%s\": expected bash, zsh or fish".formatted(shell));
                         });
@@ -217,7 +243,7 @@ public final class Dozo {
 
     @Command(name = "man", mixinStandardHelpOptions = true, description = "Prints a manual page with all commands.")
     int man() {
-        CommandLine root = java.util.Objects.requireNonNull(spec).commandLine();
+        CommandLine root = requireNonNull(spec).commandLine();
         root.getOut().print(ManPage.page(root.getCommandSpec(), "dozo " + Build.VERSION));
         root.getOut().flush();
         return Exit.WELL;
@@ -251,7 +277,7 @@ public final class Dozo {
         if (run.findings() > 0) {
             RunReport.findings(
                     out,
-                    service.all("/api/v1/runs/%d/findings".formatted(run.id()), KeptFinding.class)
+                    service.all(RUNS + "/%d/findings".formatted(run.id()), KeptFinding.class)
                             .value());
         }
         ShownCoverage coverage = service.get(
@@ -259,50 +285,31 @@ public final class Dozo {
                 .value();
         RiskReport.print(out, service, coverage);
         PromiseReport.print(out, service, run.site());
-        DrillReport.print(out, service);
+        PromiseReport.printDrills(out, service);
         ServiceReport.print(
                 out, service.get("/api/v1/service", ShownService.class).value().services());
     }
 
-    /**
-     * Follows a run to its end, and returns it. Prints the progress to standard error.
-     *
-     * @param ifInterrupted what becomes of the run if only this process ends
-     */
-    static Answer<ShownRun> followed(Connection service, Answer<ShownRun> started, String ifInterrupted)
+    /** Follows a run to its end, and returns it. */
+    private static Answer<ShownRun> followed(Connection service, Answer<ShownRun> run, String ifInterrupted)
             throws InterruptedException {
-        try (Interruption _ = Interruption.says(service, ifInterrupted)) {
-            return followed(service, started);
-        }
+        Pace pace = new Pace();
+        return Following.end(
+                service,
+                run,
+                RUNS + "/" + run.value().id(),
+                ShownRun.class,
+                shown -> shown.run().goesOn(),
+                shown -> progress(shown, pace),
+                ifInterrupted);
     }
 
-    private static Answer<ShownRun> followed(Connection service, Answer<ShownRun> started) throws InterruptedException {
-        PrintWriter err = service.progress();
-        boolean terminal = Terminal.attached();
-        Pace pace = new Pace();
-        Answer<ShownRun> shown = started;
-        String last = "";
-        while (shown.value().run().goesOn()) {
-            ShownRun run = shown.value();
-            Progress done = run.progress();
-            Rate rate = pace.add(System.nanoTime(), done.bytesMoved(), done.entriesDone());
-            String line =
-                    terminal && run.scrub() == null ? RunReport.progress(run.run(), done, rate) : progress(run, false);
-            if (terminal) {
-                err.print("\r\u001b[K" + line);
-            } else if (!line.equals(last)) {
-                err.println(line);
-            }
-            err.flush();
-            last = line;
-            Thread.sleep(POLL);
-            shown = service.get("/api/v1/runs/" + shown.value().id(), ShownRun.class);
-        }
-        if (terminal) {
-            err.print("\r\u001b[K");
-            err.flush();
-        }
-        return shown;
+    private static String progress(ShownRun run, Pace pace) {
+        Progress done = run.progress();
+        Rate rate = pace.add(System.nanoTime(), done.bytesMoved(), done.entriesDone());
+        return Terminal.attached() && run.scrub() == null
+                ? RunReport.progress(run.run(), done, rate)
+                : progress(run, false);
     }
 
     private static String progress(ShownRun shown, boolean moved) {

@@ -1,6 +1,5 @@
 package dozo.command;
 
-import dozo.api.ForecastApi.Moment;
 import dozo.api.ForecastApi.ShownForecast;
 import dozo.api.ForecastApi.ShownLine;
 import dozo.api.ForecastApi.Whole;
@@ -16,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
 
 /** Says what will be safe by the morning. */
 @Command(
@@ -33,6 +33,9 @@ import picocli.CommandLine.Option;
 final class ForecastCommand implements Callable<Integer> {
 
     private static final int NAMED_MAX = 10;
+
+    /** A number of experiments, in a field of the whole. */
+    private static final String EXPERIMENTS = "[{whole.%1$s=1?}1 experiment|{whole.%1$s number} experiments]";
 
     @Mixin
     private final Connection service = new Connection();
@@ -52,23 +55,31 @@ final class ForecastCommand implements Callable<Integer> {
                 ? new Query("/api/v1/forecast").with("site", site).toString()
                 : "/api/v1/runs/%d/forecast".formatted(run);
         Answer<ShownForecast> answer = service.get(resource, ShownForecast.class);
-        service.print(answer, out -> print(out, answer.value()));
+        service.print(answer, out -> print(out, answer.value(), answer.sent()));
         boolean over = answer.value().experiments().stream().anyMatch(line -> line.safe() != null);
         return over || atRisk(answer.value()).isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
     }
 
-    private static void print(PrintWriter out, ShownForecast forecast) {
+    private static void print(PrintWriter out, ShownForecast forecast, JsonNode sent) {
+        Phrase.print(
+                out,
+                sent,
+                "site {site}, {madeAt}: [{nights=0?}no night was measured there yet, so this is a guess"
+                        + "|{nights=1?}from 1 measured night|from {nights number} measured nights]");
         Whole whole = forecast.whole();
-        out.println("site %s, %s: %s"
-                .formatted(
-                        forecast.site(),
-                        Times.text(forecast.madeAt()),
-                        forecast.nights() == 0
-                                ? "no night was measured there yet, so this is a guess"
-                                : "from %,d measured %s"
-                                        .formatted(forecast.nights(), forecast.nights() == 1 ? "night" : "nights")));
         if (whole != null) {
-            print(out, forecast, whole);
+            Phrase.print(
+                    out,
+                    sent,
+                    "not safe: " + EXPERIMENTS.formatted("experiments") + ", {whole.bytes size}"
+                            + "[{whole.unknown=1?}; the forecast leaves out 1 experiment of unknown size"
+                            + "|{whole.unknown?}; the forecast leaves out {whole.unknown number} experiments of unknown size]",
+                    "by {untilAt}: {whole.verified.middle size} ({whole.verified.low size} to {whole.verified.high size}), "
+                            + EXPERIMENTS.formatted("safe.middle")
+                            + " ({whole.safe.low number} to {whole.safe.high number})",
+                    "outcome: {whole.outcome.bytes size}, " + EXPERIMENTS.formatted("outcome.experiments"),
+                    "{whole.experiments?}all safe: [{whole.safeAt.middle}|later than a year]"
+                            + " ([{whole.safeAt.low}|later than a year] to [{whole.safeAt.high}|later than a year])");
         }
         if (whole != null && whole.nights().size() > 1) {
             nights(whole.nights()).print(out);
@@ -83,7 +94,7 @@ final class ForecastCommand implements Callable<Integer> {
             out.println(Colour.BAD.of(
                     "%s, %s, may be deleted by the scanner before being safe; copy the files to another place: %s"
                             .formatted(
-                                    experiments(atRisk.size()),
+                                    atRisk.size() == 1 ? "1 experiment" : "%,d experiments".formatted(atRisk.size()),
                                     Size.text(atRisk.stream()
                                             .mapToLong(ShownLine::bytes)
                                             .sum()),
@@ -94,42 +105,6 @@ final class ForecastCommand implements Callable<Integer> {
                                             + (atRisk.size() > NAMED_MAX ? ", …" : ""))));
         }
         out.flush();
-    }
-
-    private static void print(PrintWriter out, ShownForecast forecast, Whole whole) {
-        out.println("not safe: %s, %s%s"
-                .formatted(
-                        experiments(whole.experiments()),
-                        Size.text(whole.bytes()),
-                        whole.unknown() == 0
-                                ? ""
-                                : "; the forecast leaves out %s of unknown size"
-                                        .formatted(experiments(whole.unknown()))));
-        Range<Long> verified = whole.verified();
-        Range<Integer> safe = whole.safe();
-        out.println("by %s: %s (%s to %s), %s (%,d to %,d)"
-                .formatted(
-                        Times.text(forecast.untilAt()),
-                        Size.text(verified.middle()),
-                        Size.text(verified.low()),
-                        Size.text(verified.high()),
-                        experiments(safe.middle()),
-                        safe.low(),
-                        safe.high()));
-        if (whole.outcome() != null) {
-            out.println("outcome: %s, %s"
-                    .formatted(
-                            Size.text(whole.outcome().bytes()),
-                            experiments(whole.outcome().experiments())));
-        }
-        Moment at = whole.safeAt();
-        if (whole.experiments() > 0) {
-            out.println("all safe: %s (%s to %s)".formatted(time(at.middle()), time(at.low()), time(at.high())));
-        }
-    }
-
-    private static String experiments(long number) {
-        return number == 1 ? "1 experiment" : "%,d experiments".formatted(number);
     }
 
     static Table nights(List<Night> nights) {
@@ -147,10 +122,6 @@ final class ForecastCommand implements Callable<Integer> {
         return table;
     }
 
-    private static String time(java.time.@Nullable Instant moment) {
-        return moment == null ? "later than a year" : Times.text(moment);
-    }
-
     private static Table table(List<ShownLine> lines) {
         Table table = new Table("EXPERIMENT", ">SIZE", ">PROBABLE", "SAFE AT", "DELETED AT", "TITLE");
         for (ShownLine line : lines) {
@@ -158,8 +129,8 @@ final class ForecastCommand implements Callable<Integer> {
                     line.experiment(),
                     new Table.Bytes(line.bytes()),
                     line.safe() == null ? percent(line.probability()) : line.safe() ? "safe" : "not safe",
-                    line.safeAt() == null ? "-" : Times.text(line.safeAt()),
-                    line.deletedAt() == null ? "-" : Times.text(line.deletedAt()),
+                    Times.text(line.safeAt()),
+                    Times.text(line.deletedAt()),
                     Connection.visible(line.title()));
         }
         return table;

@@ -2,19 +2,19 @@ package dozo.command;
 
 import dozo.api.LedgerApi.ShownRow;
 import dozo.api.http.Page;
-import dozo.ledger.Breach;
-import dozo.verify.LedgerVerification.ComparedSite;
+import dozo.verify.LedgerVerification.Verdict;
 import dozo.verify.LedgerVerification.Verified;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.JsonNode;
 
 /** Lists and verifies the ledger. */
 @Command(name = "ledger", mixinStandardHelpOptions = true, description = "The ledger: list, verify.")
@@ -104,7 +104,7 @@ final class LedgerCommand {
         Answer<Verified> answer =
                 service.get("/api/v1/ledger/verification", Verified.class, VERIFY_LIMIT);
         Verified found = answer.value();
-        service.print(answer, out -> print(out, found));
+        service.print(answer, out -> print(out, found.verdict(), answer.sent()));
         return switch (found.verdict()) {
             case INTACT -> Exit.WELL;
             case INCOMPLETE ->
@@ -113,52 +113,40 @@ final class LedgerCommand {
         };
     }
 
-    private static void print(PrintWriter out, Verified found) {
-        List<Breach> breaches = new ArrayList<>(found.breaches());
-        found.sites().forEach(site -> breaches.addAll(site.breaches()));
-        out.println(
-                switch (found.verdict()) {
-                    case INTACT -> "The ledger is intact: every row is as it was written.";
-                    case INCOMPLETE ->
-                        "Nothing is broken, but it is not proven that no rows were removed at the end or rewritten.";
-                    case BROKEN ->
-                        "The ledger is BROKEN: "
-                                + Connection.visible(breaches.getFirst().message());
-                });
-        out.println("  rows     %,d checked".formatted(found.rows()));
-        if (found.head() != null) {
-            out.println("  head     row %d of %s\n           %s"
-                    .formatted(
-                            found.head().seq(),
-                            Times.text(found.head().at()),
-                            found.head().hash()));
+    private static void print(PrintWriter out, Verdict verdict, JsonNode found) {
+        List<JsonNode> sites = found.path("sites").valueStream().toList();
+        List<JsonNode> breaches = Stream.concat(Stream.of(found), sites.stream())
+                .flatMap(each -> each.path("breaches").valueStream())
+                .toList();
+        if (verdict == Verdict.BROKEN) {
+            Phrase.print(out, breaches.getFirst(), "The ledger is BROKEN: {message}");
         }
-        found.sites().forEach(site -> out.println("  site     " + compared(site)));
-        if (found.sites().isEmpty()) {
+        Phrase.print(
+                out,
+                found,
+                "{verdict=INTACT?}The ledger is intact: every row is as it was written.",
+                "{verdict=INCOMPLETE?}Nothing is broken, but it is not proven that no rows were removed at the end or rewritten.",
+                "  rows     {rows number} checked",
+                "  head     row {head.seq} of {head.at}",
+                "           {head.hash}");
+        sites.forEach(site -> Phrase.print(
+                out,
+                site,
+                "{compared?}  site     {site}: [{anchors=1?}1 anchor|{anchors number} anchors], the last one confirms rows up to"
+                        + " {provenUpTo}"
+                        + "|{compared?}  site     {site}: {anchors number} anchors, none confirms a row"
+                        + "[{anchors=0?} yet; every run writes one at its end]"
+                        + "|  site     {site}: not compared with the site: {trouble}"));
+        if (sites.isEmpty()) {
             out.println("  site     none registered: no anchors");
         }
-        breaches.forEach(
-                breach -> out.println("  - %s: %s".formatted(breach.kind(), Connection.visible(breach.message()))));
-        long more = found.breachesLeftOff()
-                + found.sites().stream()
-                        .mapToLong(ComparedSite::breachesLeftOff)
-                        .sum();
+        breaches.forEach(breach -> Phrase.print(out, breach, "  - {kind}: {message}"));
+        long more = Stream.concat(Stream.of(found), sites.stream())
+                .mapToLong(each -> each.path("breachesLeftOff").longValue())
+                .sum();
         if (more > 0) {
             out.println("  and %,d more".formatted(more));
         }
-    }
-
-    private static String compared(ComparedSite site) {
-        if (!site.compared()) {
-            return "%s: not compared with the site: %s".formatted(site.site(), Connection.text(site.trouble()));
-        }
-        long anchors = site.anchors();
-        if (site.provenUpTo() == null) {
-            return "%s: %,d anchors, none confirms a row%s"
-                    .formatted(site.site(), anchors, anchors == 0 ? " yet; every run writes one at its end" : "");
-        }
-        return "%s: %,d anchor%s, the last one confirms rows up to %d"
-                .formatted(site.site(), anchors, anchors == 1 ? "" : "s", site.provenUpTo());
     }
 
     private static String line(ShownRow row) {

@@ -56,7 +56,8 @@ final class ManifestCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         String address = Dozo.experimentAddress(service.commandLine(), experiment) + "/manifests";
-        Answer<ShownManifest> manifest = manifest(address);
+        Answer<ShownManifest> manifest =
+                find(service, address, experiment, which == null ? null : which.number, which == null ? null : which.asOf);
         if (service.json()) {
             service.print(manifest, "");
             return Exit.WELL;
@@ -74,19 +75,28 @@ final class ManifestCommand implements Callable<Integer> {
         return Exit.WELL;
     }
 
-    private Answer<ShownManifest> manifest(String address) {
-        if (which != null && which.number != null) {
-            return service.get(address + "/" + which.number, ShownManifest.class);
+    /**
+     * Returns a manifest of an experiment: that with a number, the latest at a time, or the latest.
+     *
+     * @param address of the experiment's manifests
+     */
+    static Answer<ShownManifest> find(
+            Connection service,
+            String address,
+            String experiment,
+            @Nullable Integer number,
+            @Nullable String asOf) {
+        if (number != null) {
+            return service.get(address + "/" + number, ShownManifest.class);
         }
-        String asOf = which == null ? null : which.asOf;
         Answer<List<ShownManifest>> found =
                 service.page(new Query(address).with("asOf", asOf).toString(), ShownManifest.class);
         if (found.value().isEmpty()) {
             throw new Failure(
                     Exit.REFUSED,
                     asOf == null
-                            ? "no manifest of %s is sealed yet".formatted(experiment)
-                            : "no manifest of %s was sealed then".formatted(experiment));
+                            ? experiment + " has no manifest yet"
+                            : "%s had no manifest yet at %s: choose a later time".formatted(experiment, asOf));
         }
         return Answer.first(found);
     }

@@ -1,14 +1,9 @@
 package dozo.command;
 
-import dozo.api.ArrivalApi.AcceptedArrivals;
-import dozo.api.ArrivalApi.ShownArrival;
 import dozo.collect.Reconciliations.Report;
-import dozo.collect.Reconciliations.ReportLine;
-import dozo.collect.Reconciliations.State;
-import java.util.ArrayList;
+import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -23,77 +18,13 @@ import tools.jackson.databind.JsonNode;
                 "Systems that experiments are collected from: accept, arrivals, dismiss, list, report, save, takeback.")
 final class OriginCommand {
 
-    private static final String ARRIVALS = "/api/v1/arrivals";
-
-    @Command(
-            name = "accept",
-            mixinStandardHelpOptions = true,
-            description = "Registers proposals as experiments, as proposed. Their files are collected the next night.",
-            footer = {"", "Exit code 3: one of them was refused."})
-    int accept(
-            @Mixin Connection service,
-            @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids) {
-        Answer<AcceptedArrivals> answer =
-                service.post(ARRIVALS + "/accept", Map.of("ids", ids), AcceptedArrivals.class);
-        service.print(
-                answer,
-                out -> answer.value()
-                        .arrivals()
-                        .forEach(each -> out.println("%s: %s"
-                                .formatted(
-                                        each.id(),
-                                        each.experiment() == null
-                                                ? "refused: " + text(each.refused())
-                                                : text(each.experiment())))));
-        return answer.value().refused() == 0 ? Exit.WELL : Exit.REFUSED;
-    }
-
-    @Command(
-            name = "dismiss",
-            mixinStandardHelpOptions = true,
-            description =
-                    "Dismisses proposals: they are not wanted as experiments. Nights skip them; they are still counted.",
-            footer = {"", "Exit code 3: one was refused; the command ends there."})
-    int dismiss(
-            @Mixin Connection service,
-            @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids,
-            @Option(
-                            names = "--reason",
-                            required = true,
-                            paramLabel = "TEXT",
-                            description = "The reason, in one line without names of subjects.")
-                    String reason) {
-        return each(service, ids, "dismiss", Map.of("reason", reason), "dismissed");
-    }
-
-    @Command(
-            name = "takeback",
-            mixinStandardHelpOptions = true,
-            description = "Turns dismissed items back into proposals. The next night describes them.",
-            footer = {"", "Exit code 3: one was refused; the command ends there."})
-    int takeBack(
-            @Mixin Connection service,
-            @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids) {
-        return each(service, ids, "takeback", Map.of(), "a proposal again");
-    }
-
-    /** Sends a request for each id in turn, until the first refusal. */
-    private int each(Connection service, List<Long> ids, String what, Map<String, ?> body, String word) {
-        List<JsonNode> all = new ArrayList<>();
-        for (long id : ids) {
-            all.add(service.post("%s/%d/%s".formatted(ARRIVALS, id, what), body, ShownArrival.class)
-                    .sent());
-            if (!service.json()) {
-                service.out().println("%d: %s".formatted(id, word));
-                service.out().flush();
-            }
-        }
-        if (service.json()) {
-            service.out().println(Connection.JSON.writeValueAsString(all));
-            service.out().flush();
-        }
-        return Exit.WELL;
-    }
+    private static final String[] RESULT = {
+        "{origin}: [{state=empty?}nothing is missing|{state=differs?}something is missing|{state=late?}ran out of time|{state}]"
+                + "[: {message}]",
+        "  items: {itemsTold number} listed, {itemsChanged number} of them new or changed, {itemsTried number} looked into,"
+                + " {itemsComplete number} complete; {itemsGone number} gone, {itemsDismissed number} dismissed",
+        "  files: {filesTold number} listed, {filesHere number} here, {missing number} missing"
+    };
 
     @Command(
             name = "report",
@@ -112,58 +43,23 @@ final class OriginCommand {
             service.printCsv(new Query(address + "/reconciliation"));
             return empty ? Exit.WELL : Exit.NOT_SAFE;
         }
-        Answer<List<ReportLine>> lines = service.all(address + "/reconciliation", ReportLine.class);
+        Answer<List<JsonNode>> lines = service.all(address + "/reconciliation", JsonNode.class);
+        PrintWriter out = service.out();
         if (service.json()) {
-            service.out()
-                    .println(Connection.JSON.writeValueAsString(
-                            Map.of("origins", origins.sent(), "lines", lines.sent())));
+            out.println(Connection.JSON.writeValueAsString(Map.of("origins", origins.sent(), "lines", lines.sent())));
         } else {
             if (origins.value().isEmpty()) {
-                service.out().println("Run %d collected from no origin.".formatted(run));
+                out.println("Run %d collected from no origin.".formatted(run));
             }
-            origins.value().forEach(origin -> service.out().println(words(origin)));
+            origins.sent().forEach(origin -> Phrase.print(out, origin, RESULT));
             lines.value()
-                    .forEach(line -> service.out()
-                            .println("  %-7s %-13s %s (%s): %s"
-                                    .formatted(
-                                            line.missing() ? "missing" : "remark",
-                                            text(line.reason()),
-                                            text(line.name()),
-                                            text(line.id()),
-                                            text(line.message()))));
+                    .forEach(line -> out.println("  %-7s %-13s %s"
+                            .formatted(
+                                    line.path("missing").booleanValue() ? "missing" : "remark",
+                                    line.path("reason").asString(""),
+                                    new Phrase("[{name}|–] ([{id}|–]): [{message}|–]").of(line).orElse(""))));
         }
-        service.out().flush();
+        out.flush();
         return empty ? Exit.WELL : Exit.NOT_SAFE;
-    }
-
-    private static String words(Report origin) {
-        String state = switch (origin.state()) {
-            case EMPTY -> "nothing is missing";
-            case DIFFERS -> "something is missing";
-            case LATE -> "ran out of time";
-            case RUNNING -> "running";
-            case UNUSABLE -> "unusable";
-        };
-        return """
-               %s: %s%s
-                 items: %,d listed, %,d of them new or changed, %,d looked into, %,d complete; %,d gone, %,d dismissed
-                 files: %,d listed, %,d here, %,d missing""".formatted(
-                        text(origin.origin()),
-                        state,
-                        origin.message().isEmpty() ? "" : ": " + text(origin.message()),
-                        origin.itemsTold(),
-                        origin.itemsChanged(),
-                        origin.itemsTried(),
-                        origin.itemsComplete(),
-                        origin.itemsGone(),
-                        origin.itemsDismissed(),
-                        origin.filesTold(),
-                        origin.filesHere(),
-                        origin.missing());
-    }
-
-    private static String text(@Nullable Object said) {
-        String text = Connection.text(said);
-        return text.isEmpty() ? "–" : text;
     }
 }

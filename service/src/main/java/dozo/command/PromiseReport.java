@@ -1,13 +1,19 @@
 package dozo.command;
 
 import dozo.api.ScrubApi.ShownPromise;
+import dozo.drill.DrillPromises.DrillPromise;
+import dozo.drill.DrillPromises.Standing;
 import dozo.run.Promises.Promise;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Shows in a line for a terminal whether stored copies are read again within the promised age. */
+/** Shows in lines for a terminal whether stored copies are read again, and restores are rehearsed, in their time. */
 final class PromiseReport {
+
+    private static final int SHOWN = 10;
 
     private PromiseReport() {}
 
@@ -36,5 +42,28 @@ final class PromiseReport {
                         age,
                         promise.oldestReadAt() == null ? "never" : Times.text(promise.oldestReadAt()),
                         promise.damaged() == 0 ? "none is damaged" : "%,d damaged".formatted(promise.damaged()));
+    }
+
+    /** Prints which projects were not rehearsed in their time; nothing if all were. */
+    static void printDrills(PrintWriter out, Connection service) {
+        List<DrillPromise> promises =
+                service.all("/api/v1/drills/promises", DrillPromise.class).value();
+        print(out, "Last drill failed", promises, Standing.FAILED);
+        print(out, "Not rehearsed in time", promises, Standing.OVERDUE);
+        out.flush();
+    }
+
+    private static void print(PrintWriter out, String what, List<DrillPromise> promises, Standing standing) {
+        List<String> projects = promises.stream()
+                .filter(each -> each.standing() == standing)
+                .map(DrillPromise::project)
+                .toList();
+        if (!projects.isEmpty()) {
+            out.println("%s: %s%s"
+                    .formatted(
+                            what,
+                            projects.stream().limit(SHOWN).collect(Collectors.joining(", ")),
+                            projects.size() > SHOWN ? " and %,d more".formatted(projects.size() - SHOWN) : ""));
+        }
     }
 }

@@ -2,7 +2,6 @@ package dozo.command;
 
 import dozo.api.ProofApi.ShownProofs;
 import dozo.file.FilePath;
-import dozo.file.Size;
 import dozo.verify.Proofs.FileProof;
 import dozo.verify.Proofs.FileReceipt;
 import java.io.PrintWriter;
@@ -14,6 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
 
 /** Shows the evidence that one file is safe. */
 @Command(
@@ -48,7 +48,7 @@ final class ProveCommand implements Callable<Integer> {
         if (csv) {
             service.printCsv(query);
         } else {
-            service.print(proofs, out -> print(out, proofs.value()));
+            service.print(proofs, out -> print(out, proofs.value(), proofs.sent()));
         }
         return isSafe(proofs.value().items()) ? Exit.WELL : Exit.NOT_SAFE;
     }
@@ -59,51 +59,28 @@ final class ProveCommand implements Callable<Integer> {
         return latest != null && latest.damagedAt() == null;
     }
 
-    private static void print(PrintWriter out, ShownProofs proofs) {
+    private static void print(PrintWriter out, ShownProofs proofs, JsonNode sent) {
         out.println("%s: %s".formatted(proofs.experiment(), FilePath.render(proofs.pathBytes())));
         int shown = 0;
-        for (FileProof proof : proofs.items()) {
-            if (proof.entry() != shown) {
-                shown = proof.entry();
-                printContent(out, proof);
+        for (JsonNode proof : sent.path("items")) {
+            if (proof.path("entry").intValue() != shown) {
+                shown = proof.path("entry").intValue();
+                Phrase.print(
+                        out,
+                        proof,
+                        "  {kind}, {bytes size}, modified {modified raw}",
+                        "    since manifest {sinceManifest}, sealed {sealedAt},"
+                                + " [until manifest {untilManifest}, sealed {goneAt}|holds]");
             }
-            printReceipt(out, proof.receipt());
-        }
-    }
-
-    private static void printContent(PrintWriter out, FileProof proof) {
-        String until = proof.untilManifest() == null
-                ? "holds"
-                : "until manifest %d, sealed %s".formatted(proof.untilManifest(), Times.text(proof.goneAt()));
-        out.println("  %s, %s, modified %s".formatted(proof.kind().word(), Size.text(proof.bytes()), proof.modified()));
-        out.println("    since manifest %d, sealed %s, %s"
-                .formatted(proof.sinceManifest(), Times.text(proof.sealedAt()), until));
-    }
-
-    private static void printReceipt(PrintWriter out, @Nullable FileReceipt receipt) {
-        if (receipt == null) {
-            out.println("    not safe: no receipt");
-            return;
-        }
-        out.println("    sha256 %s".formatted(receipt.sha256()));
-        out.println("    computed at the site %s by %s, worker %s (receipt %d, run %d, unit %d)"
-                .formatted(
-                        Times.text(receipt.verifiedAt()),
-                        receipt.method(),
-                        Connection.visible(receipt.worker()),
-                        receipt.id(),
-                        receipt.run(),
-                        receipt.unit()));
-        if (receipt.wayIn() != null) {
-            out.println("    sent "
-                    + switch (receipt.wayIn()) {
-                        case "archive" -> "in an archive";
-                        case "link" -> "not again, as a hard link to a stored file";
-                        default -> "by SFTP";
-                    });
-        }
-        if (receipt.damagedAt() != null) {
-            out.println("    void: the copy was found damaged %s".formatted(Times.text(receipt.damagedAt())));
+            Phrase.print(
+                    out,
+                    proof,
+                    "    sha256 {receipt.sha256}|    not safe: no receipt",
+                    "    computed at the site {receipt.verifiedAt} by {receipt.method}, worker {receipt.worker}"
+                            + " (receipt {receipt.id}, run {receipt.run}, unit {receipt.unit})",
+                    "{receipt.wayIn?}    sent [{receipt.wayIn=archive?}in an archive"
+                            + "|{receipt.wayIn=link?}not again, as a hard link to a stored file|by SFTP]",
+                    "    void: the copy was found damaged {receipt.damagedAt}");
         }
     }
 }

@@ -10,7 +10,6 @@ import dozo.file.FilePath;
 import dozo.registry.Verdict;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
@@ -32,9 +31,6 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         description = "Registers an experiment with its folder, or all experiments of a CSV file.")
 final class RegisterCommand implements Callable<Integer> {
-
-    /** Long enough to look for 100,000 folders. */
-    private static final Duration FILE_LIMIT = Duration.ofMinutes(10);
 
     private static final Columns<Verdict> FIELDS = Columns.of(Verdict.class);
 
@@ -189,13 +185,12 @@ final class RegisterCommand implements Callable<Integer> {
     }
 
     private int many(Many many) {
-        Answer<ShownBulk> answer = service.post(
+        Answer<ShownBulk> answer = service.postCsv(
                 "/api/v1/experiments/bulk?mode=%s&dryRun=%s&suggest=%s"
                         .formatted(many.each ? "each" : "all", many.dryRun || suggest, suggest || fill),
-                many.encoding == null ? "text/csv" : "text/csv; charset=\"" + checked(many.encoding) + '"',
                 many.csv,
-                ShownBulk.class,
-                FILE_LIMIT);
+                many.encoding,
+                ShownBulk.class);
         service.print(answer, out -> print(out, answer.value()));
         return answer.value().refused() == 0 ? Exit.WELL : Exit.REFUSED;
     }
@@ -251,12 +246,5 @@ final class RegisterCommand implements Callable<Integer> {
             line.hints().forEach(hint -> remarks.add(Connection.visible(hint.message())));
         }
         return String.join("; ", remarks);
-    }
-
-    private static String checked(String encoding) {
-        if (!encoding.matches("[A-Za-z0-9_-]{1,20}")) {
-            throw new Failure(Exit.USAGE, "--encoding: expected utf-8, shift_jis or utf-16le");
-        }
-        return encoding;
     }
 }

@@ -1,15 +1,22 @@
 package dozo.command;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.api.ShownRun;
+import dozo.api.http.Verb.Follow;
+import dozo.restore.KeptRestore;
 import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -30,6 +37,9 @@ record Request(
         JsonNode operation,
         JsonNode verb,
         JsonNode fields) {
+
+    /** What is said of a response, line by line. */
+    private static final List<String> OUTPUT = List.of("says", "lines", "each", "columns");
 
     /** @param api the description of REST, which the operation refers to */
     static Request of(JsonNode api, String method, String path, JsonNode operation, JsonNode verb) {
@@ -52,7 +62,7 @@ record Request(
 
     /** Returns what its declaration says of the command; empty: nothing. */
     String about() {
-        return verb.path("about").asString("");
+        return word("about");
     }
 
     /** Returns what REST says of it, without the statuses. */
@@ -60,18 +70,25 @@ record Request(
         return operation.path("description").asString("").replaceAll(" ?\\b\\d{3}: [^.]*[.]?", "");
     }
 
-    /** Returns it with the columns of another list of the same command, if it names none: a command says them once. */
-    Request withColumnsOf(Request first) {
-        if (!method.equals("get") || !verb.path("columns").isEmpty()) {
+    /** Returns it with the output of another request of the same command, if it has none: a command says it once. */
+    Request withOutputOf(Request first) {
+        if (OUTPUT.stream().anyMatch(name -> said(name).findAny().isPresent())) {
             return this;
         }
         ObjectNode whole = ((ObjectNode) verb).deepCopy();
-        whole.set("columns", first.verb.path("columns"));
+        Stream.concat(OUTPUT.stream(), Stream.of("items", "total"))
+                .filter(first.verb::has)
+                .forEach(name -> whole.set(name, first.verb.path(name)));
         return new Request(words, arguments, method, path, operation, whole, fields);
     }
 
+    /** Returns what help says below the options. */
+    Stream<String> footer() {
+        return said("footer");
+    }
+
     Stream<String> examples() {
-        return verb.path("examples").valueStream().map(JsonNode::stringValue);
+        return said("examples");
     }
 
     private Optional<JsonNode> parameter(String name) {
@@ -89,9 +106,8 @@ record Request(
 
     /** Returns what an argument with this name and field is, as the command says it, or else REST. */
     String meaning(String argument, String name) {
-        return verb.path("arguments")
-                .valueStream()
-                .map(said -> said.stringValue().split("=", 2))
+        return said("arguments")
+                .map(said -> said.split("=", 2))
                 .filter(said -> said[0].equals(argument))
                 .map(said -> said[1])
                 .findFirst()
@@ -109,91 +125,192 @@ record Request(
                         .allMatch(each -> arguments.stream().anyMatch(each::hasNameOf) || !each.isTyped(command));
     }
 
-    /** Sends it with what is given, and prints the response. */
+    /** Sends it with what is given, and prints the response. Returns the exit code. */
     int send(Connection service) throws InterruptedException {
         Map<String, Object> given = new LinkedHashMap<>();
         CommandSpec command = service.commandLine().getCommandSpec();
         arguments.forEach(each -> each.addTo(given, command, this));
-        String address = path;
-        Query query = new Query("");
-        Map<String, Object> body = new LinkedHashMap<>();
+        Optional<String> several = given.keySet().stream()
+                .filter(name -> placeOf(name).equals("path") && given.get(name) instanceof List)
+                .findFirst();
+        if (several.isPresent()) {
+            return inTurn(service, given, several.get());
+        }
+        return said("columns").findAny().isEmpty() || !word("items").isEmpty()
+                ? one(service, given)
+                : list(service, given);
+    }
+
+    /** Sends it for each value of a variable in turn, until the first refusal. */
+    private int inTurn(Connection service, Map<String, Object> given, String variable) {
+        ArrayNode all = Connection.JSON.createArrayNode();
+        Map<String, Object> one = new LinkedHashMap<>(given);
+        for (Object value : (List<?>) requireNonNull(given.get(variable))) {
+            one.put(variable, value);
+            JsonNode response = answer(service, one).sent();
+            all.add(response);
+            if (!service.json()) {
+                Phrase.lines(known(one, response), said("says")).forEach(service.out()::println);
+                service.out().flush();
+            }
+        }
+        if (service.json()) {
+            service.print(new Answer<>(all, all), "");
+        }
+        return Exit.WELL;
+    }
+
+    private Answer<JsonNode> answer(Connection service, Map<String, Object> given) {
+        String address = address(service, given).toString();
+        if (operation.at("/requestBody/content").has("text/csv")) {
+            CommandSpec command = service.commandLine().getCommandSpec();
+            Path file = Path.of(command.positionalParameters().getFirst().<String>getValue());
+            return service.postCsv(address, file, command.findOption("--encoding").getValue(), JsonNode.class);
+        }
+        Map<String, Object> body = new LinkedHashMap<>(given);
+        body.keySet().removeIf(name -> !placeOf(name).equals("body"));
+        return service.send(method, address, method.equals("get") || method.equals("delete") ? null : body);
+    }
+
+    /** Returns the address, of the run in progress if no run is given. */
+    private Query address(Connection service, Map<String, Object> given) {
+        String filled = path;
         for (Map.Entry<String, Object> each : given.entrySet()) {
-            String value = each.getValue().toString();
-            switch (parameter(each.getKey())
-                    .map(known -> known.path("in").stringValue())
-                    .orElse("body")) {
-                case "path" -> address = address.replace("{" + each.getKey() + "}", Connection.encoded(value));
-                case "query" -> query.with(each.getKey(), value);
-                default -> body.put(each.getKey(), each.getValue());
-            }
+            filled = filled.replace(
+                    "{" + each.getKey() + "}", Connection.encoded(each.getValue().toString()));
         }
-        if (address.startsWith("/api/v1/runs/{id}")) {
-            address = address.replace("{id}", "" + ChosenRun.goingOn(service));
-        }
-        return verb.path("columns").isEmpty()
-                        || !verb.path("items").asString("").isEmpty()
-                ? one(service, address + query, body, given)
-                : list(service, address + query);
+        Query address = new Query(
+                filled.startsWith("/api/v1/runs/{id}") ? filled.replace("{id}", "" + Dozo.goingOn(service)) : filled);
+        given.forEach((name, value) -> address.with(name, placeOf(name).equals("query") ? value : null));
+        return address;
     }
 
-    private int one(Connection service, String address, Map<String, Object> body, Map<String, Object> given)
-            throws InterruptedException {
-        boolean bare = method.equals("get") || method.equals("delete");
-        Answer<JsonNode> answer = service.send(method, address, bare ? null : body);
-        ObjectNode known = Connection.JSON.valueToTree(given);
-        if (answer.sent() instanceof ObjectNode response) {
-            known.setAll(response);
-        }
-        Optional<String> says =
-                phrases("says").flatMap(phrase -> phrase.of(known).stream()).findFirst();
-        if (verb.path("follows").asBoolean(false)) {
-            Answer<ShownRun> run = Answer.of(answer.sent(), Connection.JSON.constructType(ShownRun.class));
-            boolean wait = Boolean.TRUE.equals(
-                    service.commandLine().getCommandSpec().findOption("--wait").<Boolean>getValue());
-            return Dozo.startedOrFollowed(service, run, wait, says.orElse(""));
-        }
-        Consumer<PrintWriter> said = out -> {
-            says.ifPresent(out::println);
-            phrases("lines").flatMap(phrase -> phrase.of(known).stream()).forEach(out::println);
-            List<JsonNode> items =
-                    known.path(verb.path("items").asString("")).valueStream().toList();
-            if (!items.isEmpty()) {
-                table(items).print(out);
+    private String placeOf(String name) {
+        return parameter(name).map(known -> known.path("in").stringValue()).orElse("body");
+    }
+
+    private int one(Connection service, Map<String, Object> given) throws InterruptedException {
+        Answer<JsonNode> answer = answer(service, given);
+        ObjectNode known = known(given, answer.sent());
+        Optional<String> says = Phrase.lines(known, said("says")).findFirst();
+        boolean wait = isTyped(service, "--wait");
+        switch (Follow.valueOf(verb.path("follows").asString(Follow.NOTHING.name()))) {
+            case NOTHING -> {}
+            case RUN -> {
+                return Dozo.startedOrFollowed(service, Answer.of(answer, ShownRun.class), wait, says.orElse(""));
             }
-        };
+            case DRILL -> {
+                if (wait) {
+                    Answer<KeptRestore> drill = Answer.of(answer, KeptRestore.class);
+                    return RestoreReport.follow(service, drill, path + "/" + drill.value().id());
+                }
+            }
+            case STOP -> {
+                if (wait) {
+                    return Dozo.stopped(service, Answer.of(answer, ShownRun.class));
+                }
+            }
+            case PAUSE -> {
+                if (wait) {
+                    answer = Dozo.paused(service, answer);
+                    says = Phrase.lines(answer.sent(), said("says")).findFirst();
+                }
+            }
+        }
         if (verb.path("result").asBoolean(false) || !service.quiet() || service.json()) {
-            service.print(answer, said);
+            String first = says.orElse("");
+            service.print(answer, out -> {
+                if (!first.isEmpty()) {
+                    out.println(first);
+                }
+                Phrase.lines(known, said("lines")).forEach(out::println);
+                print(out, known.path(word("items")).valueStream().toList(), known);
+            });
         }
-        return Exit.WELL;
+        return exit(answer.sent());
     }
 
-    private Stream<Phrase> phrases(String name) {
-        return verb.path(name).valueStream().map(JsonNode::stringValue).map(Phrase::new);
+    /** Returns the response's fields and those that were given; all that was given is in {@code given}, too. */
+    private static ObjectNode known(Map<String, Object> given, JsonNode response) {
+        ObjectNode known = Connection.JSON.valueToTree(given);
+        known.set("given", known.deepCopy());
+        if (response instanceof ObjectNode fields) {
+            known.setAll(fields);
+        }
+        return known;
     }
 
-    private int list(Connection service, String address) {
-        Answer<List<JsonNode>> items = parameter("after").isPresent()
-                ? service.all(address, JsonNode.class)
-                : Answer.of(service.send(method, address, null).items(), JsonNode.class);
-        service.print(items, out -> {
-            if (items.value().isEmpty()) {
-                out.println(verb.path("none").stringValue());
-            } else {
-                table(items.value()).print(out);
-            }
-        });
-        return Exit.WELL;
+    private static boolean isTyped(Connection service, String option) {
+        OptionSpec known = service.commandLine().getCommandSpec().findOption(option);
+        return known != null && Boolean.TRUE.equals(known.getValue());
+    }
+
+    /** Returns the exit code that the response stands for. If none of the phrases applies, nothing is known to be well. */
+    private int exit(JsonNode response) {
+        return word("exit").isEmpty()
+                ? Exit.WELL
+                : new Phrase(word("exit")).of(response).map(Integer::valueOf).orElse(Exit.NOT_SAFE);
+    }
+
+    private Stream<String> said(String name) {
+        return verb.path(name).valueStream().map(JsonNode::stringValue);
+    }
+
+    private String word(String name) {
+        return verb.path(name).asString("");
+    }
+
+    private int list(Connection service, Map<String, Object> given) {
+        Query address = address(service, given);
+        if (isTyped(service, "--csv")) {
+            service.checkFormat(true);
+            service.printCsv(address);
+            return Exit.WELL;
+        }
+        Answer<List<JsonNode>> items = parameter("after").isPresent() && !given.containsKey("limit")
+                ? service.all(address.toString(), JsonNode.class)
+                : Answer.of(service.send(method, address.toString(), null).items(), JsonNode.class);
+        List<JsonNode> all = items.value();
+        List<Integer> codes =
+                all.stream().map(this::exit).filter(code -> code != Exit.WELL).toList();
+        if (service.json() && verb.path("lineByLine").asBoolean(false)) {
+            items.printLines(service.out());
+            service.out().flush();
+        } else {
+            service.print(items, out -> {
+                if (all.isEmpty() && !word("none").isEmpty()) {
+                    out.println(word("none"));
+                } else {
+                    print(out, all, Connection.JSON.createObjectNode().put("count", codes.size()));
+                }
+            });
+        }
+        return codes.stream().max(Comparator.naturalOrder()).orElse(Exit.WELL);
+    }
+
+    /** Prints those items that are shown, and what is said below them of all. */
+    private void print(PrintWriter out, List<JsonNode> all, JsonNode whole) {
+        List<JsonNode> items = all.stream()
+                .filter(item -> word("which").isEmpty()
+                        || new Phrase(word("which")).of(item).isPresent())
+                .toList();
+        items.forEach(item -> Phrase.lines(item, said("each")).forEach(out::println));
+        if (!items.isEmpty() && said("columns").findAny().isPresent()) {
+            table(items).print(out);
+            out.print(word("total").isEmpty() ? "" : System.lineSeparator());
+        }
+        if (!word("total").isEmpty()) {
+            Phrase.lines(whole, Stream.of(word("total"))).forEach(out::println);
+        }
     }
 
     private Table table(List<JsonNode> items) {
-        List<String[]> columns = verb.path("columns")
-                .valueStream()
-                .map(column -> column.stringValue().split("=", 2))
-                .toList();
-        Table table = new Table(columns.stream().map(column -> column[0]).toArray(String[]::new));
-        items.forEach(item -> table.row(columns.stream()
-                .map(column -> new Phrase(column[1]).of(item).orElse("-"))
-                .toArray()));
-        return table;
+        String[] columns = said("columns").toArray(String[]::new);
+        // Sums come last.
+        List<JsonNode> sums = word("sum").isEmpty()
+                ? List.of()
+                : items.stream().filter(item -> !item.hasNonNull(word("sum"))).toList();
+        Table table = Table.of(items.subList(0, items.size() - sums.size()), columns);
+        return sums.isEmpty() ? table : table.sum().rows(sums, columns);
     }
 }

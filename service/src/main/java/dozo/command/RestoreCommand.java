@@ -169,7 +169,8 @@ final class RestoreCommand implements Callable<Integer> {
             return inService(address + "/restores");
         }
         String manifests = address + "/manifests";
-        ShownManifest manifest = manifest(manifests);
+        ShownManifest manifest =
+                ManifestCommand.find(service, manifests, experiment, number(), asOf()).value();
         if (target.equals(STANDARD_OUTPUT)) {
             return written("%s/%d/download".formatted(manifests, manifest.number()));
         }
@@ -282,28 +283,17 @@ final class RestoreCommand implements Callable<Integer> {
         if (!options.isEmpty()) {
             throw new Failure(Exit.USAGE, "-o: not with --in-service, which restores into a folder of its machine");
         }
-        Map<String, Object> wanted = new HashMap<>();
+        Map<String, @Nullable Object> wanted = new HashMap<>();
         wanted.put("folderBytes", RawArgument.path(target));
         Selection selection = selection();
-        if (!selection.paths().isEmpty()) {
-            wanted.put(
-                    "pathsBytes",
-                    selection.paths().stream().map(FilePath::bytes).toList());
-        }
-        if (!selection.patterns().isEmpty()) {
-            wanted.put(
-                    "patternsBytes",
-                    selection.patterns().stream().map(PathPattern::bytes).toList());
-        }
-        if (site != null) {
-            wanted.put("site", site);
-        }
-        if (version != null && version.number != null) {
-            wanted.put("manifest", version.number);
-        }
-        if (version != null && version.asOf != null) {
-            wanted.put("asOf", version.asOf);
-        }
+        wanted.put(
+                "pathsBytes", selection.paths().stream().map(FilePath::bytes).toList());
+        wanted.put(
+                "patternsBytes",
+                selection.patterns().stream().map(PathPattern::bytes).toList());
+        wanted.put("site", site);
+        wanted.put("manifest", number());
+        wanted.put("asOf", asOf());
         Answer<KeptRestore> restore = service.post(restores, wanted, KeptRestore.class);
         return RestoreReport.follow(
                 service, restore, restores + "/" + restore.value().id());
@@ -338,19 +328,12 @@ final class RestoreCommand implements Callable<Integer> {
         return end.complete() && !report.hasFindings() ? Exit.WELL : Exit.NOT_SAFE;
     }
 
-    private ShownManifest manifest(String manifests) {
-        if (version != null && version.number != null) {
-            return service.get(manifests + "/" + version.number, ShownManifest.class)
-                    .value();
-        }
-        String asOf = version == null ? null : version.asOf;
-        return service.page(new Query(manifests).with("asOf", asOf).toString(), ShownManifest.class).value().stream()
-                .findFirst()
-                .orElseThrow(() -> new Failure(
-                        Exit.REFUSED,
-                        asOf == null
-                                ? experiment + " has no manifest yet"
-                                : "%s had no manifest yet at %s: choose a later time".formatted(experiment, asOf)));
+    private @Nullable Integer number() {
+        return version == null ? null : version.number;
+    }
+
+    private @Nullable String asOf() {
+        return version == null ? null : version.asOf;
     }
 
     private ShownSite site() {

@@ -2,16 +2,12 @@ package dozo.command;
 
 import dozo.file.Size;
 import dozo.restore.KeptRestore;
-import dozo.restore.Restores.RestoreFinding;
 import dozo.restore.Restores.RestoreState;
-import java.io.PrintWriter;
-import java.time.Duration;
 import java.util.Locale;
+import tools.jackson.databind.JsonNode;
 
 /** A restore or a drill by the service, for a terminal. */
 final class RestoreReport {
-
-    private static final Duration POLL = Duration.ofSeconds(1);
 
     private RestoreReport() {}
 
@@ -22,50 +18,40 @@ final class RestoreReport {
      * @return the exit code
      */
     static int follow(Connection service, Answer<KeptRestore> requested, String address) throws InterruptedException {
-        PrintWriter err = service.progress();
-        Answer<KeptRestore> restore = requested;
-        String last = "";
         String goesOn = "%s %d goes on in the service; to stop it: POST %s/stop"
-                .formatted(kind(restore.value()), restore.value().id(), address);
-        try (Interruption _ = Interruption.says(service, goesOn)) {
-            while (restore.value().state().goesOn()) {
-                String line = line(restore.value());
-                if (!line.equals(last)) {
-                    err.println(line);
-                    err.flush();
-                }
-                last = line;
-                Thread.sleep(POLL);
-                restore = service.get(address, KeptRestore.class);
-            }
-        }
+                .formatted(kind(requested.value()), requested.value().id(), address);
+        Answer<KeptRestore> restore = Following.end(
+                service,
+                requested,
+                address,
+                KeptRestore.class,
+                each -> each.state().goesOn(),
+                RestoreReport::line,
+                goesOn);
         KeptRestore ended = restore.value();
         service.print(restore, out -> {
             out.println(line(ended));
             if (!ended.message().isEmpty()) {
                 out.println("  " + Connection.visible(ended.message()));
             }
-            service.all(address + "/findings", RestoreFinding.class)
+            service.all(address + "/findings", JsonNode.class)
                     .value()
-                    .forEach(finding -> out.println("  %s  %s  %s"
-                            .formatted(
-                                    finding.reason(),
-                                    Connection.visible(finding.path()),
-                                    Connection.visible(finding.message()))));
+                    .forEach(each -> Phrase.print(out, each, "  {reason}  [{path raw}]  [{message raw}]"));
         });
         return ended.state() == RestoreState.COMPLETE ? Exit.WELL : Exit.NOT_SAFE;
     }
 
     private static String line(KeptRestore restore) {
+        String selection = restore.selection().toString();
         return "%s %d of %s, manifest %d%s, %s: %s, %,d of %,d entries, %s of %s, findings: %d%s"
                 .formatted(
                         kind(restore),
                         restore.id(),
                         restore.experiment(),
                         restore.manifest(),
-                        only(restore),
+                        selection.isEmpty() ? "" : ", only " + Connection.visible(selection),
                         restore.drill() ? "from " + restore.site() : "into " + Connection.visible(restore.folder()),
-                        words(restore.state()),
+                        restore.state().name().toLowerCase(Locale.ROOT).replace('_', ' '),
                         restore.entriesVerified(),
                         restore.entries(),
                         Size.text(restore.bytesVerified()),
@@ -76,15 +62,5 @@ final class RestoreReport {
 
     private static String kind(KeptRestore restore) {
         return restore.drill() ? "drill" : "restore";
-    }
-
-    /** Returns what of the manifest is restored; empty: everything. */
-    static String only(KeptRestore restore) {
-        String selection = restore.selection().toString();
-        return selection.isEmpty() ? "" : ", only " + Connection.visible(selection);
-    }
-
-    static String words(Enum<?> state) {
-        return state.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 }

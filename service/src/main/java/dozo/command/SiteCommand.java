@@ -2,28 +2,19 @@ package dozo.command;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.api.SiteApi.CheckedSite;
-import dozo.api.SiteApi.ShownJump;
-import dozo.api.SiteApi.ShownSchedules;
 import dozo.api.SiteApi.ShownSite;
-import dozo.api.SiteApi.ShownTimetable;
 import dozo.api.SiteKeyApi.ShownHostKey;
 import dozo.api.SiteKeyApi.ShownSiteKey;
-import dozo.file.Rate;
-import dozo.file.Size;
-import dozo.registry.Capabilities.Capability;
 import dozo.registry.SiteTerms;
-import dozo.remote.KeyPowers;
 import dozo.remote.Way;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -32,6 +23,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.JsonNode;
 
 /** DR sites. */
 @Command(
@@ -88,15 +81,6 @@ public final class SiteCommand {
                         commandLine, "--jump \"%s\": expected user@host or user@host:port".formatted(host));
             }
             return new SiteTerms.Host(jump.host(), jump.port(), jump.user(), null, read("--jump-host-key-file", file));
-        }
-
-        Map<String, Object> fields(CommandLine commandLine) {
-            SiteTerms.Host terms = terms(commandLine);
-            return Map.of(
-                    "user", terms.user(),
-                    "host", terms.host(),
-                    "port", requireNonNull(terms.port()),
-                    "hostKey", terms.hostKey());
         }
     }
 
@@ -181,7 +165,7 @@ public final class SiteCommand {
                 address.put("hostKey", hostKey.text());
             }
             if (jump != null) {
-                address.put("jump", jump.fields(commandLine));
+                address.put("jump", jump.terms(commandLine));
             }
             if (dscp != null) {
                 address.put("dscp", mark(dscp, commandLine));
@@ -221,7 +205,7 @@ public final class SiteCommand {
                             ? compare(service, String.valueOf(address.get("host")), address.get("port"))
                             : "with --jump, give the site's host key, too: --host-key or --host-key-file");
         }
-        Answer<ShownSite> site = service.put("/api/v1/sites/" + Connection.encoded(name), address, ShownSite.class);
+        Answer<ShownSite> site = service.put(address(name), address, ShownSite.class);
         String login = access.identity != null
                 ? ""
                 : "%nIt logs in with its own key; add this line to the authorized_keys of %s there:%n%s"
@@ -265,19 +249,12 @@ public final class SiteCommand {
                     String where,
             @Mixin Access access,
             @Option(names = "--no-jump", description = "Reaches it directly, without a jump host.") boolean direct) {
-        String resource = "/api/v1/sites/" + Connection.encoded(name);
-        ShownSite before = service.get(resource, ShownSite.class).value();
-        Map<String, Object> address = new HashMap<>(Map.of(
-                "user", before.user(),
-                "host", before.host(),
-                "port", before.port(),
-                "root", before.root(),
-                "identity", before.identity(),
-                "hostKey", before.hostKey(),
-                "dscp", before.dscp()));
-        if (before.jump() != null && !direct) {
-            address.put("jump", before.jump());
-        }
+        String resource = address(name);
+        JsonNode before = service.send("get", resource, null).sent();
+        Map<String, Object> address = Connection.JSON.convertValue(before, new TypeReference<>() {});
+        address.keySet()
+                .retainAll(Set.of(
+                        "user", "host", "port", "root", "identity", "hostKey", "dscp", direct ? "" : "jump"));
         access.addTo(address, where, service.commandLine());
         service.confirm(
                 service.put(resource, address, ShownSite.class),
@@ -287,97 +264,6 @@ public final class SiteCommand {
 
     private static Answer<ShownSiteKey> ownKey(Connection service) {
         return service.get("/api/v1/site-key", ShownSiteKey.class);
-    }
-
-    @Command(
-            name = "timetable",
-            mixinStandardHelpOptions = true,
-            description = {
-                "Shows or sets when runs may use a site, and how fast. Where no rule holds, there is no limit; while the site",
-                "is closed, runs to it are paused; in a window with the word yielding they step back while others use their",
-                "sources or the site. It holds at once, also for a run that is going on."
-            })
-    int timetable(
-            @Mixin Connection service,
-            @Parameters(paramLabel = "NAME", description = "The site's name.") String name,
-            @Parameters(
-                            index = "1..*",
-                            arity = "0..*",
-                            paramLabel = "RULE",
-                            description =
-                                    "\"mon-fri 08:00-20:00 500 Mbit/s\", \"sat,sun 00:00-24:00 closed\", \"daily 22:00-06:00 60 MB/s\", \"mon-fri 08:00-18:00 yielding\", \"mon-fri 08:00-18:00 60 MB/s yielding\".")
-                    @Nullable
-                    List<String> typed,
-            @Option(names = "--no-limit", description = "Removes all rules.") boolean none) {
-        List<String> rules = typed == null ? List.of() : typed;
-        if (none && !rules.isEmpty()) {
-            throw new ParameterException(service.commandLine(), "expected rules or --no-limit, not both");
-        }
-        String resource = "/api/v1/sites/" + Connection.encoded(name) + "/timetable";
-        Answer<ShownTimetable> timetable = rules.isEmpty() && !none
-                ? service.get(resource, ShownTimetable.class)
-                : service.put(resource, Map.of("rules", rules), ShownTimetable.class);
-        service.print(timetable, text(name, timetable.value()));
-        return Exit.WELL;
-    }
-
-    @Command(
-            name = "schedule",
-            mixinStandardHelpOptions = true,
-            description = {
-                "Shows or sets when nights to a site begin: for all experiments, for those of a project, or for those that were",
-                "collected from an origin. A site without schedules follows the setting dozo.schedule.cron. A missed night is",
-                "caught up once."
-            })
-    int schedule(
-            @Mixin Connection service,
-            @Parameters(paramLabel = "NAME", description = "The site's name.") String name,
-            @Parameters(
-                            index = "1..*",
-                            arity = "0..*",
-                            paramLabel = "SCHEDULE",
-                            description =
-                                    "All schedules: \"0 0 20 * * MON-FRI\" (second, minute, hour, day, month, weekday), \"project P001: 0 0 12 * * *\", \"origin pacs: 0 30 * * * *\".")
-                    @Nullable
-                    List<String> typed,
-            @Option(names = "--default", description = "Removes all schedules: the site follows the setting.")
-                    boolean none) {
-        List<String> wanted = typed == null ? List.of() : typed;
-        if (none && !wanted.isEmpty()) {
-            throw new ParameterException(service.commandLine(), "expected schedules or --default, not both");
-        }
-        String resource = "/api/v1/sites/" + Connection.encoded(name) + "/schedules";
-        Answer<ShownSchedules> schedules = wanted.isEmpty() && !none
-                ? service.get(resource, ShownSchedules.class)
-                : service.put(resource, Map.of("schedules", wanted), ShownSchedules.class);
-        service.print(schedules, text(name, schedules.value()));
-        return Exit.WELL;
-    }
-
-    private static String text(String name, ShownSchedules schedules) {
-        String next = schedules.nextAt() == null ? "no night is due" : "next night " + Times.text(schedules.nextAt());
-        return schedules.schedules().stream()
-                        .map(each -> each.schedule() + System.lineSeparator())
-                        .collect(Collectors.joining())
-                + "site %s: %s%s".formatted(name, next, schedules.schedules().isEmpty() ? ", as by the setting" : "");
-    }
-
-    private static String text(String name, ShownTimetable timetable) {
-        String now = !timetable.open()
-                ? "closed"
-                : timetable.bytesPerSecond() == null
-                        ? "open, without a limit"
-                        : "open, at most " + Rate.text(timetable.bytesPerSecond());
-        String yielding = timetable.yielding() ? ", yielding to other users" : "";
-        return timetable.rules().stream()
-                        .map(rule -> rule + System.lineSeparator())
-                        .collect(Collectors.joining())
-                + "site %s is %s%s%s"
-                        .formatted(
-                                name,
-                                now,
-                                yielding,
-                                timetable.until() == null ? "" : ", until " + Times.text(timetable.until()));
     }
 
     @Command(
@@ -391,36 +277,23 @@ public final class SiteCommand {
             })
     int check(
             @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
-        Answer<CheckedSite> answer =
-                service.post("/api/v1/sites/%s/check".formatted(Connection.encoded(name)), Map.of(), CheckedSite.class);
-        CheckedSite found = answer.value();
+        Answer<JsonNode> answer = service.send("post", address(name) + "/check", Map.of());
+        JsonNode found = answer.sent();
+        boolean usable = found.path("usable").booleanValue();
         service.print(answer, out -> {
-            out.println("site %s %s".formatted(name, found.usable() ? "can be used" : "cannot be used"));
-            out.println("  exchange %s, safe against later decryption: %s"
-                    .formatted(
-                            Connection.visible(found.keyExchange()),
-                            found.safeAgainstLaterDecryption() ? "yes" : "no"));
-            if (found.usable()) {
-                SiteReport.capabilities(
-                        out,
-                        found.server(),
-                        found.digest(),
-                        found.digestBytesPerSecond(),
-                        found.syncsAtOnce(),
-                        found.unpacksTar(),
-                        found.linksFiles(),
-                        found.cacheTool(),
-                        found.namesAreBytes(),
-                        found.clockAheadSeconds(),
-                        new KeyPowers(found.keyCould(), found.keyCouldNot()));
+            out.println("site %s %s".formatted(name, usable ? "can be used" : "cannot be used"));
+            Phrase.print(
+                    out,
+                    found,
+                    "  exchange {keyExchange}, safe against later decryption: [{safeAgainstLaterDecryption?}yes|no]");
+            if (usable) {
+                SiteReport.capabilities(out, found);
             }
-            if (found.freeBytes() != null && found.totalBytes() != null) {
-                out.println(
-                        "  free     %s of %s".formatted(Size.text(found.freeBytes()), Size.text(found.totalBytes())));
-            }
-            found.findings().forEach(finding -> out.println("  - " + Connection.visible(finding)));
+            Phrase.print(out, found, "  free     {freeBytes size} of {totalBytes size}");
+            found.path("findings")
+                    .forEach(finding -> out.println("  - " + Connection.visible(finding.stringValue())));
         });
-        return found.usable() && found.findings().isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
+        return usable && found.path("findings").isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
     }
 
     @Command(
@@ -430,41 +303,30 @@ public final class SiteCommand {
                     "Shows a site's address, its capabilities at the last check and since when, and its capacity.")
     int show(
             @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
-        Answer<ShownSite> answer = service.get("/api/v1/sites/" + Connection.encoded(name), ShownSite.class);
-        ShownSite site = answer.value();
-        Capability can = site.capabilities();
+        Answer<JsonNode> answer = service.send("get", address(name), null);
+        JsonNode site = answer.sent();
+        JsonNode can = site.path("capabilities");
         service.print(answer, out -> {
-            out.println(Connection.visible(
-                    "site %s at %s@%s:%d:%s".formatted(name, site.user(), site.host(), site.port(), site.root())));
-            ShownJump jump = site.jump();
-            if (jump != null) {
-                out.println(Connection.visible("  through  %s@%s:%d".formatted(jump.user(), jump.host(), jump.port())));
-            }
-            if (site.dscp() > 0) {
-                out.println("  DSCP     " + site.dscp());
-            }
-            if (can != null) {
-                SiteReport.capabilities(
-                        out,
-                        can.server(),
-                        can.digest(),
-                        can.digestBytesPerSecond(),
-                        can.syncsAtOnce(),
-                        can.unpacksTar(),
-                        can.linksFiles(),
-                        can.cacheTool(),
-                        can.namesAreBytes(),
-                        can.clockAheadSeconds(),
-                        can.keyPowers());
-                out.println("  since    %s, last seen %s"
-                        .formatted(Times.text(can.firstSeenAt()), Times.text(can.lastSeenAt())));
+            Phrase.print(
+                    out,
+                    site,
+                    "site {name} at {user}@{host}:{port}:{root}",
+                    "  through  {jump.user}@{jump.host}:{jump.port}",
+                    "{dscp?}  DSCP     {dscp}");
+            if (can.isObject()) {
+                SiteReport.capabilities(out, can);
+                Phrase.print(out, can, "  since    {firstSeenAt}, last seen {lastSeenAt}");
             } else {
-                out.println("  not checked yet; check it with `dozo site check %s`".formatted(name));
+                Phrase.print(out, site, "  not checked yet; check it with `dozo site check {name}`");
             }
-            if (site.capacity() != null) {
-                SiteReport.capacity(out, site.capacity());
+            if (site.path("capacity").isObject()) {
+                SiteReport.capacity(out, site.path("capacity"));
             }
         });
         return Exit.WELL;
+    }
+
+    private static String address(String name) {
+        return "/api/v1/sites/" + Connection.encoded(name);
     }
 }

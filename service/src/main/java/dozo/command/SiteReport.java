@@ -1,76 +1,56 @@
 package dozo.command;
 
-import dozo.file.Size;
-import dozo.registry.Capacity;
-import dozo.remote.KeyPowers;
 import dozo.remote.KeyPowers.Power;
 import java.io.PrintWriter;
-import java.util.Locale;
-import java.util.Set;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
+import java.util.Arrays;
+import java.util.stream.Stream;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Prints what is known of a site. */
 final class SiteReport {
 
     private SiteReport() {}
 
-    /** Prints what a site can do. */
-    static void capabilities(
-            PrintWriter out,
-            String server,
-            String digest,
-            double digestBytesPerSecond,
-            boolean syncsAtOnce,
-            boolean unpacksTar,
-            boolean linksFiles,
-            @Nullable String cacheTool,
-            boolean namesAreBytes,
-            @Nullable Long clockAheadSeconds,
-            KeyPowers key) {
-        out.println("  server   " + Connection.visible(server));
-        out.println("  digests  "
-                + Connection.visible(digest)
-                + (digestBytesPerSecond > 0
-                        ? ", %s/s from memory".formatted(Size.text((long) digestBytesPerSecond))
-                        : ""));
-        out.println("  way in   " + (unpacksTar && syncsAtOnce ? "archives into tar, and SFTP" : "SFTP"));
-        out.println(
-                "  links    " + (linksFiles ? "hard links, each file once" : "each hard link as a file of its own"));
-        out.println("  sync     " + (syncsAtOnce ? "by one command" : "file by file"));
-        out.println("  reads    " + (cacheTool == null ? "warm" : "cold, by " + Connection.visible(cacheTool)));
-        out.println("  names    " + (namesAreBytes ? "any bytes" : "UTF-8 only"));
-        if (clockAheadSeconds != null) {
-            out.println("  clock    %+d s".formatted(clockAheadSeconds));
-        }
-        out.println("  thief    with the key could: %s; could not: %s; unknown: %s"
-                .formatted(words(key.could()), words(key.couldNot()), words(key.unknown())));
-    }
-
-    private static String words(Set<Power> powers) {
-        return powers.isEmpty()
-                ? "nothing"
-                : powers.stream()
-                        .map(power -> power.name().toLowerCase(Locale.ROOT))
-                        .collect(Collectors.joining(", "));
+    /**
+     * Prints what a site can do.
+     *
+     * @param can a response's fields, with the same names for a site that was checked now as for one that was checked before
+     */
+    static void capabilities(PrintWriter out, JsonNode can) {
+        ObjectNode known = can.deepCopy().asObject();
+        var unknown = known.putArray("keyUnknown");
+        Arrays.stream(Power.values())
+                .map(Power::name)
+                .filter(power -> Stream.of("keyCould", "keyCouldNot")
+                        .flatMap(list -> can.path(list).valueStream())
+                        .noneMatch(each -> each.stringValue().equals(power)))
+                .forEach(unknown::add);
+        Phrase.print(
+                out,
+                known,
+                "  server   {server}",
+                "  digests  {digest}[{digestBytesPerSecond?}, {digestBytesPerSecond size}/s from memory]",
+                "  way in   [{unpacksTar?}{syncsAtOnce?}archives into tar, and ]SFTP",
+                "  links    [{linksFiles?}hard links, each file once|each hard link as a file of its own]",
+                "  sync     [{syncsAtOnce?}by one command|file by file]",
+                "  reads    [cold, by {cacheTool}|warm]",
+                "  names    [{namesAreBytes?}any bytes|UTF-8 only]",
+                "  clock    {clockAheadSeconds signed} s",
+                "  thief    with the key could: [{keyCould words}|nothing]; could not: [{keyCouldNot words}|nothing];"
+                        + " unknown: [{keyUnknown words}|nothing]");
     }
 
     /** Prints how full it is, and when it will be. */
-    static void capacity(PrintWriter out, Capacity capacity) {
-        out.println("  capacity %d %% full, %s of %s free, seen %s"
-                .formatted(
-                        capacity.percentFull(),
-                        Size.text(capacity.freeBytes()),
-                        Size.text(capacity.totalBytes()),
-                        Times.text(capacity.seenAt())));
-        String rate = Size.text(capacity.bytesPerDay() == null ? 0 : capacity.bytesPerDay());
-        out.println("  full     "
-                + switch (capacity.outlook()) {
-                    case FILLING -> "about %.10s, at %s a day".formatted(capacity.fullAt(), rate);
-                    case FULL -> "now";
-                    case FAR -> "in more than 10 years, at %s a day".formatted(rate);
-                    case NOT_FILLING -> "unknown: free space has not decreased in the last 4 weeks";
-                    case TOO_LITTLE_KNOWN -> "unknown: checked on too few days of the last 4 weeks";
-                });
+    static void capacity(PrintWriter out, JsonNode capacity) {
+        Phrase.print(
+                out,
+                capacity,
+                "  capacity {percentFull} % full, {freeBytes size} of {totalBytes size} free, seen {seenAt}",
+                "{outlook=FILLING?}  full     about {fullAt day}[, at {bytesPerDay size} a day]",
+                "{outlook=FULL?}  full     now",
+                "{outlook=FAR?}  full     in more than 10 years[, at {bytesPerDay size} a day]",
+                "{outlook=NOT_FILLING?}  full     unknown: free space has not decreased in the last 4 weeks",
+                "{outlook=TOO_LITTLE_KNOWN?}  full     unknown: checked on too few days of the last 4 weeks");
     }
 }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /**
  * Aligned columns for people, or CSV (RFC 4180) with exact numbers for programs. Columns of numbers are aligned to the
@@ -30,19 +31,52 @@ final class Table {
 
     /** A word that says how something stands. */
     record State(String word, Colour colour) {
+
+        /** Returns the state of an experiment, perhaps with {@code frozen}; empty: it is unknown. */
+        static State of(String word) {
+            if (word.equals(dozo.registry.ExperimentSearch.State.VERIFIED.word())) {
+                return new State(word, Colour.GOOD);
+            }
+            boolean bad = word.endsWith(dozo.registry.ExperimentSearch.State.FROZEN.word())
+                    || (!word.isEmpty() && dozo.registry.ExperimentSearch.State.of(word).atRisk());
+            return new State(word, bad ? Colour.BAD : Colour.WAITING);
+        }
+
         @Override
         public String toString() {
             return word;
         }
     }
 
-    /** Creates a table. A heading that begins with {@code >} marks a column of numbers. */
+    /**
+     * Creates a table. A heading that begins with {@code >} marks a column of numbers, one with {@code ~} a column of
+     * states.
+     */
     Table(String... headings) {
         this.headings = Arrays.stream(headings)
-                .map(heading -> heading.startsWith(">") ? heading.substring(1) : heading)
+                .map(heading -> heading.replaceFirst("^[>~]", ""))
                 .toList();
         this.numbers =
                 Arrays.stream(headings).map(heading -> heading.startsWith(">")).toList();
+    }
+
+    /** Returns a table of items, with columns as {@code HEADING=PHRASE} ({@link Phrase}). */
+    static Table of(List<JsonNode> items, String... columns) {
+        return new Table(Arrays.stream(columns).map(each -> each.split("=", 2)[0]).toArray(String[]::new))
+                .rows(items, columns);
+    }
+
+    /** Adds a row for each item. */
+    Table rows(List<JsonNode> items, String... columns) {
+        items.forEach(item -> row(Arrays.stream(columns)
+                .map(each -> each.split("=", 2))
+                .map(each -> cell(each[0], new Phrase(each[1]).of(item).orElse("-")))
+                .toArray()));
+        return this;
+    }
+
+    private static Object cell(String heading, String text) {
+        return heading.startsWith("~") ? State.of(text) : text;
     }
 
     Table row(Object... cells) {

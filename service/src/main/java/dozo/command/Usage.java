@@ -23,76 +23,15 @@ public final class Usage {
     private static final String EXAMPLES = "examples";
 
     /** The commands in the help of {@code dozo}; others follow at the end. */
-    private static final Map<String, List<String>> GROUPS = groups();
+    private static final String GROUPS = """
+            Daily work: register experiments status report findings alert run retry replicate pause resume stop edit release \
+            restore drill gaps
+            Audit: coverage audit hold erasure prove manifest certificate certificate-key ledger scrub identity
+            Set-up: doctor site tune recovery-key project user token origin flywheel bookings source edit plan forecast
+            Programs: copy serve worker backup restore-service rebuild-catalogue settings demo completion man version help
+            """;
 
     private Usage() {}
-
-    private static Map<String, List<String>> groups() {
-        Map<String, List<String>> groups = new LinkedHashMap<>();
-        groups.put(
-                "Daily work",
-                List.of(
-                        "register",
-                        "experiments",
-                        "status",
-                        "report",
-                        "findings",
-                        "alert",
-                        "run",
-                        "retry",
-                        "replicate",
-                        "pause",
-                        "resume",
-                        "stop",
-                        "release",
-                        "restore",
-                        "drill",
-                        "gaps"));
-        groups.put(
-                "Audit",
-                List.of(
-                        "coverage",
-                        "audit",
-                        "hold",
-                        "erasure",
-                        "prove",
-                        "manifest",
-                        "certificate",
-                        "certificate-key",
-                        "ledger",
-                        "scrub",
-                        "identity"));
-        groups.put(
-                "Set-up",
-                List.of(
-                        "doctor",
-                        "site",
-                        "tune",
-                        "recovery-key",
-                        "project",
-                        "user",
-                        "token",
-                        "origin",
-                        "flywheel",
-                        "bookings",
-                        "source",
-                        "plan",
-                        "forecast"));
-        groups.put(
-                "Programs",
-                List.of(
-                        "copy",
-                        "serve",
-                        "worker",
-                        "rebuild-catalogue",
-                        "settings",
-                        "demo",
-                        "completion",
-                        "man",
-                        "version",
-                        "help"));
-        return groups;
-    }
 
     /** Completes the help of a command line that has all its commands. */
     public static CommandLine complete(CommandLine dozo) {
@@ -139,15 +78,16 @@ public final class Usage {
     private static String commands(Help help) {
         Map<String, Help> left = new LinkedHashMap<>(help.subcommands());
         StringBuilder text = new StringBuilder();
-        GROUPS.forEach((title, names) -> {
+        GROUPS.lines().map(line -> line.split(": ", 2)).forEach(section -> {
             Map<String, Help> group = new LinkedHashMap<>();
-            Stream.concat(names.stream(), Verbs.listedIn(title).stream()).forEach(name -> {
-                Help one = left.remove(name);
-                if (one != null) {
-                    group.put(name, one);
-                }
-            });
-            text.append("%n%s:%n".formatted(title)).append(help.commandList(group));
+            Stream.concat(Stream.of(section[1].split(" ", -1)), Verbs.listedIn(section[0]).stream())
+                    .forEach(name -> {
+                        Help one = left.remove(name);
+                        if (one != null) {
+                            group.put(name, one);
+                        }
+                    });
+            text.append("%n%s:%n".formatted(section[0])).append(help.commandList(group));
         });
         return text.append(left.isEmpty() ? "" : help.commandList(left)).toString();
     }

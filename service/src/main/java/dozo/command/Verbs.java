@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +36,7 @@ final class Verbs {
                         .forEach(verb -> {
                             Request request = Request.of(api, method, path, operation, verb);
                             List<Request> same = commands.computeIfAbsent(request.words(), _ -> new ArrayList<>());
-                            same.add(same.isEmpty() ? request : request.withColumnsOf(same.getFirst()));
+                            same.add(same.isEmpty() ? request : request.withOutputOf(same.getFirst()));
                         })));
     }
 
@@ -54,7 +55,9 @@ final class Verbs {
             group.mixinStandardHelpOptions(isNeeded.test(name));
             dozo.getCommandSpec().addSubcommand(name, group);
         });
-        verbs.commands.forEach((words, requests) -> {
+        // A command of one word may have others of two.
+        verbs.commands.keySet().stream().sorted(Comparator.comparing(List::size)).forEach(words -> {
+            List<Request> requests = requireNonNull(verbs.commands.get(words));
             boolean needed = isNeeded.test(words.getFirst());
             if (words.size() == 1) {
                 dozo.getCommandSpec().addSubcommand(words.getFirst(), needed ? command(requests) : outline(requests));
@@ -93,6 +96,10 @@ final class Verbs {
         Sending sending = new Sending(requests, service);
         CommandSpec command = CommandSpec.wrapWithoutInspection(sending).mixinStandardHelpOptions(true);
         command.usageMessage().description(about(requests));
+        String[] footer = requests.stream().flatMap(Request::footer).toArray(String[]::new);
+        if (footer.length > 0) {
+            command.usageMessage().footer(Stream.concat(Stream.of(""), Stream.of(footer)).toArray(String[]::new));
+        }
         command.addMixin("service", CommandSpec.forAnnotatedObject(service));
         service.isUsedBy(command);
         for (Request request : requests) {

@@ -5,11 +5,9 @@
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
-            "alert",
             "api",
             "api :: http",
             "audit",
-            "collect",
             "copy",
             "crypto",
             "drill",
@@ -20,14 +18,12 @@
             "plan",
             "registry",
             "remote",
-            "report",
             "restore",
             "run",
             "source :: delivery",
             "source :: flywheel",
             "transfer",
-            "verify",
-            "worklist"
+            "verify"
         })
 package dozo.command;
 

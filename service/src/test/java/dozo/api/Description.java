@@ -12,6 +12,7 @@ import dozo.api.http.IfMatch;
 import dozo.api.http.Page;
 import dozo.api.http.Sheet;
 import dozo.api.http.Verb;
+import dozo.api.http.Verb.Follow;
 import dozo.file.Problem;
 import dozo.ledger.Dimension;
 import dozo.ledger.Sight;
@@ -278,19 +279,29 @@ class Description {
     /** The commands that send a request, for the command line. */
     private static void command(Operation operation, PathItem.HttpMethod method, HandlerMethod handler) {
         List<Map<String, Object>> commands = Arrays.stream(handler.getMethod().getAnnotationsByType(Verb.class))
-                .map(verb -> Map.<String, Object>ofEntries(
-                        Map.entry("synopsis", verb.value()),
-                        Map.entry("about", verb.about()),
-                        Map.entry("says", List.of(verb.says())),
-                        Map.entry("arguments", List.of(verb.arguments())),
-                        Map.entry("lines", List.of(verb.lines())),
-                        Map.entry("items", verb.items()),
-                        Map.entry("columns", List.of(verb.columns())),
-                        Map.entry("none", verb.none()),
-                        Map.entry("result", verb.result() || method == PathItem.HttpMethod.GET),
-                        Map.entry("follows", verb.follows()),
-                        Map.entry("examples", List.of(verb.example()))))
-                .<Map<String, Object>>map(TreeMap::new)
+                .<Map<String, Object>>map(verb -> {
+                    Map<String, Object> said = new TreeMap<>(Map.ofEntries(
+                            Map.entry("synopsis", verb.value()),
+                            Map.entry("about", verb.about()),
+                            Map.entry("footer", List.of(verb.footer())),
+                            Map.entry("says", List.of(verb.says())),
+                            Map.entry("arguments", List.of(verb.arguments())),
+                            Map.entry("lines", List.of(verb.lines())),
+                            Map.entry("items", verb.items()),
+                            Map.entry("columns", List.of(verb.columns())),
+                            Map.entry("each", List.of(verb.each())),
+                            Map.entry("which", verb.which()),
+                            Map.entry("sum", verb.sum()),
+                            Map.entry("total", verb.total()),
+                            Map.entry("none", verb.none()),
+                            Map.entry("lineByLine", verb.lineByLine()),
+                            Map.entry("exit", verb.exit()),
+                            Map.entry("result", verb.result() || method == PathItem.HttpMethod.GET),
+                            Map.entry("follows", verb.follows().name()),
+                            Map.entry("examples", List.of(verb.example()))));
+                    said.values().removeAll(Set.of("", List.of(), false, Follow.NOTHING.name()));
+                    return said;
+                })
                 .toList();
         if (!commands.isEmpty()) {
             operation.addExtension("x-commands", commands);

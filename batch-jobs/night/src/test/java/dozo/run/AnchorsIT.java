@@ -174,8 +174,7 @@ class AnchorsIT {
             String rows = queries.get(1);
 
             assertThat(night.count(broken)).isZero();
-            List<String> lines =
-                    night.jdbc().sql(rows).query((row, n) -> row.getString(1)).list();
+            List<String> lines = night.texts(rows);
             for (Path anchor : files(anchors)) {
                 assertThat(lines).contains(Files.readString(anchor).strip());
             }
@@ -202,10 +201,7 @@ class AnchorsIT {
                             .breaches())
                     .extracting(Breach::kind)
                     .containsOnly(Kind.REWRITTEN);
-            assertThat(night.jdbc()
-                            .sql(rows)
-                            .query((row, n) -> row.getString(1))
-                            .list())
+            assertThat(night.texts(rows))
                     .doesNotContain(Files.readString(files(anchors).getFirst()).strip());
         }
     }

@@ -192,7 +192,7 @@ class BagIT extends NightAtSite {
         night.register("E1", source);
         night.run();
         Map<String, Object> before = inodes(bag);
-        night.jdbc().sql("update protection set unsettled = true").update();
+        night.update("update protection set unsettled = true");
         night.run();
         assertThat(inodes(bag)).as("nothing is written for nothing").isEqualTo(before);
 
@@ -306,8 +306,7 @@ class BagIT extends NightAtSite {
         night.register("E1", source);
         night.run();
         Map<String, Object> before = inodes(bag);
-        assertThat(night.jdbc().sql("update protection set unsettled = true").update())
-                .isEqualTo(1);
+        assertThat(night.update("update protection set unsettled = true")).isEqualTo(1);
 
         night.complete();
 

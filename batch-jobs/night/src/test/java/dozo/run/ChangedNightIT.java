@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -104,8 +103,7 @@ class ChangedNightIT extends NightAtSite {
         night.register("E1", source);
         night.complete();
         Files.writeString(bag.resolve("data/sub/b"), "!");
-        ScrubRequest everything = new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false);
-        night.await(night.get(Operations.class).startScrub(everything, "test").id());
+        night.scrub();
         Night.write(source, Map.of("new", "4"));
 
         night.run();

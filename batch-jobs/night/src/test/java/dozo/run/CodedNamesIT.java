@@ -17,7 +17,6 @@ import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.rebuild.Rebuild;
 import dozo.rebuild.Rebuild.RecordKey;
-import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
@@ -31,7 +30,6 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -88,7 +86,7 @@ class CodedNamesIT extends NightAtSite {
         Path link = bag.resolve("data").resolve(names.of(FilePath.of("link")).toString());
         assertThat(link).isSymbolicLink().hasContent("voxels");
         NightlyBackupIT.assertSame(source, restored(night, site.address()));
-        assertThat(scrub().state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.scrub().state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.run().state()).as("nothing to do").isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(distinct run_id) from transfer_unit"))
                 .isEqualTo(1);
@@ -108,7 +106,7 @@ class CodedNamesIT extends NightAtSite {
         SiteNames names = experiment(night).names();
         String plain = names.of(FilePath.of("plain")).toString();
         assertThat(root.resolve(".dozo/versions/p/E1/2/data").resolve(plain)).hasContent("p");
-        assertThat(scrub().state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.scrub().state()).isEqualTo(RunState.COMPLETE);
 
         Path note = bag.resolve("data")
                 .resolve(names.of(FilePath.of("sub-%s/notes\n%1$s".formatted(NAME)))
@@ -116,7 +114,7 @@ class CodedNamesIT extends NightAtSite {
         Files.delete(note);
         Files.writeString(bag.resolve("data").resolve(plain), "second CONTENT");
         Files.writeString(bag.resolve("data/stranger"), "x");
-        Run scrub = scrub();
+        Run scrub = night.scrub();
 
         assertThat(night.findings(scrub))
                 .extracting(KeptFinding::reason, finding -> String.valueOf(finding.path()))
@@ -138,7 +136,7 @@ class CodedNamesIT extends NightAtSite {
         Files.createDirectories(aside.getParent());
         Files.move(bag.resolve("data").resolve(scan.toString()), aside);
 
-        assertThat(night.findings(scrub())).isEmpty();
+        assertThat(night.findings(night.scrub())).isEmpty();
         NightlyBackupIT.assertSame(source, restored(night, site.address()));
     }
 
@@ -266,12 +264,7 @@ class CodedNamesIT extends NightAtSite {
     }
 
     private static Experiment experiment(Night of) {
-        return of.get(Experiments.class).find("p", "E1").orElseThrow();
-    }
-
-    private Run scrub() throws Exception {
-        ScrubRequest all = new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false);
-        return night.await(night.get(Operations.class).startScrub(all, "test").id());
+        return of.experiment();
     }
 
     private Path restored(Night from, SiteAddress address) throws Exception {

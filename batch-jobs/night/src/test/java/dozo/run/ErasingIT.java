@@ -21,7 +21,6 @@ import dozo.registry.Erasures.State;
 import dozo.registry.Holds;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
-import dozo.remote.ChildProcess;
 import dozo.remote.GuardedSite;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
@@ -33,7 +32,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.Statement;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -44,7 +42,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
@@ -190,9 +187,8 @@ class ErasingIT extends NightAtSite {
         assertThatThrownBy(() -> erasures.approve(asked.id(), "admin"))
                 .isInstanceOf(Refusal.class)
                 .hasMessage("erasure 1 was requested by Admin; another person has to approve it");
-        assertThatThrownBy(() -> night.jdbc()
-                        .sql("update erasure set approved_by = 'ADMIN', approved_at = now(), not_before = now()")
-                        .update())
+        assertThatThrownBy(() -> night.update(
+                        "update erasure set approved_by = 'ADMIN', approved_at = now(), not_before = now()"))
                 .as("nor by SQL")
                 .isInstanceOf(DataAccessException.class);
     }
@@ -225,9 +221,7 @@ class ErasingIT extends NightAtSite {
                 "erasure 2 has nothing left to do at site \"dr\"");
         for (String forbidden : List.of(
                 "delete from erasure", "delete from erasure_site", "update erasure set requested_by = 'other'")) {
-            assertThatThrownBy(() -> night.jdbc().sql(forbidden).update())
-                    .as(forbidden)
-                    .isInstanceOf(DataAccessException.class);
+            assertThatThrownBy(() -> night.update(forbidden)).as(forbidden).isInstanceOf(DataAccessException.class);
         }
     }
 
@@ -275,9 +269,7 @@ class ErasingIT extends NightAtSite {
         assertThat(messages(night.run()))
                 .containsExactly("erasure 1 of p/E1: restore %d of it is under way".formatted(restore));
         assertThat(bag).exists();
-        night.jdbc()
-                .sql("update restore set state = 'STOPPED', ended_at = now()")
-                .update();
+        night.update("update restore set state = 'STOPPED', ended_at = now()");
 
         night.complete();
         assertThat(bag).doesNotExist();
@@ -291,13 +283,13 @@ class ErasingIT extends NightAtSite {
                 Statement statement = lock.createStatement()) {
             lock.setAutoCommit(false);
             statement.execute("lock table receipt in share mode");
-            copying = night.get(Operations.class).start("dr", "test");
+            copying = night.start();
             night.awaitHeldUp("relation = 'receipt'::regclass");
             erase();
             lock.rollback();
         }
-        assertThat(night.await(copying.id()).state()).isEqualTo(RunState.COMPLETE);
-        Awaitility.await().atMost(Duration.ofMinutes(5)).until(night.get(Executions.class)::idle);
+        assertThat(night.await(copying).state()).isEqualTo(RunState.COMPLETE);
+        night.awaitIdle();
         assertThat(bag).exists();
         assertThat(night.coverage().experimentsSafe()).isEqualTo(2);
 
@@ -316,13 +308,13 @@ class ErasingIT extends NightAtSite {
                 Statement statement = lock.createStatement()) {
             lock.setAutoCommit(false);
             statement.execute("select from experiment where code = 'E1' for key share");
-            run = night.get(Operations.class).start("dr", "test");
+            run = night.start();
             Race.awaitWaiting(database);
             erasures.withdraw(Sight.EVERYTHING, second.id(), "lab");
             lock.rollback();
         }
 
-        assertThat(messages(night.await(run.id()))).isEmpty();
+        assertThat(messages(night.await(run))).isEmpty();
         assertThat(erasures.find(Sight.EVERYTHING, second.id()).orElseThrow().state())
                 .isEqualTo(State.WITHDRAWN);
         assertThat(bag).doesNotExist();
@@ -411,10 +403,10 @@ class ErasingIT extends NightAtSite {
             Files.createDirectories(bag.resolve("data"));
             Files.writeString(bag.resolve("data/from-a-snapshot"), "1");
         });
-        assertThat(messages(night.await(run.id())))
+        assertThat(messages(night.await(run)))
                 .containsExactly(
                         "erasure 1 of p/E1: it could not be removed from the site: the folder p/E1 is there again");
-        Awaitility.await().atMost(Duration.ofMinutes(5)).until(night.get(Executions.class)::idle);
+        night.awaitIdle();
         assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
                 .isEqualTo(State.ERASING);
 
@@ -479,20 +471,14 @@ class ErasingIT extends NightAtSite {
         night.close();
         long all = filesInBag();
 
-        try (ChildProcess child =
-                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .pollInterval(Duration.ofMillis(2))
-                    .until(() -> filesInBag() < all || !child.isAlive());
-            child.assertAlive();
-        }
+        NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)
+                .killWhen(() -> filesInBag() < all);
         assertThat(bag).as("killed in the middle, not after the end").exists();
 
         night = new Night(database, site.address(), SETTINGS);
         erasures = night.get(Erasures.class);
-        night.get(Operations.class).recover();
-        Run run = night.await(night.get(Runs.class).latest().orElseThrow().id());
+        night.operations().recover();
+        Run run = night.await(night.get(Runs.class).latest().orElseThrow());
         assertThat(night.findings(run)).isEmpty();
         assertThat(run.state()).isEqualTo(RunState.COMPLETE);
         assertThat(pathsAtSite()).noneMatch(path -> path.contains("p/E1"));
@@ -595,11 +581,11 @@ class ErasingIT extends NightAtSite {
 
     /** Returns the tables with a row that has the number of an erased experiment. */
     private List<String> rowsOf(Erasure erased) {
-        return night.jdbc().sql("""
+        return night.texts("""
                         select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
                         where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
                           and a.attname = 'experiment_id' and c.relname <> 'erasure'
-                        """).query((row, n) -> row.getString(1)).list().stream()
+                        """).stream()
                 .filter(table -> night.count("""
                         select count(*) from %s where experiment_id = (select experiment_id from erasure where erasure_id = %d)
                         """.formatted(table, erased.id())) > 0)

@@ -2,13 +2,11 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dozo.db.ActiveService;
 import dozo.db.ActiveService.Holder;
 import dozo.file.FilePath;
 import dozo.registry.SiteLanes;
-import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
@@ -37,7 +35,7 @@ class FencedServiceIT extends NightAtSite {
     }
 
     private Site dr() {
-        return night.get(Sites.class).find("dr").orElseThrow();
+        return night.site();
     }
 
     /** Returns the names in the folder of temporary files. */
@@ -77,11 +75,11 @@ class FencedServiceIT extends NightAtSite {
                     throw new IllegalStateException(e);
                 }
             });
-            await().atMost(LIMIT).until(() -> incoming().stream().anyMatch(name -> name.contains("tune-")));
+            Night.until(() -> incoming().stream().anyMatch(name -> name.contains("tune-")));
 
             active.lose(new Holder("two", "", Instant.EPOCH, 2));
 
-            await().atMost(LIMIT).until(measuring::isDone);
+            Night.until(measuring::isDone);
             assertThat(measuring).isCompletedExceptionally();
             assertThat(incoming()).anyMatch(name -> name.contains("tune-"));
             assertThat(night.get(SiteTunings.class).of(dr().id())).isEmpty();

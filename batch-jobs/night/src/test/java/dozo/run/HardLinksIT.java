@@ -3,7 +3,6 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.loopback.LoopbackSite;
-import dozo.remote.ChildProcess;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
@@ -11,13 +10,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** A file with many names is sent and stored once, and has all its names at the site (ADR 0072). */
@@ -60,7 +57,7 @@ class HardLinksIT extends NightAtSite {
         Run second = night.complete();
         assertThat(night.count("select count(*) from transfer_unit where run_id = " + second.id()))
                 .isZero();
-        assertThat(scrub().state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.scrub().state()).isEqualTo(RunState.COMPLETE);
     }
 
     @Test
@@ -148,7 +145,7 @@ class HardLinksIT extends NightAtSite {
         assertOneFile("c", "d");
         assertThat(inode("c")).isNotEqualTo(inode("a"));
 
-        scrub();
+        night.scrub();
         assertThat(night.jdbc()
                         .sql(
                                 "select convert_from(name, 'UTF8') from open_damage join entry using (experiment_id, entry_no)")
@@ -198,17 +195,11 @@ class HardLinksIT extends NightAtSite {
         night.register("E1", source);
         for (int kill = 1; kill <= 2; kill++) {
             long target = linksDone() + 15;
-            try (ChildProcess child =
-                    NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
-                Awaitility.await()
-                        .atMost(Duration.ofMinutes(3))
-                        .pollInterval(Duration.ofMillis(5))
-                        .until(() -> linksDone() >= target || !child.isAlive());
-                assertThat(child.isAlive()).as("killed in the middle").isTrue();
-            }
+            NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)
+                    .killWhen(() -> linksDone() >= target);
         }
-        night.get(Operations.class).recover();
-        Run run = night.await(night.get(Runs.class).latest().orElseThrow().id());
+        night.operations().recover();
+        Run run = night.await(night.get(Runs.class).latest().orElseThrow());
 
         assertThat(night.findings(run)).isEmpty();
         assertThat(run.state()).isEqualTo(RunState.COMPLETE);
@@ -227,12 +218,6 @@ class HardLinksIT extends NightAtSite {
 
     private long linksDone() {
         return night.count("select count(*) from transfer_unit where kind = 'LINKS' and state = 'VERIFIED'");
-    }
-
-    private Run scrub() throws Exception {
-        return night.await(night.get(Operations.class)
-                .startScrub(new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false), "test")
-                .id());
     }
 
     private void link(String name, String existing) {

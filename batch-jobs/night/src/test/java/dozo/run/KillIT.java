@@ -6,21 +6,18 @@ import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.Campaign;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
-import dozo.remote.ChildProcess;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,16 +74,8 @@ class KillIT {
             List<Long> unrecorded = new ArrayList<>();
             for (int kill = 1; kill <= kills; kill++) {
                 long target = done(jdbc) + UNITS_A_KILL;
-                try (ChildProcess child =
-                        NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
-                    Awaitility.await()
-                            .atMost(Duration.ofMinutes(5))
-                            .pollInterval(Duration.ofMillis(5))
-                            .until(() -> done(jdbc) >= target || !child.isAlive());
-                    assertThat(child.isAlive())
-                            .as("killed in the middle, not after the end")
-                            .isTrue();
-                }
+                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)
+                        .killWhen(() -> done(jdbc) >= target);
                 unrecorded.add(filesWithoutReceipt(jdbc, root));
                 standing.putAll(provenFiles(jdbc, root));
             }
@@ -101,9 +90,8 @@ class KillIT {
                     .allSatisfy(each -> assertThat(each).isLessThanOrEqualTo(UNRECORDED_MAX));
 
             try (Night night = new Night(database, site.address(), SETTINGS)) {
-                night.get(Operations.class).recover();
-                Run run =
-                        night.await(night.get(Runs.class).latest().orElseThrow().id());
+                night.operations().recover();
+                Run run = night.await(night.get(Runs.class).latest().orElseThrow());
 
                 assertThat(night.findings(run)).isEmpty();
                 assertThat(run.state()).isEqualTo(RunState.COMPLETE);

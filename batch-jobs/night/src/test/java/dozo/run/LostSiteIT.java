@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.file.Problem;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
@@ -14,7 +15,6 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
-import java.util.SplittableRandom;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,7 +62,7 @@ class LostSiteIT extends NightAtSite {
         try (SilentRelay relay = new SilentRelay(site.address())) {
             night.get(Sites.class).save("dr", relay.address(), "test");
             relay.cutAfter(WITHIN_CHECK_BYTES, site::close);
-            Run run = night.get(Operations.class).start("dr", "test");
+            Run run = night.start();
             awaitWaiting(run);
 
             comesBack();
@@ -76,12 +76,12 @@ class LostSiteIT extends NightAtSite {
         try (SilentRelay relay = new SilentRelay(site.address())) {
             night.get(Sites.class).save("dr", relay.address(), "test");
             relay.cutAfter(WITHIN_CHECK_BYTES, site::close);
-            Run run = night.get(Operations.class).start("dr", "test");
+            Run run = night.start();
             awaitWaiting(run);
 
-            night.get(Operations.class).stop(run.id(), "test");
+            night.operations().stop(run.id(), "test");
 
-            assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+            assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
         }
     }
 
@@ -106,7 +106,7 @@ class LostSiteIT extends NightAtSite {
         try (SilentRelay relay = new SilentRelay(site.address());
                 Night impatient = new Night(database, relay.address(), "dozo.transfer.outage=3s")) {
             Run run = impatient.startAndHoldUpBefore("collect", () -> relay.resetAfter(() -> 5));
-            Run ended = impatient.await(run.id());
+            Run ended = impatient.await(run);
 
             assertThat(ended.state()).isEqualTo(RunState.FAILED);
             assertThat(impatient.findings(ended))
@@ -117,10 +117,8 @@ class LostSiteIT extends NightAtSite {
 
     /** Enough for many units at once. */
     private void writeMany() throws IOException {
-        byte[] content = new byte[300_000];
         for (int i = 0; i < 60; i++) {
-            new SplittableRandom(i).nextBytes(content);
-            Files.write(source.resolve("file" + i), content);
+            Files.write(source.resolve("file" + i), Trees.random(300_000, i));
         }
     }
 
@@ -157,11 +155,10 @@ class LostSiteIT extends NightAtSite {
             night.complete();
             relay.resetAfter(() -> relay.resets() < RESETS ? random.nextInt(20, 60) : 0);
 
-            Run scrub = night.await(startScrub(night).id());
+            Run scrub = night.await(night.startScrub(0).id());
 
             assertThat(relay.resets()).isPositive();
-            assertThat(night.findings(scrub)).isEmpty();
-            assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+            night.assertComplete(scrub);
             assertThat(night.count("select count(*) from reading"))
                     .isEqualTo(night.count("select count(*) from receipt"));
         }
@@ -175,7 +172,7 @@ class LostSiteIT extends NightAtSite {
             impatient.complete();
             relay.resetAfter(() -> 5);
 
-            Run ended = impatient.await(startScrub(impatient).id());
+            Run ended = impatient.await(impatient.startScrub(0).id());
 
             assertThat(ended.state()).isEqualTo(RunState.FAILED);
             assertThat(impatient.findings(ended))
@@ -188,7 +185,7 @@ class LostSiteIT extends NightAtSite {
     @ValueSource(strings = {"read", "examine", "examineOwn"})
     void aScrubWaitsForASiteThatIsLostWithoutAnOpenTransaction(String step) throws Exception {
         night.complete();
-        Run run = night.startAndHoldUpBefore(step, () -> startScrub(night), site::close);
+        Run run = night.startAndHoldUpBefore(step, () -> night.startScrub(0), site::close);
         awaitWaiting(run);
         assertNoOpenTransaction();
 
@@ -200,22 +197,17 @@ class LostSiteIT extends NightAtSite {
     @Test
     void aScrubThatWaitsCanBeStopped() throws Exception {
         night.complete();
-        Run run = night.startAndHoldUpBefore("read", () -> startScrub(night), site::close);
+        Run run = night.startAndHoldUpBefore("read", () -> night.startScrub(0), site::close);
         awaitWaiting(run);
 
-        night.get(Operations.class).stop(run.id(), "test");
+        night.operations().stop(run.id(), "test");
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
-    }
-
-    private static Run startScrub(Night night) {
-        return night.get(Operations.class)
-                .startScrub(new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false), "test");
+        assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
     }
 
     /** Waits for the end of one that is open for a moment: a look whether the site is back, for example. */
     private void assertNoOpenTransaction() {
-        Awaitility.await().atMost(LIMIT).until(() -> night.count("""
+        Night.until(() -> night.count("""
                 select count(*) from pg_stat_activity
                 where datname = current_database() and state like 'idle in transaction%'
                 """) == 0);
@@ -225,7 +217,7 @@ class LostSiteIT extends NightAtSite {
         Run waiting = Awaitility.await()
                 .atMost(LIMIT)
                 .until(
-                        () -> night.get(Runs.class).find(run.id()).orElseThrow(),
+                        () -> night.find(run),
                         now -> !now.goesOn() || now.message().startsWith("waiting for site dr since "));
         assertThat(waiting.goesOn()).as(waiting.message()).isTrue();
     }
@@ -235,9 +227,8 @@ class LostSiteIT extends NightAtSite {
     }
 
     private void assertComplete(Run run) throws Exception {
-        Run end = night.await(run.id());
-        assertThat(night.findings(end)).isEmpty();
-        assertThat(end.state()).isEqualTo(RunState.COMPLETE);
+        Run end = night.await(run);
+        night.assertComplete(end);
         assertThat(end.message()).isEmpty();
         NightlyBackupIT.assertChecks(bag);
     }

@@ -15,7 +15,6 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -96,10 +95,10 @@ class LyingSiteRunIT extends NightAtSite {
         night.complete();
         lie(HANGS);
 
-        assertNothingIsKnown(scrub(), "did not end within");
+        assertNothingIsKnown(night.scrub(), "did not end within");
 
         tools.are(HONEST);
-        assertThat(scrub().state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.scrub().state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from reading")).isEqualTo(night.count("select count(*) from receipt"));
     }
 
@@ -121,11 +120,11 @@ class LyingSiteRunIT extends NightAtSite {
                 "real \"$@\"; exit 1")) {
             lie(lie);
 
-            assertNothingIsKnown(scrub(), "digest");
+            assertNothingIsKnown(night.scrub(), "digest");
         }
         lie("real \"$@\" | head -n 2");
 
-        Run scrub = scrub();
+        Run scrub = night.scrub();
 
         assertThat(night.findings(scrub))
                 .filteredOn(finding -> finding.path() != null)
@@ -183,11 +182,5 @@ class LyingSiteRunIT extends NightAtSite {
         assertThat(night.count("select count(*) from damage")).isZero();
         assertThat(night.count("select count(*) from reading")).isZero();
         assertThat(night.coverage().safe()).isTrue();
-    }
-
-    private Run scrub() {
-        ScrubRequest everything = new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false);
-        return night.await(
-                night.get(Operations.class).startScrub(everything, "test").id());
     }
 }

@@ -9,7 +9,6 @@ import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
 import dozo.manifest.Freezes;
-import dozo.registry.Experiments;
 import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import dozo.registry.Sites;
@@ -253,8 +252,7 @@ class NightlyBackupIT extends NightAtSite {
         assertThat(root.resolve("p/E1/data/scan-7.locked")).doesNotExist();
         assertThat(root.resolve(".dozo/versions")).doesNotExist();
 
-        night.get(Freezes.class)
-                .release(night.get(Experiments.class).find("p", "E1").orElseThrow(), "operator");
+        night.get(Freezes.class).release(night.experiment(), "operator");
         Run released = night.run();
 
         assertThat(released.state()).isEqualTo(RunState.COMPLETE);
@@ -352,7 +350,7 @@ class NightlyBackupIT extends NightAtSite {
         Files.delete(root.resolve("p/E1/data/sub/a"));
         Files.delete(root.resolve("p/E1/data/sub"));
         // As left by a run that dies while it settles: the next one repeats what may be half done.
-        night.jdbc().sql("update protection set tags_unknown = true").update();
+        night.update("update protection set tags_unknown = true");
         Night.write(source, Map.of("new", "3"));
         Night.write(second, Map.of("new", "4"));
 
@@ -406,12 +404,11 @@ class NightlyBackupIT extends NightAtSite {
     void aRunThatNobodyWorksOnIsGoneOnWith() throws Exception {
         Night.write(source, Map.of("a", "1"));
         night.register("E1", source);
-        Run abandoned = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        Run abandoned = night.open();
 
-        night.get(Operations.class).recover();
+        night.operations().recover();
 
-        assertThat(night.await(abandoned.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(abandoned).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.coverage().safe()).isTrue();
     }
 
@@ -427,8 +424,7 @@ class NightlyBackupIT extends NightAtSite {
     private RunState endedBy(RuntimeException failure, boolean stopped) {
         Runs runs = night.get(Runs.class);
         RunEnd end = night.get(RunEnd.class);
-        Run run = runs.open(
-                RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        Run run = runs.open(RunKind.NIGHTLY_BACKUP, night.site(), "test");
         JobExecution job = new JobExecution(
                 1,
                 new JobInstance(1, NightlyBackupJob.NAME),
@@ -454,12 +450,12 @@ class NightlyBackupIT extends NightAtSite {
             // Locked until it was asked to stop, so that the run cannot end before.
             held.setAutoCommit(false);
             lock.execute("lock table manifest");
-            run = night.get(Operations.class).start("dr", "test");
-            night.get(Operations.class).stop(run.id(), "test");
+            run = night.start();
+            night.operations().stop(run.id(), "test");
             held.rollback();
         }
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
         night.complete();
         assertThat(night.coverage().safe()).isTrue();
     }

@@ -13,13 +13,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,7 +66,7 @@ class NothingIsLostIT {
                     look(root, seen);
                 }
                 try (Night night = new Night(database, site.address(), SETTINGS)) {
-                    night.get(Operations.class).recover();
+                    night.operations().recover();
                     jdbc.sql("select run_id from run where state = 'RUNNING'")
                             .query((row, i) -> row.getLong(1))
                             .list()
@@ -119,10 +117,7 @@ class NothingIsLostIT {
         long before = done(jdbc);
         try (ChildProcess child =
                 NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .pollInterval(Duration.ofMillis(2))
-                    .until(() -> done(jdbc) > before || !child.isAlive());
+            Night.until(() -> done(jdbc) > before || !child.isAlive());
             return child.isAlive() ? 1 : 0;
         }
     }

@@ -43,7 +43,6 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.Statement;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -59,7 +58,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -114,7 +112,7 @@ class RebuildIT extends NightAtSite {
         assertThat(rebuilt.count("select count(*) from receipt where way_in is not null or method not like 'exec %'"))
                 .isZero();
         assertThat(actions()).contains("experiment.found", "experiment.verified", "catalogue.rebuilt", "run.ended");
-        Experiment found = rebuilt.get(Experiments.class).find("p", "E1").orElseThrow();
+        Experiment found = rebuilt.experiment();
         assertThat(found.kind()).isEqualTo(SourceKind.NONE);
 
         Path restored = restored(found);
@@ -129,8 +127,7 @@ class RebuildIT extends NightAtSite {
                         tuple("p/E1", Problem.SOURCE_MISSING), tuple("p/E2", Problem.SOURCE_MISSING));
 
         rebuilt.register("E1", restored);
-        assertThat(rebuilt.get(Experiments.class).find("p", "E1").orElseThrow().kind())
-                .isEqualTo(SourceKind.FILESYSTEM);
+        assertThat(rebuilt.experiment().kind()).isEqualTo(SourceKind.FILESYSTEM);
         rebuilt.register(
                 "E2", restored(rebuilt.get(Experiments.class).find("p", "E2").orElseThrow()));
         Run next = rebuilt.complete();
@@ -210,7 +207,7 @@ class RebuildIT extends NightAtSite {
         assertThat(rebuilt.findings(run)).isEmpty();
         assertThat(totals(rebuilt)).isEqualTo(totals(night));
         assertThat(rebuilt.coverage().safe()).isTrue();
-        Experiment found = rebuilt.get(Experiments.class).find("p", "E1").orElseThrow();
+        Experiment found = rebuilt.experiment();
         assertThat(found.source()).isEqualTo(source);
         assertThat(rebuilt.get(Manifests.class).all(found.id()))
                 .extracting(Manifest::number, Manifest::files, Manifest::sealedAt)
@@ -281,12 +278,12 @@ class RebuildIT extends NightAtSite {
                 Files.copy(each, kept.resolve(root.resolve("p/E1").relativize(each)));
             }
         }
-        night.jdbc().sql("""
+        night.update("""
                 insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at, approved_by,
                                      approved_at, not_before)
                 select project_id, code, experiment_id, registered_at, 'wish', 'lab', now(), 'admin', now(), now()
                 from experiment where code = 'E1'
-                """).update();
+                """);
         night.complete();
         assertThat(root.resolve("p/E1")).doesNotExist();
         Files.move(kept, root.resolve("p/E1"));
@@ -446,9 +443,7 @@ class RebuildIT extends NightAtSite {
             lock.setAutoCommit(false);
             statement.execute("lock table entry_link in access exclusive mode");
             Thread.ofVirtual().start(loading);
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .until(() -> rebuilt.count("select count(*) from project") == 1);
+            Night.until(() -> rebuilt.count("select count(*) from project") == 1);
             site.close();
             lock.rollback();
         }
@@ -583,9 +578,8 @@ class RebuildIT extends NightAtSite {
                 .hasMessageContaining("right root");
         Run left = rebuilt.get(Runs.class).goingOn().orElseThrow();
         assertThat(left.message()).contains("dozo rebuild-catalogue");
-        rebuilt.get(Operations.class).recover();
-        assertThatThrownBy(() -> rebuilt.get(Operations.class).start("dr", "test"))
-                .isInstanceOf(Refusal.class);
+        rebuilt.operations().recover();
+        assertThatThrownBy(() -> rebuilt.start()).isInstanceOf(Refusal.class);
 
         Run run = rebuild();
         assertThat(run.id()).isEqualTo(left.id());
@@ -657,26 +651,10 @@ class RebuildIT extends NightAtSite {
     }
 
     private void killWhen(String condition) throws Exception {
-        try (ChildProcess child = new ChildProcess(
-                RebuildProcess.class,
-                256,
-                folder.resolve("child.log"),
-                site.address(),
-                other.getJdbcUrl(),
-                String.valueOf(other.getUsername()),
-                String.valueOf(other.getPassword()))) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(2))
-                    .pollInterval(Duration.ofMillis(2))
-                    .until(() -> !child.isAlive()
-                            || rebuilt.jdbc()
-                                    .sql(condition)
-                                    .query(Boolean.class)
-                                    .single());
-            assertThat(child.isAlive())
-                    .as("killed in the middle, not after the end")
-                    .isTrue();
-        }
+        Path log = folder.resolve("child.log");
+        new ChildProcess(RebuildProcess.class, 256, log, site.address(), TestDatabase.words(other))
+                .killWhen(
+                        () -> rebuilt.jdbc().sql(condition).query(Boolean.class).single());
     }
 
     @Test
@@ -738,9 +716,6 @@ class RebuildIT extends NightAtSite {
     }
 
     private List<String> actions() {
-        return rebuilt.jdbc()
-                .sql("select distinct action from ledger")
-                .query((row, n) -> row.getString(1))
-                .list();
+        return rebuilt.texts("select distinct action from ledger");
     }
 }

@@ -75,9 +75,7 @@ class RecordsIT extends NightAtSite {
         night.register("E1", source);
         night.register("E2", second);
         night.complete();
-        night.jdbc()
-                .sql("update experiment set title = '安静時 fMRI' where code = 'E1'")
-                .update();
+        night.update("update experiment set title = '安静時 fMRI' where code = 'E1'");
         Night.write(source, Map.of("change/b", "twenty-two", "new/e", "6"));
         Files.delete(source.resolve("gone/c"));
         Files.delete(source.resolve("gone"));
@@ -150,16 +148,12 @@ class RecordsIT extends NightAtSite {
         night.register("E1", source);
         night.complete();
         Night.write(source, Map.of("b", "2"));
-        night.jdbc()
-                .sql("create table before as select * from catalogue_segment")
-                .update();
+        night.update("create table before as select * from catalogue_segment");
         night.complete();
         // As if the process had died after the file got its name.
-        night.jdbc()
-                .sql("update catalogue_segment s set (number, digest, manifest_no, folder_no, entry_no, receipt_id) ="
-                        + " (b.number, b.digest, b.manifest_no, b.folder_no, b.entry_no, b.receipt_id) from before b")
-                .update();
-        night.jdbc().sql("drop table before").update();
+        night.update("update catalogue_segment s set (number, digest, manifest_no, folder_no, entry_no, receipt_id) ="
+                + " (b.number, b.digest, b.manifest_no, b.folder_no, b.entry_no, b.receipt_id) from before b");
+        night.update("drop table before");
         Night.write(source, Map.of("c", "3"));
         record(night.complete());
 
@@ -268,7 +262,7 @@ class RecordsIT extends NightAtSite {
         Night.write(source, Map.of("a", "1"));
         night.register("E1", source);
         night.complete();
-        night.jdbc().sql("update experiment set title = 'later'").update();
+        night.update("update experiment set title = 'later'");
         night.complete();
         night.complete();
         List<Path> base = records("");

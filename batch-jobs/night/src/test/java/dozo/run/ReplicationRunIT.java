@@ -10,9 +10,7 @@ import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
-import dozo.remote.ChildProcess;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,23 +40,15 @@ class ReplicationRunIT extends NightAtTwoSites {
         Run opened = night.get(Runs.class)
                 .openReplication(new ReplicationRequest("dr", "second", "p", null, false), "operator");
         night.close();
-        try (ChildProcess child =
-                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, ONE_AT_A_TIME)) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> done() >= 3 || !child.isAlive());
-            assertThat(child.isAlive())
-                    .as(Files.readString(folder.resolve("child.log")))
-                    .isTrue();
-        }
+        NightProcess.start(256, folder.resolve("child.log"), site.address(), database, ONE_AT_A_TIME)
+                .killWhen(() -> done() >= 3);
         long before = done();
         night = new Night(database, site.address(), ONE_AT_A_TIME);
         assertThat(before).isLessThan(night.count("select count(*) from transfer_unit where site_id = 2"));
 
-        night.get(Operations.class).recover();
+        night.operations().recover();
 
-        assertThat(night.await(opened.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(opened).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("""
                 select count(*) from entry_receipt a join entry_receipt b using (experiment_id, site_id, entry_no)
                 where a.receipt_id < b.receipt_id
@@ -91,7 +81,7 @@ class ReplicationRunIT extends NightAtTwoSites {
         Run waiting = Awaitility.await()
                 .atMost(Duration.ofMinutes(2))
                 .until(
-                        () -> night.get(Runs.class).find(started.id()).orElseThrow(),
+                        () -> night.find(started),
                         run -> !run.goesOn() || run.message().startsWith("waiting for site dr since "));
         assertThat(waiting.goesOn())
                 .as("%s %s %s", waiting.state(), waiting.message(), night.findings(waiting))
@@ -99,7 +89,7 @@ class ReplicationRunIT extends NightAtTwoSites {
 
         site = LoopbackSite.openSsh(folder.resolve("sshd"), root, port);
 
-        Run end = night.await(started.id());
+        Run end = night.await(started);
         assertThat(night.findings(end)).isEmpty();
         assertThat(end.state()).isEqualTo(RunState.COMPLETE);
         assertSameAtSecond();
@@ -117,13 +107,12 @@ class ReplicationRunIT extends NightAtTwoSites {
         night.run();
         night.get(Sites.class).remove("dr", true, "test");
 
-        Run run = night.await(start("dr", "second", null, null, true).id());
+        Run run = night.await(start("dr", "second", null, null, true));
 
         assertThat(run.state()).isEqualTo(RunState.COMPLETE);
         assertThat(secondRoot.resolve("p/E1/data/a")).hasContent("1");
         assertThat(secondRoot.resolve("p/E2")).doesNotExist();
-        assertThat(night.await(start("dr", "second", "p", null, false).id()).state())
-                .isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(start("dr", "second", "p", null, false)).state()).isEqualTo(RunState.COMPLETE);
         assertThat(secondRoot.resolve("p/E2/data/b")).hasContent("2");
         assertThat(night.get(Coverage.class).all(2).safe()).isTrue();
     }
@@ -188,8 +177,7 @@ class ReplicationRunIT extends NightAtTwoSites {
     }
 
     private void sealWithoutSending() throws Exception {
-        Run run = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        Run run = night.open();
         night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
         night.get(NightFlows.class).close(run.id());
         night.get(Runs.class).close(run.id(), RunState.FAILED, "killed");

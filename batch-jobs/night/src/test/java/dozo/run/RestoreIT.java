@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Progress;
+import dozo.copy.Trees;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.manifest.Ingest;
 import dozo.manifest.Known;
 import dozo.manifest.SourceLook;
-import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
-import dozo.registry.Sites;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.source.Times;
@@ -33,7 +33,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -55,7 +54,7 @@ class RestoreIT extends RestoredNight {
         Files.createSymbolicLink(source.resolve("link"), Path.of("y/in/../in/side"));
         Files.createSymbolicLink(source.resolve("z"), Path.of("/nowhere"));
         Files.createLink(source.resolve("y/same too"), source.resolve("same"));
-        Files.write(source.resolve("large"), random(5 << 20));
+        Files.write(source.resolve("large"), Trees.random(5 << 20));
         Files.setLastModifiedTime(
                 source.resolve("same"), FileTime.from(1_234_567_890_123_456_789L, TimeUnit.NANOSECONDS));
         Files.setPosixFilePermissions(source.resolve("gone"), PosixFilePermissions.fromString("r---w---x"));
@@ -86,7 +85,7 @@ class RestoreIT extends RestoredNight {
         night();
         delete("changed");
         Night.write(source, Map.of("changed", "1", "before/a", "a"));
-        Files.write(source.resolve("large"), random(3 << 20));
+        Files.write(source.resolve("large"), Trees.random(3 << 20));
         night();
 
         for (int manifest = 1; manifest <= 6; manifest++) {
@@ -110,13 +109,13 @@ class RestoreIT extends RestoredNight {
         night();
 
         assertRestores(1);
-        Restored second = restore(2);
+        Progress second = restore(2);
         assertThat(findings)
                 .as("what was in no run's hands but the dead one's was never proven")
                 .extracting(Finding::path, Finding::problem)
                 .containsExactly(
                         tuple(FilePath.of("f"), Problem.UNPROVEN), tuple(FilePath.of("sub/g"), Problem.UNPROVEN));
-        assertThat(second.progress().complete()).isFalse();
+        assertThat(second.complete()).isFalse();
         findings.clear();
         assertRestores(3);
     }
@@ -125,11 +124,7 @@ class RestoreIT extends RestoredNight {
     void aUnitThatWasPlannedUnderAnEarlierManifestMovesCopiesUnderTheOneItIsSentUnder() throws Exception {
         Night.write(source, Map.of("f", "first", "g", "first"));
         night();
-        Run run = night.get(Runs.class)
-                .open(
-                        Runs.RunKind.NIGHTLY_BACKUP,
-                        night.get(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run run = night.open();
         Night.write(source, Map.of("f", "second"));
         NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
         night.get(Looking.class).look(flow);
@@ -231,11 +226,10 @@ class RestoreIT extends RestoredNight {
         Files.delete(data.resolve("folder"));
         Files.createDirectory(data.resolve("folder"));
 
-        Restored restored = restore(1);
+        Progress restored = restore(1);
 
-        assertThat(restored.progress().complete()).isFalse();
-        assertThat(restored.progress().entries() - restored.progress().entriesVerified())
-                .isEqualTo(4);
+        assertThat(restored.complete()).isFalse();
+        assertThat(restored.entries() - restored.entriesVerified()).isEqualTo(4);
         assertThat(findings)
                 .extracting(finding -> finding.path().toString(), Finding::problem)
                 .containsExactlyInAnyOrder(
@@ -245,7 +239,7 @@ class RestoreIT extends RestoredNight {
                         tuple("folder", Problem.UNREADABLE));
         assertThat(restored(1).resolve("b/c")).hasContent("6");
         assertThat(restored(1).resolve("damaged")).doesNotExist();
-        Object inode = inode(restored(1).resolve("b/c"));
+        Object inode = Trees.inode(restored(1).resolve("b/c"));
 
         Files.writeString(data.resolve("damaged"), "22");
         Files.move(folder.resolve("aside"), data.resolve("missing"));
@@ -254,7 +248,7 @@ class RestoreIT extends RestoredNight {
         Files.writeString(data.resolve("folder"), "5");
         findings.clear();
         assertRestores(1);
-        assertThat(inode(restored(1).resolve("b/c")))
+        assertThat(Trees.inode(restored(1).resolve("b/c")))
                 .as("what was there already stayed")
                 .isEqualTo(inode);
     }
@@ -265,7 +259,7 @@ class RestoreIT extends RestoredNight {
         night();
         Path copy = root.resolve("p/E1/data/f");
         Files.writeString(copy, "x");
-        assertThat(restore(1).progress().complete()).isFalse();
+        assertThat(restore(1).complete()).isFalse();
         findings.clear();
         Files.writeString(copy, "1");
         assertRestores(1);
@@ -291,9 +285,9 @@ class RestoreIT extends RestoredNight {
         restore(1);
 
         assertThat(findings).extracting(finding -> finding.path().toString()).containsExactly("group");
-        assertThat(inode(restored(1).resolve("h3")))
-                .isEqualTo(inode(restored(1).resolve("h2")))
-                .isEqualTo(inode(restored(1).resolve("h4")));
+        assertThat(Trees.inode(restored(1).resolve("h3")))
+                .isEqualTo(Trees.inode(restored(1).resolve("h2")))
+                .isEqualTo(Trees.inode(restored(1).resolve("h4")));
 
         Files.writeString(data.resolve("group"), "one");
         findings.clear();
@@ -321,7 +315,7 @@ class RestoreIT extends RestoredNight {
         Files.setLastModifiedTime(far, FileTime.from(Instant.parse("2400-01-01T00:00:00Z")));
         night();
 
-        assertThat(restore(2).progress().complete()).isTrue();
+        assertThat(restore(2).complete()).isTrue();
         assertThat(findings)
                 .singleElement()
                 .satisfies(
@@ -365,41 +359,27 @@ class RestoreIT extends RestoredNight {
         return Long.parseLong(said.substring(0, said.indexOf('\t')));
     }
 
-    private void ingest() {
-        Experiment experiment = night.get(Experiments.class).find(1).orElseThrow();
-        seal(experiment, () -> night.get(Receipts.class).count(experiment.id()));
+    private void ingest() throws InterruptedException {
+        Experiment experiment = night.experiment();
+        Ingest ingest = night.get(Ingest.class);
+        Known known = ingest.known(new int[] {experiment.id()}).get(experiment.id());
+        try (SourceLook look = ingest.look(experiment, known, new LongAdder())) {
+            night.get(TransactionTemplate.class).executeWithoutResult(_ -> {
+                look.seal();
+                night.get(Receipts.class).count(experiment.id());
+            });
+        }
     }
 
     /** Seals, plans and claims what is new; then the run dies. */
     private void sealAndDie() throws Exception {
-        Run run = night.get(Runs.class)
-                .open(
-                        Runs.RunKind.NIGHTLY_BACKUP,
-                        night.get(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run run = night.open();
         NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
         night.get(Looking.class).look(flow);
         assertThat(night.get(ClaimedUnits.class).claim(run.id(), flow.worker(), 0, 100))
                 .isNotEmpty();
         night.get(NightFlows.class).close(run.id());
         night.get(Runs.class).close(run.id(), RunState.FAILED, "killed");
-    }
-
-    private void seal(Experiment experiment, Runnable counting) {
-        Ingest ingest = night.get(Ingest.class);
-        Known known = ingest.known(new int[] {experiment.id()}).get(experiment.id());
-        try (SourceLook look = ingest.look(experiment, known, new LongAdder())) {
-            inTransaction(() -> {
-                look.seal();
-                counting.run();
-            });
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private void inTransaction(Runnable work) {
-        new TransactionTemplate(night.get(PlatformTransactionManager.class)).executeWithoutResult(status -> work.run());
     }
 
     private void moveAway(String name, int manifest) throws IOException {

@@ -18,7 +18,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +25,6 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -200,11 +198,11 @@ class RunFaultsIT {
             List<Thread> recovering = new ArrayList<>();
             Run run = night.startAndHoldUpBefore("sweep", () -> {
                 site.close();
-                recovering.add(late.holdUp(night.get(Operations.class)::recover, night.get(Executions.class)::idle));
+                recovering.add(late.holdUp(night.operations()::recover, night.get(Executions.class)::idle));
             });
             recovering.getFirst().join();
 
-            assertThat(night.await(run.id()).state()).isEqualTo(RunState.FAILED);
+            assertThat(night.await(run).state()).isEqualTo(RunState.FAILED);
             assertThat(night.count("select count(*) from ledger where action = 'run.recovered'"))
                     .isZero();
         }
@@ -241,7 +239,7 @@ class RunFaultsIT {
                         Object result = method.invoke(connection, values);
                         if (method.getName().equals("close")) {
                             answered.countDown();
-                            Awaitility.await().atMost(Duration.ofMinutes(5)).until(until);
+                            Night.until(until);
                         }
                         return result;
                     });

@@ -6,7 +6,6 @@ import dozo.file.Problem;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Refusal;
-import dozo.registry.Sites;
 import dozo.remote.ChildProcess;
 import dozo.remote.LyingTools;
 import dozo.remote.Tmpfs;
@@ -30,7 +29,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -62,21 +60,15 @@ class ScrubFaultsIT extends NightAtSite {
         writeMegabytes(16);
         protect();
         long receipts = night.count("select count(*) from receipt");
-        Run scrub = night.get(Runs.class)
-                .openScrub(night.get(Sites.class).find("dr").orElseThrow(), request(2 * MEGABYTE, false), "test");
-        try (ChildProcess child = NightProcess.start(256, folder.resolve("log"), site.address(), database)) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> night.count("select count(*) from reading") > 0 || !child.isAlive());
-            assertThat(child.isAlive()).as("killed in the middle").isTrue();
-        }
+        Run scrub = night.get(Runs.class).openScrub(night.site(), request(2 * MEGABYTE, false), "test");
+        NightProcess.start(256, folder.resolve("log"), site.address(), database)
+                .killWhen(() -> night.count("select count(*) from reading") > 0);
         long before = night.count("select count(*) from reading");
         assertThat(before).isBetween(1L, receipts - 1);
 
-        night.get(Operations.class).recover();
+        night.operations().recover();
 
-        assertThat(night.await(scrub.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(scrub).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from reading")).isEqualTo(receipts);
         assertThat(night.count("select count(distinct receipt_id) from reading"))
                 .isEqualTo(receipts);
@@ -88,27 +80,25 @@ class ScrubFaultsIT extends NightAtSite {
         writeMegabytes(4);
         protect();
         long receipts = night.count("select count(*) from receipt");
-        Run scrub = night.get(Runs.class)
-                .openScrub(night.get(Sites.class).find("dr").orElseThrow(), request(MEGABYTE, false), "test");
+        Run scrub = night.get(Runs.class).openScrub(night.site(), request(MEGABYTE, false), "test");
         Path answer = folder.resolve("answer");
         Path asked = folder.resolve("asked");
         tools.are(
                 "case \"$*\" in *probe-*) ;; *) touch %1$s; while [ -e %1$s ] && [ ! -e %2$s ]; do sleep 0.1; done ;; esac; real \"$@\""
                         .formatted(asked, answer));
         try (ChildProcess child = NightProcess.start(256, folder.resolve("log"), site.address(), database)) {
-            Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> Files.exists(asked) || !child.isAlive());
-            child.assertAlive();
+            child.awaitInWork(() -> Files.exists(asked));
 
-            night.get(Operations.class).recover();
+            night.operations().recover();
 
             assertThat(night.get(Runs.class).running()).map(Run::id).contains(scrub.id());
             assertThat(night.count("select count(*) from ledger where action = 'run.recovered'"))
                     .isZero();
         }
         Files.createFile(answer);
-        night.get(Operations.class).recover();
+        night.operations().recover();
 
-        assertThat(night.await(scrub.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(scrub).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from reading")).isEqualTo(receipts);
     }
 
@@ -123,7 +113,7 @@ class ScrubFaultsIT extends NightAtSite {
                 List<Callable<Run>> starts = Stream.of(night, other)
                         .<Callable<Run>>map(service -> () -> {
                             together.await();
-                            return service.get(Operations.class).startScrub(request(MEGABYTE, false), "test");
+                            return service.operations().startScrub(request(MEGABYTE, false), "test");
                         })
                         .toList();
                 List<Future<Run>> started = threads.invokeAll(starts);
@@ -137,7 +127,7 @@ class ScrubFaultsIT extends NightAtSite {
                         .hasMessageContaining("only one can run at a time");
                 Night winner = started.getFirst() == refused.getFirst() ? other : night;
                 long run = night.get(Runs.class).running().orElseThrow().id();
-                winner.get(Operations.class).stop(run, "test");
+                winner.operations().stop(run, "test");
                 night.await(run);
             }
         }
@@ -307,7 +297,6 @@ class ScrubFaultsIT extends NightAtSite {
     }
 
     private Run scrub(boolean cold) {
-        return night.await(
-                night.get(Operations.class).startScrub(request(0, cold), "test").id());
+        return night.await(night.operations().startScrub(request(0, cold), "test"));
     }
 }

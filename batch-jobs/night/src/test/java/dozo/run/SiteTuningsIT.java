@@ -2,7 +2,6 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Refusal;
@@ -20,7 +19,6 @@ import dozo.run.SiteTunings.SiteTuning;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DayOfWeek;
-import java.time.Duration;
 import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.List;
@@ -53,7 +51,7 @@ class SiteTuningsIT {
         night.get(SiteMeasuring.class).requireProcessorShare(0);
         // Otherwise a measurement sends as much as it can.
         night.get(SiteTimetables.class).set("dr", List.of("daily 00:00-24:00 20 MB/s"), "test");
-        site = night.get(Sites.class).find("dr").orElseThrow();
+        site = night.site();
     }
 
     @AfterEach
@@ -95,9 +93,7 @@ class SiteTuningsIT {
         assertThat(first.lanes()).isOne();
         assertThat(first.channels()).isEqualTo(2);
 
-        night.jdbc()
-                .sql("update site_tuning set measured_at = measured_at - interval '91 days'")
-                .update();
+        night.update("update site_tuning set measured_at = measured_at - interval '91 days'");
         assertThat(runs.start(site.id())).isNotInstanceOf(TuningStart.Chosen.class);
     }
 
@@ -146,7 +142,7 @@ class SiteTuningsIT {
             }
         });
         Path incoming = folder.resolve("dr/.dozo/incoming");
-        await().atMost(Duration.ofMinutes(2)).until(() -> Files.exists(incoming));
+        Night.until(() -> Files.exists(incoming));
         return ended;
     }
 
@@ -181,7 +177,7 @@ class SiteTuningsIT {
             }
         });
         Path incoming = folder.resolve("dr/.dozo/incoming");
-        await().atMost(Duration.ofMinutes(2)).until(() -> first.isDone() || Files.exists(incoming));
+        Night.until(() -> first.isDone() || Files.exists(incoming));
         if (!first.isDone()) {
             assertRefused("another measurement is active");
         }

@@ -18,7 +18,6 @@ import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Projects;
-import dozo.remote.ChildProcess;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.source.flywheel.Emulator;
@@ -34,7 +33,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -219,8 +217,7 @@ class CollectIT {
         Run run = night.run();
         gone.left().set(0);
 
-        Run retry =
-                night.await(night.get(Operations.class).retry(run.id(), "test").id());
+        Run retry = night.await(night.operations().retry(run.id(), "test"));
 
         assertThat(retry.state()).isEqualTo(RunState.COMPLETE);
         assertThat(report(retry))
@@ -294,18 +291,15 @@ class CollectIT {
         restartPatient();
         save("p", true);
         Planned stalled = emulator.faults.at(emulator.downloadPath(hierarchy.file(6, 0)), Fault.STALLED, 1);
-        Run run = night.get(Operations.class).start("dr", "test");
-        Awaitility.await().atMost(LIMIT).until(() -> stalled.fired().get() == 1);
+        Run run = night.start();
+        Night.until(() -> stalled.fired().get() == 1);
 
-        night.get(Operations.class).pause(run.id(), "test");
-        Awaitility.await()
-                .atMost(LIMIT)
-                .until(() -> !night.get(Operations.class)
-                        .worksOn(night.get(Runs.class).find(run.id()).orElseThrow()));
+        night.operations().pause(run.id(), "test");
+        Night.until(() -> !night.operations().worksOn(night.find(run)));
         assertThat(arrival(3).state()).isEqualTo(Arrivals.State.ARRIVING);
-        night.get(Operations.class).resume(run.id(), "test");
+        night.operations().resume(run.id(), "test");
 
-        assertGoneOnWith(night.await(run.id()));
+        assertGoneOnWith(night.await(run));
     }
 
     @Test
@@ -313,8 +307,8 @@ class CollectIT {
         restartPatient();
         save("p", true);
         Planned stalled = emulator.faults.always(emulator.downloadPath(hierarchy.file(0, 0)), Fault.STALLED);
-        Run run = night.get(Operations.class).start("dr", "test");
-        Awaitility.await().atMost(LIMIT).until(() -> stalled.fired().get() == 1);
+        Run run = night.start();
+        Night.until(() -> stalled.fired().get() == 1);
 
         night.get(JobOperator.class)
                 .stop(night.get(JobRepository.class)
@@ -323,7 +317,7 @@ class CollectIT {
                         .next());
         night.get(CollectStep.class).interrupt();
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.FAILED);
+        assertThat(night.await(run).state()).isEqualTo(RunState.FAILED);
         assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.RUN_FAILED);
     }
 
@@ -333,17 +327,14 @@ class CollectIT {
         save("p", true);
         night.close();
         Planned stalled = emulator.faults.at(emulator.downloadPath(hierarchy.file(6, 0)), Fault.STALLED, 1);
-        try (ChildProcess child =
-                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, PATIENT)) {
-            Awaitility.await().atMost(LIMIT).until(() -> stalled.fired().get() == 1 || !child.isAlive());
-            assertThat(child.isAlive()).isTrue();
-        }
+        NightProcess.start(256, folder.resolve("child.log"), site.address(), database, PATIENT)
+                .killWhen(() -> stalled.fired().get() == 1);
         night = new Night(database, site.address(), SETTINGS);
         Run left = night.get(Runs.class).running().orElseThrow();
 
-        night.get(Operations.class).recover();
+        night.operations().recover();
 
-        assertGoneOnWith(night.await(left.id()));
+        assertGoneOnWith(night.await(left));
     }
 
     /** Session 3 was being delivered: files that had arrived are not requested again. */

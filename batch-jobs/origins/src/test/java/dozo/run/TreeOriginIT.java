@@ -126,7 +126,7 @@ class TreeOriginIT {
         assertThat(titled("old").state()).isEqualTo(Arrivals.State.ARRIVING);
 
         Night.write(tree, Map.of("meg/20261031_auditory/late.part", "something is coming"));
-        night.jdbc().sql("update tree_folder set files = files - 1").update();
+        night.update("update tree_folder set files = files - 1");
         Run third = night.run();
 
         assertThat(titled("auditory").state())

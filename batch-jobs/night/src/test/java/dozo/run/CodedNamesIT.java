@@ -4,25 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dozo.copy.Copy;
 import dozo.copy.Copy.Options;
-import dozo.copy.Restore;
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.file.Problem;
-import dozo.file.Selection;
 import dozo.file.SiteNames;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.manifest.Manifests;
-import dozo.manifest.Manifests.Manifest;
 import dozo.rebuild.Rebuild;
 import dozo.rebuild.Rebuild.RecordKey;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.SourceKind;
-import dozo.remote.SiteAddress;
-import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
@@ -34,7 +29,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -82,10 +76,10 @@ class CodedNamesIT extends NightAtSite {
         assertThat(bag.resolve("sha256sums.txt"))
                 .as("codes need no second list")
                 .doesNotExist();
-        SiteNames names = experiment(night).names();
+        SiteNames names = night.experiment().names();
         Path link = bag.resolve("data").resolve(names.of(FilePath.of("link")).toString());
         assertThat(link).isSymbolicLink().hasContent("voxels");
-        NightlyBackupIT.assertSame(source, restored(night, site.address()));
+        NightlyBackupIT.assertSame(source, restored(night));
         assertThat(night.scrub().state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.run().state()).as("nothing to do").isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(distinct run_id) from transfer_unit"))
@@ -103,7 +97,7 @@ class CodedNamesIT extends NightAtSite {
         night.complete();
         Night.write(source, Map.of("plain", "second content"));
         night.complete();
-        SiteNames names = experiment(night).names();
+        SiteNames names = night.experiment().names();
         String plain = names.of(FilePath.of("plain")).toString();
         assertThat(root.resolve(".dozo/versions/p/E1/2/data").resolve(plain)).hasContent("p");
         assertThat(night.scrub().state()).isEqualTo(RunState.COMPLETE);
@@ -131,13 +125,13 @@ class CodedNamesIT extends NightAtSite {
         writeNames();
         night.register("E1", source);
         night.complete();
-        FilePath scan = experiment(night).names().of(FilePath.of("sub-%s/anat/%1$s_T1w.nii".formatted(NAME)));
+        FilePath scan = night.experiment().names().of(FilePath.of("sub-%s/anat/%1$s_T1w.nii".formatted(NAME)));
         Path aside = root.resolve(".dozo/versions/p/E1/7/data").resolve(scan.toString());
         Files.createDirectories(aside.getParent());
         Files.move(bag.resolve("data").resolve(scan.toString()), aside);
 
         assertThat(night.findings(night.scrub())).isEmpty();
-        NightlyBackupIT.assertSame(source, restored(night, site.address()));
+        NightlyBackupIT.assertSame(source, restored(night));
     }
 
     @Test
@@ -145,7 +139,7 @@ class CodedNamesIT extends NightAtSite {
         writeNames();
         night.register("E1", source);
         night.run();
-        SiteNames names = experiment(night).names();
+        SiteNames names = night.experiment().names();
 
         List<List<FilePath>> paths = night.jdbc()
                 .sql("""
@@ -190,7 +184,7 @@ class CodedNamesIT extends NightAtSite {
 
             assertThat(rebuilt.findings(run)).isEmpty();
             assertThat(rebuilt.coverage().safe()).isTrue();
-            NightlyBackupIT.assertSame(source, restored(rebuilt, site.address()));
+            NightlyBackupIT.assertSame(source, restored(rebuilt));
             Run next = rebuilt.complete();
             assertThat(rebuilt.count("select count(*) from transfer_unit where run_id = " + next.id()))
                     .isZero();
@@ -207,11 +201,11 @@ class CodedNamesIT extends NightAtSite {
 
             assertThat(rebuilt.findings(run)).isEmpty();
             assertThat(rebuilt.coverage().safe()).isTrue();
-            assertThat(experiment(rebuilt).names()).isEqualTo(SiteNames.LOST);
-            assertThat(experiment(rebuilt).kind()).isEqualTo(SourceKind.NONE);
+            assertThat(rebuilt.experiment().names()).isEqualTo(SiteNames.LOST);
+            assertThat(rebuilt.experiment().kind()).isEqualTo(SourceKind.NONE);
             assertThat(rebuilt.get(Projects.class).find("p").orElseThrow().coded())
                     .isTrue();
-            Path restored = restored(rebuilt, site.address());
+            Path restored = restored(rebuilt);
             assertThat(Snapshot.of(restored).keySet())
                     .isEqualTo(Snapshot.of(bag.resolve("data")).keySet());
             assertThatThrownBy(() -> rebuilt.register("E1", source))
@@ -228,20 +222,16 @@ class CodedNamesIT extends NightAtSite {
         writeNames();
         night.register("E1", source);
         night.complete();
-        try (Stream<Path> records = Files.walk(root.resolve(".dozo"))) {
-            Path record = records.filter(path -> path.toString().contains("p/E1") && Files.isRegularFile(path))
-                    .findFirst()
-                    .orElseThrow();
-            Files.delete(record);
-            Files.writeString(record, "broken");
-        }
+        Path record = Trees.files(root.resolve(".dozo/catalogue/p/E1")).getFirst();
+        Files.delete(record);
+        Files.writeString(record, "broken");
         try (Night rebuilt = Night.without(TestDatabase.fresh())) {
             RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
 
             rebuilt.get(Rebuild.class).run("dr", site.address(), key);
 
             assertThat(rebuilt.coverage().safe()).isTrue();
-            assertThat(experiment(rebuilt).names()).isEqualTo(SiteNames.LOST);
+            assertThat(rebuilt.experiment().names()).isEqualTo(SiteNames.LOST);
             rebuilt.run();
             assertThat(seen(root)).noneMatch(seen -> seen.contains(NAME));
         }
@@ -250,39 +240,23 @@ class CodedNamesIT extends NightAtSite {
     /** Returns the names and contents below a folder, with links' texts; records are encrypted. */
     private static List<String> seen(Path top) throws IOException {
         List<String> seen = new ArrayList<>();
-        try (Stream<Path> all = Files.walk(top)) {
-            for (Path path : (Iterable<Path>) all::iterator) {
-                seen.add(path.toString());
-                if (Files.isSymbolicLink(path)) {
-                    seen.add(Files.readSymbolicLink(path).toString());
-                } else if (Files.isRegularFile(path)) {
-                    seen.add(new String(Files.readAllBytes(path), StandardCharsets.ISO_8859_1));
-                }
+        for (Path path : Trees.all(top)) {
+            seen.add(path.toString());
+            if (Files.isSymbolicLink(path)) {
+                seen.add(Files.readSymbolicLink(path).toString());
+            } else if (Files.isRegularFile(path)) {
+                seen.add(new String(Files.readAllBytes(path), StandardCharsets.ISO_8859_1));
             }
         }
         return seen;
     }
 
-    private static Experiment experiment(Night of) {
-        return of.experiment();
-    }
-
-    private Path restored(Night from, SiteAddress address) throws Exception {
-        Experiment experiment = experiment(from);
-        Manifest manifest = from.get(Manifests.class).current(experiment.id()).orElseThrow();
+    private Path restored(Night from) throws Exception {
+        Experiment experiment = from.experiment();
+        int last =
+                from.get(Manifests.class).current(experiment.id()).orElseThrow().number();
         Path into = Files.createTempDirectory(folder, "restored").resolve("tree");
-        try (Restore restore = new Restore(
-                from.get(Inventories.class).of(manifest, 1),
-                experiment.name(),
-                manifest.number(),
-                Selection.ALL,
-                address,
-                into,
-                OPTIONS)) {
-            List<Copy.Finding> lost = new ArrayList<>();
-            restore.run(lost::add);
-            assertThat(lost).isEmpty();
-        }
+        from.restore(experiment, last, site.address(), into, OPTIONS);
         return into;
     }
 }

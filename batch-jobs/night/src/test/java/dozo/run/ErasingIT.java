@@ -477,10 +477,7 @@ class ErasingIT extends NightAtSite {
 
         night = new Night(database, site.address(), SETTINGS);
         erasures = night.get(Erasures.class);
-        night.operations().recover();
-        Run run = night.await(night.get(Runs.class).latest().orElseThrow());
-        assertThat(night.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        night.goOn();
         assertThat(pathsAtSite()).noneMatch(path -> path.contains("p/E1"));
         assertThat(root.resolve("p/E2/data/a/b")).hasContent("stays");
         assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())

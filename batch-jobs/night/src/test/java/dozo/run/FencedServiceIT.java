@@ -24,8 +24,6 @@ import org.junit.jupiter.api.Test;
 /** A service from which another one has taken over changes nothing at a site, also outside of runs (ADR 0081). */
 class FencedServiceIT extends NightAtSite {
 
-    private static final Duration LIMIT = Duration.ofMinutes(2);
-
     private final ActiveService active = active();
 
     private static ActiveService active() {

@@ -2,20 +2,14 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
-import dozo.copy.Restore;
 import dozo.file.Problem;
-import dozo.file.Selection;
 import dozo.loopback.LoopbackSite;
-import dozo.manifest.Manifests;
 import dozo.remote.LyingTools;
-import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -148,22 +142,9 @@ class LyingSiteRunIT extends NightAtSite {
         }
         night.complete();
         tools.tarDoes(manner, manner);
-        List<Finding> findings = new ArrayList<>();
-
-        try (Restore restore = new Restore(
-                night.get(Inventories.class)
-                        .of(night.get(Manifests.class).current(1).orElseThrow(), 1),
-                "p/E1",
-                1,
-                Selection.ALL,
-                site.address(),
-                folder.resolve("restored"),
-                new Options(1, 0, false))) {
-            restore.run(findings::add);
-        }
+        night.restore(night.experiment(), 1, site.address(), folder.resolve("restored"), new Options(1, 0, false));
 
         assertThat(tools.archives()).as("archives after the first").isZero();
-        assertThat(findings).isEmpty();
         NightlyBackupIT.assertSame(source, folder.resolve("restored"));
     }
 

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.Test;
  */
 class PauseIT extends NightAtSite {
 
-    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final int FILES = 300;
     private static final int SCRUBBED = 12;
     private static final String[] SETTINGS = {

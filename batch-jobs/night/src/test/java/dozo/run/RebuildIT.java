@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dozo.copy.Copy;
 import dozo.copy.Copy.Options;
-import dozo.copy.Restore;
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
-import dozo.file.Selection;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.manifest.Manifests;
@@ -28,13 +26,11 @@ import dozo.remote.ChildProcess;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import dozo.remote.Unreadable;
-import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.charset.Charset;
-import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -44,9 +40,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -58,6 +52,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -76,12 +71,33 @@ class RebuildIT extends NightAtSite {
         }
     }
 
+    private void safe(Map<String, String> files) throws IOException {
+        Night.write(source, files);
+        night.register("E1", source);
+        night.complete();
+    }
+
+    private void register(String code, Map<String, String> files) throws IOException {
+        Path one = Files.createDirectory(folder.resolve(code));
+        Night.write(one, files);
+        night.register(code, one);
+    }
+
     /** Rebuilds into the other database, as often as it is called. */
     private Run rebuild() throws Exception {
+        return rebuild(null);
+    }
+
+    /** Rebuilds from the records of the catalogue that are at the site. */
+    private Run rebuildFromRecords() throws Exception {
+        return rebuild(new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of()));
+    }
+
+    private Run rebuild(@Nullable RecordKey key) throws Exception {
         if (rebuilt == null) {
             rebuilt = Night.without(other);
         }
-        return rebuilt.get(Rebuild.class).run("dr", site.address(), null);
+        return rebuilt.get(Rebuild.class).run("dr", site.address(), key);
     }
 
     @Test
@@ -111,7 +127,8 @@ class RebuildIT extends NightAtSite {
         assertThat(rebuilt.count("select count(*) from found_copy")).isZero();
         assertThat(rebuilt.count("select count(*) from receipt where way_in is not null or method not like 'exec %'"))
                 .isZero();
-        assertThat(actions()).contains("experiment.found", "experiment.verified", "catalogue.rebuilt", "run.ended");
+        assertThat(rebuilt.texts("select distinct action from ledger"))
+                .contains("experiment.found", "experiment.verified", "catalogue.rebuilt", "run.ended");
         Experiment found = rebuilt.experiment();
         assertThat(found.kind()).isEqualTo(SourceKind.NONE);
 
@@ -200,9 +217,7 @@ class RebuildIT extends NightAtSite {
         Files.writeString(source.resolve("changed"), "second content");
         night.complete();
 
-        rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
-        Run run = rebuilt.get(Rebuild.class).run("any", site.address(), key);
+        Run run = rebuildFromRecords();
 
         assertThat(rebuilt.findings(run)).isEmpty();
         assertThat(totals(rebuilt)).isEqualTo(totals(night));
@@ -226,28 +241,14 @@ class RebuildIT extends NightAtSite {
                         .number())
                 .isEqualTo(2);
         Path target = folder.resolve("first");
-        try (Restore restore = new Restore(
-                rebuilt.get(Inventories.class)
-                        .of(rebuilt.get(Manifests.class).find(found.id(), 1).orElseThrow(), 1),
-                "p/E1",
-                1,
-                Selection.ALL,
-                site.address(),
-                target,
-                new Options(0, 0, false))) {
-            List<Copy.Finding> lost = new ArrayList<>();
-            restore.run(lost::add);
-            assertThat(lost).isEmpty();
-        }
+        rebuilt.restore(found, 1, site.address(), target, new Options(0, 0, false));
         assertThat(target.resolve("changed")).hasContent("content 1");
         assertThat(target.resolve("gone")).hasContent("g");
     }
 
     @Test
     void recordsThatCannotBeOpenedAreRefusedAndNothingIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "b"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "b"));
         rebuilt = Night.without(other);
         RecordKey unsigned = new RecordKey(
                 Files.readString(Night.KEYS.resolve("recovery-key")), Set.of(Digest.ofContent(new byte[1])));
@@ -267,16 +268,12 @@ class RebuildIT extends NightAtSite {
     @Test
     void aBagOfAnErasedExperimentIsLeftOut() throws Exception {
         for (String code : List.of("E1", "E2")) {
-            Path one = Files.createDirectory(folder.resolve(code));
-            Night.write(one, Map.of("x", code));
-            night.register(code, one);
+            register(code, Map.of("x", code));
         }
         night.complete();
         Path kept = folder.resolve("snapshot");
-        try (Stream<Path> all = Files.walk(root.resolve("p/E1"))) {
-            for (Path each : all.toList()) {
-                Files.copy(each, kept.resolve(root.resolve("p/E1").relativize(each)));
-            }
+        for (Path each : Trees.all(bag)) {
+            Files.copy(each, kept.resolve(bag.relativize(each)));
         }
         night.update("""
                 insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at, approved_by,
@@ -288,9 +285,7 @@ class RebuildIT extends NightAtSite {
         assertThat(root.resolve("p/E1")).doesNotExist();
         Files.move(kept, root.resolve("p/E1"));
 
-        rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
-        Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+        Run run = rebuildFromRecords();
 
         assertThat(rebuilt.findings(run))
                 .extracting(KeptFinding::message)
@@ -302,9 +297,7 @@ class RebuildIT extends NightAtSite {
     @Test
     void anExperimentWhoseRecordsAreDamagedOrCannotBeReadIsRebuiltFromItsBag() throws Exception {
         for (String code : List.of("E1", "E2", "E3")) {
-            Path one = Files.createDirectory(folder.resolve(code));
-            Night.write(one, Map.of("x", code));
-            night.register(code, one);
+            register(code, Map.of("x", code));
         }
         night.complete();
         Path cut = record("p/E2");
@@ -312,11 +305,10 @@ class RebuildIT extends NightAtSite {
         Files.delete(cut);
         Files.write(cut, Arrays.copyOf(whole, whole.length - 20));
         rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
 
         Run run;
         try (AutoCloseable _ = Unreadable.make(record("p/E3"))) {
-            run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+            run = rebuildFromRecords();
         }
 
         assertThat(rebuilt.findings(run))
@@ -333,16 +325,11 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void ofDamagedBaseRecordsTheRestIsLoadedAndTheyAreFindings() throws Exception {
-        Night.write(source, Map.of("a", "b"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "b"));
         night.complete();
         Path last = record("");
         damage(last);
-        rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
-
-        Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+        Run run = rebuildFromRecords();
 
         assertThat(run.state()).isEqualTo(RunState.FINDINGS);
         assertThat(rebuilt.findings(run)).singleElement().satisfies(finding -> {
@@ -356,14 +343,9 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void ifNoRecordOfTheBaseIsUsableTheBagsAreRead() throws Exception {
-        Night.write(source, Map.of("a", "b"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "b"));
         damage(record(""));
-        rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
-
-        Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+        Run run = rebuildFromRecords();
 
         assertThat(rebuilt.findings(run)).singleElement().satisfies(finding -> {
             assertThat(finding.reason()).isEqualTo(Problem.NOT_REBUILT);
@@ -381,29 +363,20 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void aBaseRecordThatCannotBeReadIsAnErrorAndNothingIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "b"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "b"));
         rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
 
         try (AutoCloseable _ = Unreadable.make(record(""))) {
-            assertThatThrownBy(() -> rebuilt.get(Rebuild.class).run("dr", site.address(), key))
-                    .isInstanceOf(RemoteException.class);
+            assertThatThrownBy(this::rebuildFromRecords).isInstanceOf(RemoteException.class);
         }
 
         assertThat(rebuilt.count("select count(*) from project")).isZero();
-        assertThat(rebuilt.get(Rebuild.class).run("dr", site.address(), key).state())
-                .isEqualTo(RunState.COMPLETE);
+        assertThat(rebuildFromRecords().state()).isEqualTo(RunState.COMPLETE);
     }
 
     /** Returns the last record of an experiment, or of the base. */
     private Path record(String experiment) throws IOException {
-        try (Stream<Path> files = Files.list(root.resolve(".dozo/catalogue").resolve(experiment))) {
-            return files.filter(Files::isRegularFile)
-                    .max(Comparator.comparing(Path::toString))
-                    .orElseThrow();
-        }
+        return Trees.files(root.resolve(".dozo/catalogue").resolve(experiment)).getLast();
     }
 
     @Test
@@ -430,14 +403,10 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void aSiteThatGoesAwayWhileItsRecordsAreLoadedLeavesNoHalfCatalogueThatLooksWhole() throws Exception {
-        Night.write(source, Map.of("a", "b"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "b"));
         rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
 
-        FutureTask<Run> loading =
-                new FutureTask<>(() -> rebuilt.get(Rebuild.class).run("dr", site.address(), key));
+        FutureTask<Run> loading = new FutureTask<>(this::rebuildFromRecords);
         try (Connection lock = other.getConnection();
                 Statement statement = lock.createStatement()) {
             lock.setAutoCommit(false);
@@ -452,15 +421,12 @@ class RebuildIT extends NightAtSite {
                 .hasCauseInstanceOf(Refusal.class)
                 .hasMessageContaining("the records were not loaded completely")
                 .hasMessageContaining("begin again with an empty database");
-        assertThatThrownBy(() -> rebuilt.get(Rebuild.class).run("dr", site.address(), key))
-                .hasMessageContaining("only into an empty one");
+        assertThatThrownBy(this::rebuildFromRecords).hasMessageContaining("only into an empty one");
     }
 
     @Test
     void whatIsDamagedMissingOrNotListedIsAFindingAndNotSafe() throws Exception {
-        Night.write(source, Map.of("good", "good", "bad", "right bytes", "lost", "lost", "sub/x", "x"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("good", "good", "bad", "right bytes", "lost", "lost", "sub/x", "x"));
         FileTime time = Files.getLastModifiedTime(bag.resolve("data/bad"));
         Files.writeString(bag.resolve("data/bad"), "wrong bytes");
         Files.setLastModifiedTime(bag.resolve("data/bad"), time);
@@ -486,9 +452,7 @@ class RebuildIT extends NightAtSite {
         Night.write(source, Map.of("f", "f"));
         night.register("E1", source);
         for (String code : List.of("noList", "altered", "moved", "notOurs")) {
-            Path one = Files.createDirectory(folder.resolve(code));
-            Night.write(one, Map.of("f", code));
-            night.register(code, one);
+            register(code, Map.of("f", code));
         }
         night.complete();
         Path project = root.resolve("p");
@@ -517,9 +481,7 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void namesThatLeadOutOfTheBagAreNeverUsed() throws Exception {
-        Night.write(source, Map.of("f", "f"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("f", "f"));
         String line = "%064d  data/%s%n";
         list(line.formatted(1, "../../outside")
                 + line.formatted(2, "/etc/passwd")
@@ -566,9 +528,7 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void anEmptySiteFailsAndTheSameCallContinuesWithTheRightRoot() throws Exception {
-        Night.write(source, Map.of("f", "f"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("f", "f"));
         rebuilt = Night.without(other);
         SiteAddress wrong = site.address()
                 .withRoot(Files.createDirectory(folder.resolve("empty")).toString());
@@ -588,9 +548,7 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void aCopyThatCannotBeReadStaysClaimedAndIsNotSentUntilItIsKnown() throws Exception {
-        Night.write(source, Map.of("f", "f", "closed", "c"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("f", "f", "closed", "c"));
         Path closed = bag.resolve("data/closed");
         Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("---------"));
         if (Files.isReadable(closed)) {
@@ -659,9 +617,7 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void nothingIsWrittenAtTheSite() throws Exception {
-        Night.write(source, Map.of("a/f", "f", "b", "b"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a/f", "f", "b", "b"));
         Map<Path, Object> before = everything();
 
         rebuild();
@@ -672,10 +628,8 @@ class RebuildIT extends NightAtSite {
 
     private Map<Path, Object> everything() throws IOException {
         Map<Path, Object> all = new TreeMap<>();
-        try (Stream<Path> paths = Files.walk(root, new FileVisitOption[0])) {
-            for (Path path : (Iterable<Path>) paths::iterator) {
-                all.put(path, Files.getLastModifiedTime(path, LinkOption.NOFOLLOW_LINKS));
-            }
+        for (Path path : Trees.all(root)) {
+            all.put(path, Files.getLastModifiedTime(path, LinkOption.NOFOLLOW_LINKS));
         }
         return all;
     }
@@ -693,29 +647,16 @@ class RebuildIT extends NightAtSite {
 
     private Path restored(Experiment experiment) throws Exception {
         Path into = folder.resolve("restored " + experiment.code());
-        Manifest manifest =
-                rebuilt.get(Manifests.class).current(experiment.id()).orElseThrow();
-        try (Restore restore = new Restore(
-                rebuilt.get(Inventories.class).of(manifest, 1),
-                experiment.name(),
-                manifest.number(),
-                Selection.ALL,
-                site.address(),
-                into,
-                OPTIONS)) {
-            restore.run(finding -> {
-                throw new AssertionError(finding.message());
-            });
-        }
+        int last = rebuilt.get(Manifests.class)
+                .current(experiment.id())
+                .orElseThrow()
+                .number();
+        rebuilt.restore(experiment, last, site.address(), into, OPTIONS);
         return into;
     }
 
     private static List<Long> totals(Night of) {
         Coverage.Totals totals = of.coverage();
         return List.of(totals.files(), totals.filesSafe(), totals.bytes(), totals.bytesSafe());
-    }
-
-    private List<String> actions() {
-        return rebuilt.texts("select distinct action from ledger");
     }
 }

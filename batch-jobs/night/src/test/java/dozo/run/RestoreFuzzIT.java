@@ -2,15 +2,10 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
-import dozo.copy.Restore;
 import dozo.db.Campaign;
 import dozo.file.Attributes;
 import dozo.file.Attributes.Attribute;
-import dozo.file.Selection;
-import dozo.manifest.Manifests;
-import dozo.restore.Inventories;
 import dozo.source.ExtendedAttributes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -57,21 +52,8 @@ class RestoreFuzzIT extends NightAtSite {
         night.register("E1", source);
         night.complete();
         Path target = folder.resolve("restored");
-        List<Finding> findings = new ArrayList<>();
+        night.restore(night.experiment(), 1, site.address(), target, new Options(2, 0, false).withOwners());
 
-        try (Restore restore = new Restore(
-                night.get(Inventories.class)
-                        .of(night.get(Manifests.class).find(1, 1).orElseThrow(), 1),
-                "p/E1",
-                1,
-                Selection.ALL,
-                site.address(),
-                target,
-                new Options(2, 0, false).withOwners())) {
-            assertThat(restore.run(findings::add).complete()).isTrue();
-        }
-
-        assertThat(findings).isEmpty();
         assertThat(Snapshot.withRights(target)).isEqualTo(Snapshot.withRights(source));
         assertThat(rsync(source, target)).as("itemized differences").isEmpty();
         assertThat(rsync(target, source))

@@ -24,8 +24,6 @@ import org.junit.jupiter.api.Test;
 /** Runs follow the timetable of their site, while they run and at their start. */
 class SiteHoursIT extends NightAtSite {
 
-    private static final Duration LIMIT = Duration.ofMinutes(5);
-
     /** At this rate the source would take half an hour. */
     private static final List<String> SLOW = List.of("daily 00:00-24:00 10kB/s");
 

@@ -31,7 +31,6 @@ import org.springframework.batch.core.job.parameters.JobParameters;
 /** Worker processes share the service's runs (ADR 0080). Here both are in one process, with the same database. */
 class WorkersIT extends NightAtSite {
 
-    private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final int EXPERIMENTS = 40;
     private static final int FILES = 5;
 

@@ -29,7 +29,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -51,7 +50,6 @@ class CollectIT {
     };
     private static final String[] PATIENT = {OwnModules.ORIGINS, "dozo.collect.first-wait=1ms", "dozo.collect.stall=5m"
     };
-    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final String PROJECT = Hierarchy.id(Kind.PROJECT, 0);
 
     @TempDir

@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Optional;
-import java.util.SplittableRandom;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -113,8 +112,7 @@ class SparseIT extends CopyTest {
                     LocalFile left = LocalTree.open(back, Incoming.name(copy.key(), top -> false))
                             .incoming()
                             .create(new Found(name, name, name, RemoteTree.look(lanes, FilePath.of("to/large"))))) {
-                byte[] garbage = new byte[40_000_000];
-                new SplittableRandom(5).nextBytes(garbage);
+                byte[] garbage = Trees.random(40_000_000);
                 left.write(garbage, 0, garbage.length, 0);
                 left.write(garbage, 0, garbage.length, 90_000_000);
             }
@@ -200,9 +198,7 @@ class SparseIT extends CopyTest {
     }
 
     private static void write(FileChannel channel, long offset, int bytes) throws IOException {
-        byte[] content = new byte[bytes];
-        new SplittableRandom(offset).nextBytes(content);
-        ByteBuffer left = ByteBuffer.wrap(content);
+        ByteBuffer left = ByteBuffer.wrap(Trees.random(bytes, offset));
         for (long at = offset; left.hasRemaining(); ) {
             at += channel.write(left, at);
         }

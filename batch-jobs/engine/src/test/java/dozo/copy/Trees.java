@@ -115,6 +115,18 @@ public final class Trees {
         }
     }
 
+    /** Returns whether the file system of a path keeps content in the system's page cache, and drops it when asked to. */
+    public static boolean dropsFromMemory(Path path) throws IOException {
+        return List.of("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "overlay")
+                .contains(Files.getFileStore(path).type());
+    }
+
+    /** Creates a named pipe. */
+    public static void fifo(Path path) throws IOException, InterruptedException {
+        assertThat(new ProcessBuilder("mkfifo", path.toString()).start().waitFor())
+                .isZero();
+    }
+
     /** Deletes a file, a link, or a folder with its content. */
     public static void delete(Path path) throws IOException {
         for (Path each : all(path).reversed()) {

@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.file.Problem;
 import dozo.ledger.Anchor;
 import dozo.ledger.Breach;
@@ -21,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,7 +80,7 @@ class AnchorsIT {
         Object inode = Files.getAttribute(first, "unix:ino");
         night.complete();
 
-        assertThat(files(anchors)).hasSize(2).startsWith(first);
+        assertThat(Trees.in(anchors)).hasSize(2).startsWith(first);
         assertThat(first).hasContent(line);
         assertThat(Files.getAttribute(first, "unix:ino")).isEqualTo(inode);
         Anchor anchor = Anchor.of(line.getBytes()).orElseThrow();
@@ -107,11 +107,8 @@ class AnchorsIT {
             Run run = night.run();
 
             assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
-                assertThat(finding.reason()).isEqualTo(Problem.UNANCHORED);
-                assertThat(finding.message()).contains("the name .dozo/ledger/0000", "is in use at the site");
-            });
-            assertThat(files(anchors))
+            night.assertOnly(run, Problem.UNANCHORED, "the name .dozo/ledger/0000", "is in use at the site");
+            assertThat(Trees.in(anchors))
                     .hasSize(29)
                     .allSatisfy(file -> assertThat(file).hasContent("foreign"));
             assertThat(night.count("select count(*) from ledger where action = 'ledger.anchored'"))
@@ -130,9 +127,7 @@ class AnchorsIT {
 
             Run run = night.run();
 
-            assertThat(night.findings(run))
-                    .extracting(finding -> finding.reason())
-                    .containsExactly(Problem.UNANCHORED);
+            night.assertOnly(run, Problem.UNANCHORED);
             assertThat(anchors).hasContent("a file");
         }
     }
@@ -175,7 +170,7 @@ class AnchorsIT {
 
             assertThat(night.count(broken)).isZero();
             List<String> lines = night.texts(rows);
-            for (Path anchor : files(anchors)) {
+            for (Path anchor : Trees.in(anchors)) {
                 assertThat(lines).contains(Files.readString(anchor).strip());
             }
             TamperedLedger tampered = new TamperedLedger(night.get(DataSource.class));
@@ -202,7 +197,8 @@ class AnchorsIT {
                     .extracting(Breach::kind)
                     .containsOnly(Kind.REWRITTEN);
             assertThat(night.texts(rows))
-                    .doesNotContain(Files.readString(files(anchors).getFirst()).strip());
+                    .doesNotContain(
+                            Files.readString(Trees.in(anchors).getFirst()).strip());
         }
     }
 
@@ -213,14 +209,8 @@ class AnchorsIT {
     }
 
     private static Path only(Path folder) throws IOException {
-        List<Path> files = files(folder);
+        List<Path> files = Trees.in(folder);
         assertThat(files).hasSize(1);
         return files.getFirst();
-    }
-
-    private static List<Path> files(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.sorted().toList();
-        }
     }
 }

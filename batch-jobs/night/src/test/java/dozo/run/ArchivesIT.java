@@ -26,9 +26,7 @@ class ArchivesIT {
     @ValueSource(booleans = {false, true})
     void archivesAreSentUnlessSftpAloneIsSet(boolean sftpAlone) throws Exception {
         Path source = Files.createDirectory(folder.resolve("source"));
-        for (int i = 0; i < FILES; i++) {
-            Files.writeString(source.resolve("file" + i), "content " + i);
-        }
+        Night.writeMany(source, FILES);
         Path root = Files.createDirectory(folder.resolve("dr"));
         LyingTools tools = new LyingTools(folder);
         Path tarCalls = tools.noteTar();
@@ -53,9 +51,7 @@ class ArchivesIT {
     @Test
     void aNightWhoseArchivesFailGoesOnBySftpAndSaysSo() throws Exception {
         Path source = Files.createDirectory(folder.resolve("source"));
-        for (int i = 0; i < FILES; i++) {
-            Files.writeString(source.resolve("file" + i), "content " + i);
-        }
+        Night.writeMany(source, FILES);
         Path root = Files.createDirectory(folder.resolve("dr"));
         LyingTools tools = new LyingTools(folder);
         tools.tarDoes("real \"$@\"", "exit 1");

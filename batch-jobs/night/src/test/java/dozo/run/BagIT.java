@@ -45,8 +45,7 @@ class BagIT extends NightAtSite {
                         "5",
                         "~x",
                         "6"));
-        Night.write(source, Map.of("脳画像/ニューロ.dat", "7", "*star", "8", "#hash", "9", "%E8%84%B3", "10"));
-        night.register("E1", source);
+        register(Map.of("脳画像/ニューロ.dat", "7", "*star", "8", "#hash", "9", "%E8%84%B3", "10"));
 
         completeAndValid();
 
@@ -64,8 +63,7 @@ class BagIT extends NightAtSite {
 
     @Test
     void namesWithLineEndsNeedASecondList() throws Exception {
-        Night.write(source, Map.of("first\nsecond", "1", "icon\r", "2", "both\r\nof\\them", "3", "plain", "4"));
-        night.register("E1", source);
+        register(Map.of("first\nsecond", "1", "icon\r", "2", "both\r\nof\\them", "3", "plain", "4"));
 
         completeAndValid();
 
@@ -76,9 +74,7 @@ class BagIT extends NightAtSite {
 
     @Test
     void theValidatorRefusesWhatWasDoneToABag() throws Exception {
-        Night.write(source, Map.of("a", "content", "sub/b", "more", "new\nline", "x"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "content", "sub/b", "more", "new\nline", "x"));
         Bagit.assertValid(bag);
 
         byte[] flipped = Files.readAllBytes(bag.resolve("data/a"));
@@ -110,10 +106,7 @@ class BagIT extends NightAtSite {
         Files.writeString(FilePath.ROOT.resolve(neuro).under(source), "1");
         Files.writeString(
                 FilePath.ROOT.resolve("脳".getBytes(Charset.forName("EUC-JP"))).under(source), "2");
-        Night.write(source, Map.of("全脳/plain", "3", "new\nline", "4"));
-        night.register("E1", source);
-
-        night.complete();
+        safe(Map.of("全脳/plain", "3", "new\nline", "4"));
 
         NightlyBackupIT.assertChecks(bag);
         assertThat(bag.resolve("bagit.txt")).content().contains("Tag-File-Character-Encoding: IBM437\n");
@@ -266,9 +259,7 @@ class BagIT extends NightAtSite {
 
     @Test
     void aNewManifestRewritesTagFilesOnlyAndKeepsTheEarlierOnes() throws Exception {
-        Night.write(source, Map.of("a", "1", "sub/b", "2"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1", "sub/b", "2"));
         Map<String, Object> data = inodes(bag.resolve("data"));
         Map<String, String> before = new TreeMap<>();
         for (String name : TAG_FILES) {
@@ -291,9 +282,7 @@ class BagIT extends NightAtSite {
 
     @Test
     void tagFilesThatSayTheSameAreNotWrittenAnew() throws Exception {
-        Night.write(source, Map.of("a", "1", "new\nline", "2"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1", "new\nline", "2"));
         Map<String, Object> before = inodes(bag);
         assertThat(night.update("update protection set unsettled = true")).isEqualTo(1);
 
@@ -307,14 +296,10 @@ class BagIT extends NightAtSite {
 
     @Test
     void aSecondListThatIsNoLongerNeededIsPutAside() throws Exception {
-        Night.write(source, Map.of("a", "1", "new\nline", "2"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1", "new\nline", "2"));
         Files.delete(source.resolve("new\nline"));
         Files.createDirectory(source.resolve("new\nline"));
-        Night.write(source, Map.of("b", "3"));
-
-        night.complete();
+        complete(Map.of("b", "3"));
 
         assertThat(bag.resolve("sha256sums.txt")).doesNotExist();
         assertThat(root.resolve(".dozo/versions/p/E1/2/sha256sums.txt")).exists();

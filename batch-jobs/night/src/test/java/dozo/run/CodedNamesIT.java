@@ -95,8 +95,7 @@ class CodedNamesIT extends NightAtSite {
         writeNames();
         night.register("E1", source);
         night.complete();
-        Night.write(source, Map.of("plain", "second content"));
-        night.complete();
+        complete(Map.of("plain", "second content"));
         SiteNames names = night.experiment().names();
         String plain = names.of(FilePath.of("plain")).toString();
         assertThat(root.resolve(".dozo/versions/p/E1/2/data").resolve(plain)).hasContent("p");
@@ -159,8 +158,7 @@ class CodedNamesIT extends NightAtSite {
     @Test
     void whatIsRegisteredAlreadyKeepsItsNames() throws Exception {
         night.get(Projects.class).setSiteNames("p", "kept", "test");
-        Night.write(source, Map.of(NAME, "n"));
-        night.register("E1", source);
+        register(Map.of(NAME, "n"));
         night.get(Projects.class).setSiteNames("p", "codes", "test");
         Path second = Files.createDirectory(folder.resolve("second"));
         Night.write(second, Map.of(NAME, "n"));

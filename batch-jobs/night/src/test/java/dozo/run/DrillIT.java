@@ -111,8 +111,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void ofTwoDrillsOfAProjectThatAreRequestedAtOnceOneIsRefused() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         FutureTask<Long> first = new FutureTask<>(this::request);
         FutureTask<Long> second = new FutureTask<>(this::request);
         // So that the first drill does not end before the second is requested.
@@ -139,8 +138,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aDrillThatIsSeenToBeCompleteIsSeenWithItsTime() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
 
         for (int i = 0; i < 10; i++) {
             long id = request();
@@ -190,8 +188,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aDamagedCopyIsAFailedDrillUntilOneSucceeds() throws Exception {
-        Night.write(source, Map.of("good", "1", "bad name", "2"));
-        night.complete();
+        complete(Map.of("good", "1", "bad name", "2"));
         Path copy = root.resolve("p/E1/data/bad name");
         byte[] sound = Files.readAllBytes(copy);
         overwrite(copy, "3".getBytes());
@@ -221,8 +218,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aSiteThatIsAwayIsAFailedDrill() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         site.close();
 
         KeptRestore drill = ended(request());
@@ -236,8 +232,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aScratchFolderThatCannotBeUsedIsAFailedDrill() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         Files.writeString(scratch, "a file");
         assertThat(ended(request()).state()).isEqualTo(RestoreState.FAILED);
         Files.delete(scratch);
@@ -253,8 +248,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aScratchFolderInASourceIsRefused() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         scratch = source.resolve("scratch");
         reopen();
 
@@ -336,8 +330,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void itWaitsForABackupAndCanBeStopped() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         Path allowed = allowed();
         night.update("""
                 insert into run (kind, site_id, state, requested_by, started_at) values ('nightlyBackup', 1, 'RUNNING', 'x', now())
@@ -366,8 +359,7 @@ class DrillIT extends NightAtSite {
         Files.createDirectory(source.resolve("only a folder"));
         night.complete();
         assertThat(standing()).isEqualTo(Standing.NOTHING);
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         registered(Duration.ofDays(100));
         assertThat(standing()).isEqualTo(Standing.OVERDUE);
 
@@ -379,8 +371,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aProjectIsRehearsedWithinItsOwnDays() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         registered(Duration.ofDays(20));
         assertThat(standing()).isEqualTo(Standing.KEPT);
         Projects projects = night.get(Projects.class);
@@ -436,8 +427,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void theTimeOfARestoreIsForecastFromDrills() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         int at = night.site().id();
         RestoreForecasts forecasts = night.get(RestoreForecasts.class);
         for (int i = 0; i < 5; i++) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.audit.AuditReports;
+import dozo.copy.Trees;
 import dozo.db.Race;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
@@ -25,7 +26,6 @@ import dozo.remote.GuardedSite;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,8 +38,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
@@ -90,7 +88,7 @@ class ErasingIT extends NightAtSite {
     @Test
     void anErasedExperimentIsGoneFromTheCatalogueAndTheSiteAndNothingElseIs() throws Exception {
         versions();
-        Map<String, String> stays = everythingOf("E2");
+        Map<Path, String> stays = everythingOf("E2");
         List<Path> records = records();
         Instant before = Instant.now();
         assertThat(records).hasSizeGreaterThan(1);
@@ -138,7 +136,7 @@ class ErasingIT extends NightAtSite {
                 .isZero();
         assertThat(reports.of(Sight.EVERYTHING, null, null).erasedSince()).isZero();
         assertThat(night.coverage().safe()).isTrue();
-        assertThat(bagsAreValid()).isTrue();
+        NightlyBackupIT.assertChecks(root.resolve("p/E2"));
         night.complete();
     }
 
@@ -315,16 +313,14 @@ class ErasingIT extends NightAtSite {
         }
 
         assertThat(messages(night.await(run))).isEmpty();
-        assertThat(erasures.find(Sight.EVERYTHING, second.id()).orElseThrow().state())
-                .isEqualTo(State.WITHDRAWN);
+        assertThat(state(second)).isEqualTo(State.WITHDRAWN);
         assertThat(bag).doesNotExist();
         assertThat(root.resolve("p/E2/data/a/b")).hasContent("stays");
     }
 
     @Test
     void withinItsWaitingTimeNothingIsErased() throws Exception {
-        night.close();
-        night = new Night(database, site.address());
+        restart();
         erasures = night.get(Erasures.class);
         night.complete();
         Erasure asked = erase();
@@ -332,8 +328,7 @@ class ErasingIT extends NightAtSite {
         night.complete();
 
         assertThat(bag).exists();
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.APPROVED);
+        assertThat(state(asked)).isEqualTo(State.APPROVED);
         erasures.withdraw(Sight.EVERYTHING, asked.id(), "lab");
         night.complete();
         assertThat(bag).exists();
@@ -354,8 +349,7 @@ class ErasingIT extends NightAtSite {
                 .singleElement()
                 .asString()
                 .startsWith("erasure 1 of p/E1: it could not be removed from the site: ");
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.ERASING);
+        assertThat(state(asked)).isEqualTo(State.ERASING);
         assertThat(erasures.sites(asked.id()).getFirst().message()).contains("p/E1");
         assertThat(rowsOf(asked)).as("at home it is gone").isEmpty();
 
@@ -375,9 +369,7 @@ class ErasingIT extends NightAtSite {
             night.run("hard");
             Erasure asked = erase();
             night.complete();
-            assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                    .as("not at the other site yet")
-                    .isEqualTo(State.ERASING);
+            assertThat(state(asked)).as("not at the other site yet").isEqualTo(State.ERASING);
 
             assertThat(messages(night.run("hard")))
                     .singleElement()
@@ -386,8 +378,7 @@ class ErasingIT extends NightAtSite {
             assertThat(hard.resolve("p/E1/data/link")).isSymbolicLink();
 
             erasures.state(asked.id(), "hard", "removed by the site's administrators", "admin");
-            assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                    .isEqualTo(State.ERASED);
+            assertThat(state(asked)).isEqualTo(State.ERASED);
             assertThat(erasures.sites(asked.id()))
                     .extracting(ErasureAtSite::site, ErasureAtSite::statedBy)
                     .containsExactly(tuple("dr", null), tuple("hard", "admin"));
@@ -407,14 +398,12 @@ class ErasingIT extends NightAtSite {
                 .containsExactly(
                         "erasure 1 of p/E1: it could not be removed from the site: the folder p/E1 is there again");
         night.awaitIdle();
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.ERASING);
+        assertThat(state(asked)).isEqualTo(State.ERASING);
 
         night.complete();
 
         assertThat(bag).doesNotExist();
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.ERASED);
+        assertThat(state(asked)).isEqualTo(State.ERASED);
     }
 
     @Test
@@ -455,8 +444,7 @@ class ErasingIT extends NightAtSite {
         Files.move(disk, root);
         night.complete();
         assertThat(bag).doesNotExist();
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.ERASED);
+        assertThat(state(asked)).isEqualTo(State.ERASED);
     }
 
     @Test
@@ -480,8 +468,7 @@ class ErasingIT extends NightAtSite {
         night.goOn();
         assertThat(pathsAtSite()).noneMatch(path -> path.contains("p/E1"));
         assertThat(root.resolve("p/E2/data/a/b")).hasContent("stays");
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.ERASED);
+        assertThat(state(asked)).isEqualTo(State.ERASED);
         assertThat(ledgerOf("p/E1").stream().filter("erasure.begun"::equals)).hasSize(1);
     }
 
@@ -508,6 +495,10 @@ class ErasingIT extends NightAtSite {
         assertThat(root.resolve(".dozo/versions/p/E1")).isDirectory();
     }
 
+    private State state(Erasure erasure) {
+        return erasures.find(Sight.EVERYTHING, erasure.id()).orElseThrow().state();
+    }
+
     private List<String> messages(Run run) {
         return night.findings(run).stream()
                 .filter(finding -> finding.reason() == Problem.UNERASED)
@@ -519,43 +510,29 @@ class ErasingIT extends NightAtSite {
         return night.jdbc()
                 .sql("select action from ledger where subject = :subject order by seq")
                 .param("subject", subject)
-                .query((row, n) -> row.getString(1))
+                .query(String.class)
                 .list();
     }
 
     private List<Path> records() throws IOException {
-        try (Stream<Path> names = Files.list(root.resolve(".dozo/catalogue"))) {
-            return names.filter(Files::isRegularFile).sorted().toList();
-        }
+        return Trees.files(root.resolve(".dozo/catalogue"));
     }
 
     private List<String> pathsAtSite() throws IOException {
-        try (Stream<Path> all = Files.walk(root)) {
-            return all.map(path -> root.relativize(path).toString()).toList();
-        }
+        return Trees.all(root).stream()
+                .map(path -> root.relativize(path).toString())
+                .toList();
     }
 
     /** Returns the files at the site of an experiment, with their content. */
-    private Map<String, String> everythingOf(String code) throws IOException {
-        try (Stream<Path> all = Files.walk(root.resolve("p").resolve(code))) {
-            return all.filter(Files::isRegularFile)
-                    .collect(Collectors.toMap(
-                            Path::toString,
-                            path -> {
-                                try {
-                                    return new String(Files.readAllBytes(path), StandardCharsets.ISO_8859_1);
-                                } catch (IOException e) {
-                                    throw new UncheckedIOException(e);
-                                }
-                            },
-                            (a, b) -> a,
-                            TreeMap::new));
+    private Map<Path, String> everythingOf(String code) throws IOException {
+        Map<Path, String> contents = new TreeMap<>();
+        for (Path path : Trees.all(root.resolve("p").resolve(code))) {
+            if (Files.isRegularFile(path)) {
+                contents.put(path, Files.readString(path, StandardCharsets.ISO_8859_1));
+            }
         }
-    }
-
-    private boolean bagsAreValid() throws Exception {
-        NightlyBackupIT.assertChecks(root.resolve("p/E2"));
-        return true;
+        return contents;
     }
 
     /** Returns the tables with a row that contains a text, as text or as bytes. */
@@ -563,7 +540,7 @@ class ErasingIT extends NightAtSite {
         List<String> tables = jdbc.sql("""
                         select c.relname from pg_class c
                         where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' order by 1
-                        """).query((row, n) -> row.getString(1)).list();
+                        """).query(String.class).list();
         return tables.stream()
                 .filter(table -> jdbc.sql("""
                                 select exists (select from %s t

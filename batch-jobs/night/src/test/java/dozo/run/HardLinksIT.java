@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.loopback.LoopbackSite;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
@@ -14,7 +15,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /** A file with many names is sent and stored once, and has all its names at the site (ADR 0072). */
@@ -96,7 +96,7 @@ class HardLinksIT extends NightAtSite {
         night.complete();
         assertOneFile("a", "b");
         assertThat(inode("d")).isNotEqualTo(inode("a"));
-        assertThat(inode(version(2, "d"))).isEqualTo(inode("a"));
+        assertThat(Trees.inode(version(2, "d"))).isEqualTo(inode("a"));
 
         // Only the mode changes, for all names, as they are one file.
         String before = mode(version(2, "d"));
@@ -176,7 +176,8 @@ class HardLinksIT extends NightAtSite {
 
             NightlyBackupIT.assertSame(source, other.resolve("p/E1/data"));
             NightlyBackupIT.assertChecks(other.resolve("p/E1"));
-            assertThat(inode(other.resolve("p/E1/data/b"))).isNotEqualTo(inode(other.resolve("p/E1/data/a")));
+            assertThat(Trees.inode(other.resolve("p/E1/data/b")))
+                    .isNotEqualTo(Trees.inode(other.resolve("p/E1/data/a")));
             assertThat(nights.count("select count(*) from receipt where way_in = 'link'"))
                     .isZero();
             assertThat(nights.coverage().safe()).isTrue();
@@ -226,9 +227,7 @@ class HardLinksIT extends NightAtSite {
     }
 
     private void writeLarge(String name) throws IOException {
-        byte[] content = new byte[3_000_000];
-        new SplittableRandom(7).nextBytes(content);
-        Files.write(source.resolve(name), content);
+        Files.write(source.resolve(name), Trees.random(3_000_000));
     }
 
     private Path version(int manifest, String name) {
@@ -240,11 +239,7 @@ class HardLinksIT extends NightAtSite {
     }
 
     private Object inode(String name) throws IOException {
-        return inode(bag.resolve("data").resolve(name));
-    }
-
-    private static Object inode(Path file) throws IOException {
-        return Files.getAttribute(file, "unix:ino");
+        return Trees.inode(bag.resolve("data").resolve(name));
     }
 
     private static String mode(Path file) throws IOException {
@@ -255,10 +250,8 @@ class HardLinksIT extends NightAtSite {
     private static long bytesOfFiles(Path folder) throws IOException {
         Set<Object> counted = new HashSet<>();
         long bytes = 0;
-        try (var all = Files.walk(folder)) {
-            for (Path path : (Iterable<Path>) all.filter(Files::isRegularFile)::iterator) {
-                bytes += counted.add(inode(path)) ? Files.size(path) : 0;
-            }
+        for (Path path : Trees.all(folder)) {
+            bytes += Files.isRegularFile(path) && counted.add(Trees.inode(path)) ? Files.size(path) : 0;
         }
         return bytes;
     }

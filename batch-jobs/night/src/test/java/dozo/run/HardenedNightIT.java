@@ -39,8 +39,7 @@ class HardenedNightIT extends NightAtSite {
         }
         byte[] large = Trees.random(24 << 20);
         Files.write(source.resolve("large"), large);
-        Night.write(source, Map.of("changed", "before", "renamed", "same", "vanished", "gone"));
-        night.register("E1", source);
+        register(Map.of("changed", "before", "renamed", "same", "vanished", "gone"));
         Files.createFile(dying);
 
         Run interrupted = night.run();
@@ -100,9 +99,7 @@ class HardenedNightIT extends NightAtSite {
 
     @Test
     void theCatalogueIsRebuiltFromIt() throws Exception {
-        Night.write(source, Map.of("a/file", "1", "new\nline", "2", "empty", ""));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a/file", "1", "new\nline", "2", "empty", ""));
 
         try (Night rebuilt = Night.without(TestDatabase.fresh())) {
             Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), null);
@@ -116,8 +113,7 @@ class HardenedNightIT extends NightAtSite {
 
     @Test
     void whatAThiefPutsInTheWayIsMovedAside() throws Exception {
-        Night.write(source, Map.of("a/file", "1", "folder/in", "2"));
-        night.register("E1", source);
+        register(Map.of("a/file", "1", "folder/in", "2"));
         Files.createDirectories(bag.resolve("data/a/file"));
         Files.createSymbolicLink(bag.resolve("data/folder"), root);
         Files.createDirectories(root.resolve(".dozo/versions/p/E1/1/data/a/file"));

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.copy.Trees;
 import dozo.file.Problem;
-import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Sites;
 import dozo.remote.SilentRelay;
@@ -38,8 +37,7 @@ class LostSiteIT extends NightAtSite {
 
     @BeforeEach
     void register() throws Exception {
-        Night.write(source, Map.of("a", "1", "sub/b", "2"));
-        night.register("E1", source);
+        register(Map.of("a", "1", "sub/b", "2"));
     }
 
     @Test
@@ -109,9 +107,7 @@ class LostSiteIT extends NightAtSite {
             Run ended = impatient.await(run);
 
             assertThat(ended.state()).isEqualTo(RunState.FAILED);
-            assertThat(impatient.findings(ended))
-                    .extracting(KeptFinding::reason)
-                    .containsExactly(Problem.SITE_UNREACHABLE);
+            impatient.assertOnly(ended, Problem.SITE_UNREACHABLE);
         }
     }
 
@@ -129,9 +125,7 @@ class LostSiteIT extends NightAtSite {
         Run run = night.run();
 
         assertThat(run.state()).isEqualTo(RunState.FAILED);
-        assertThat(night.findings(run))
-                .singleElement()
-                .satisfies(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNREACHABLE));
+        night.assertOnly(run, Problem.SITE_UNREACHABLE);
     }
 
     @ParameterizedTest
@@ -175,9 +169,7 @@ class LostSiteIT extends NightAtSite {
             Run ended = impatient.await(impatient.startScrub(0).id());
 
             assertThat(ended.state()).isEqualTo(RunState.FAILED);
-            assertThat(impatient.findings(ended))
-                    .extracting(KeptFinding::reason)
-                    .containsExactly(Problem.SITE_UNREACHABLE);
+            impatient.assertOnly(ended, Problem.SITE_UNREACHABLE);
         }
     }
 

@@ -9,7 +9,6 @@ import dozo.remote.LyingTools;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,8 +45,7 @@ class LyingSiteRunIT extends NightAtSite {
 
     @BeforeEach
     void open() throws IOException {
-        Night.write(source, Map.of("a", "1", "b", "2", "c", "3"));
-        night.register("E1", source);
+        register(Map.of("a", "1", "b", "2", "c", "3"));
     }
 
     @Test
@@ -72,9 +70,7 @@ class LyingSiteRunIT extends NightAtSite {
 
     @Test
     void aNightIsNotSpentWaitingForCommandsThatDoNotEnd() throws Exception {
-        for (int i = 0; i < 100; i++) {
-            Files.writeString(source.resolve("file" + i), "content " + i);
-        }
+        Night.writeMany(source, 100);
         lie(HANGS);
 
         Run run = night.run();

@@ -100,8 +100,7 @@ class MakeWayIT extends NightAtSite {
     @Test
     void aRunWhoseProcessDiedAfterItWasAskedToStopIsNotGoneOnWith() throws Exception {
         Run scrub = slowScrub();
-        night.close();
-        night = new Night(database, site.address());
+        restart();
         night.get(Runs.class).stop(scrub.id(), "operator");
 
         night.operations().recover();
@@ -115,8 +114,7 @@ class MakeWayIT extends NightAtSite {
     void aScrubWhoseProcessEndedAfterItWasAskedMakesWayToo() throws Exception {
         Run scrub = slowScrub();
         night.operations().stop(scrub.id(), "operator");
-        night.close();
-        night = new Night(database, site.address());
+        restart();
 
         Run started = night.operations().start("dr", "operator");
 
@@ -127,8 +125,7 @@ class MakeWayIT extends NightAtSite {
     @Test
     void aScrubThatAProcessLeftIsNotWaitedFor() throws Exception {
         Run scrub = slowScrub();
-        night.close();
-        night = new Night(database, site.address());
+        restart();
         assertThat(night.find(scrub).state()).isEqualTo(RunState.RUNNING);
 
         Run started = night.operations().start("dr", "operator", Duration.ofSeconds(5));
@@ -141,8 +138,7 @@ class MakeWayIT extends NightAtSite {
     void aNightThatWasOpenedAndNotBegunIsBegunByTheNextStart() throws Exception {
         protect(1);
         Run opened = night.open();
-        night.close();
-        night = new Night(database, site.address());
+        restart();
 
         night.operations().recover();
 

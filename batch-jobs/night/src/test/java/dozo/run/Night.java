@@ -9,6 +9,7 @@ import dozo.copy.Restore;
 import dozo.db.ActiveService;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
+import dozo.file.Problem;
 import dozo.file.Selection;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
@@ -121,7 +122,7 @@ final class Night implements AutoCloseable {
 
     /** Returns the first column of a query. */
     List<String> texts(String sql) {
-        return jdbc().sql(sql).query((row, n) -> row.getString(1)).list();
+        return jdbc().sql(sql).query(String.class).list();
     }
 
     Operations operations() {
@@ -226,7 +227,7 @@ final class Night implements AutoCloseable {
                                           where r.experiment_id = p.experiment_id and r.site_id = p.site_id
                                             and r.entry_no = e.entry_no)) c
                         where (p.files_safe, p.bytes_safe, p.entries_safe) <> (c.files, c.bytes, c.entries)
-                        """).query((row, n) -> row.getString(1)).list();
+                        """).query(String.class).list();
     }
 
     /** Waits for a run's end. While a job works here, the database is asked seldom: each question costs processor time. */
@@ -260,6 +261,14 @@ final class Night implements AutoCloseable {
 
     List<Findings.KeptFinding> findings(Run run) {
         return get(Findings.class).of(Sight.EVERYTHING, run.id(), 0, 1_000);
+    }
+
+    /** Checks that a run has one finding, whose message has these words. */
+    void assertOnly(Run run, Problem reason, String... words) {
+        assertThat(findings(run)).singleElement().satisfies(finding -> {
+            assertThat(finding.reason()).isEqualTo(reason);
+            assertThat(words).allSatisfy(word -> assertThat(finding.message()).contains(word));
+        });
     }
 
     Coverage.Totals coverage() {

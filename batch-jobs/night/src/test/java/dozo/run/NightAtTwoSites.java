@@ -8,7 +8,6 @@ import dozo.run.Runs.Run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -67,11 +66,5 @@ abstract class NightAtTwoSites extends NightAtSite {
         NightlyBackupIT.assertSame(kept, secondRoot.resolve("p/E1/data"));
         NightlyBackupIT.assertChecks(secondRoot.resolve("p/E1"));
         assertThat(secondRoot.resolve(".dozo/incoming/p/E1")).doesNotExist();
-    }
-
-    static byte[] random(int length) {
-        byte[] content = new byte[length];
-        new SplittableRandom(length).nextBytes(content);
-        return content;
     }
 }

@@ -101,10 +101,7 @@ class NightFlowsIT {
             Run run = night.run();
 
             assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
-                assertThat(finding.reason()).isEqualTo(Problem.UNREADABLE);
-                assertThat(finding.message()).contains("has not answered for 3 s");
-            });
+            night.assertOnly(run, Problem.UNREADABLE, "has not answered for 3 s");
             assertThat(safe()).isEqualTo(1);
         }
         night.complete();
@@ -141,7 +138,7 @@ class NightFlowsIT {
             night.awaitHeldUp("relation = 'run_worker'::regclass");
             operations.stop(run.id(), "test");
             held.rollback(unitsOnly);
-            NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+            NightFlow flow = flow(run);
 
             operations.recover();
 
@@ -200,10 +197,7 @@ class NightFlowsIT {
 
             assertThat(mount.hanging()).isLessThanOrEqualTo(64);
             assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
-                assertThat(finding.reason()).isEqualTo(Problem.UNREADABLE);
-                assertThat(finding.message()).contains("check its file server");
-            });
+            night.assertOnly(run, Problem.UNREADABLE, "check its file server");
             mount.comeBack();
             night.complete();
         }
@@ -275,7 +269,7 @@ class NightFlowsIT {
         Path hung = experiment("E1");
         ClaimedUnits units = night.get(ClaimedUnits.class);
         Run run = night.open();
-        NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+        NightFlow flow = flow(run);
         night.get(Looking.class).look(flow);
 
         try (HungMount _ = new HungMount(hung)) {
@@ -373,9 +367,7 @@ class NightFlowsIT {
         Run run = losesItsSite();
 
         assertThat(night.await(run).state()).isEqualTo(RunState.FAILED);
-        assertThat(night.findings(run))
-                .singleElement()
-                .satisfies(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNREACHABLE));
+        night.assertOnly(run, Problem.SITE_UNREACHABLE);
         assertThat(message(run)).doesNotContain("waiting");
     }
 
@@ -438,6 +430,10 @@ class NightFlowsIT {
         }
     }
 
+    private NightFlow flow(Run run) {
+        return night.get(NightFlows.class).of(run.id(), run.siteId());
+    }
+
     private String message(Run run) {
         return night.find(run).message();
     }
@@ -472,7 +468,7 @@ class NightFlowsIT {
         ClaimedUnits units = night.get(ClaimedUnits.class);
         RunWorkers workers = night.get(RunWorkers.class);
         Run run = night.open();
-        NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+        NightFlow flow = flow(run);
         night.get(Looking.class).look(flow);
         Claim cutOff = units.claim(run.id(), flow.worker(), 0, 10).getFirst();
         assertThat(units.claim(run.id(), flow.worker(), 1, 10)).isEmpty();

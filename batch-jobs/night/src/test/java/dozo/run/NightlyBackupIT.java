@@ -132,9 +132,7 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aSecondNightSendsOnlyWhatIsNewAndKeepsWhatItReplaces() throws Exception {
-        Night.write(source, Map.of("same", "same", "changed", "before", "gone", "gone", "sub/same", "x"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("same", "same", "changed", "before", "gone", "gone", "sub/same", "x"));
         long receipts = night.count("select sum(cardinality(entry_nos)) from receipt");
         Night.write(source, Map.of("changed", "after", "sub/new", "new"));
         Files.delete(source.resolve("gone"));
@@ -154,9 +152,7 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aNightWithoutNewsSendsNothingAndSealsNothing() throws Exception {
-        Night.write(source, Map.of("a", "1", "b/c", "2"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1", "b/c", "2"));
 
         Run second = night.run();
 
@@ -191,9 +187,7 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aSourceThatIsNotThereIsAFindingAndNothingOfItIsForgotten() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1"));
         Files.move(source, folder.resolve("elsewhere"));
 
         Run run = night.run();
@@ -209,14 +203,12 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void anEmptiedSourceIsAFindingAndSealsNothing() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1"));
         Files.delete(source.resolve("a"));
 
         Run run = night.run();
 
-        assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SOURCE_EMPTY);
+        night.assertOnly(run, Problem.SOURCE_EMPTY);
         assertThat(night.count("select max(manifest_no) from manifest")).isEqualTo(1);
     }
 
@@ -235,10 +227,7 @@ class NightlyBackupIT extends NightAtSite {
         Run swept = night.run();
 
         assertThat(swept.state()).isEqualTo(RunState.FINDINGS);
-        assertThat(night.findings(swept)).singleElement().satisfies(finding -> {
-            assertThat(finding.reason()).isEqualTo(Problem.FROZEN);
-            assertThat(finding.message()).contains("20 of 20 files and links", "dozo release p/E1");
-        });
+        night.assertOnly(swept, Problem.FROZEN, "20 of 20 files and links", "dozo release p/E1");
         assertThat(night.get(Runs.class).progress(swept.id()).units()).isZero();
         assertThat(root.resolve("p/E1/data/scan-7")).hasContent("content of 7");
         assertThat(root.resolve("p/E1/data/scan-7.locked")).doesNotExist();
@@ -257,20 +246,20 @@ class NightlyBackupIT extends NightAtSite {
     @Test
     void socketsAndFifosAreFindings() throws Exception {
         Night.write(source, Map.of("a", "1"));
-        makeFifo(source.resolve("pipe"));
+        Trees.fifo(source.resolve("pipe"));
         night.register("E1", source);
 
         Run run = night.run();
 
         assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-        assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SPECIAL);
+        night.assertOnly(run, Problem.SPECIAL);
         assertThat(night.coverage().filesSafe()).isEqualTo(1);
     }
 
     @Test
     void aSourceOfNothingButFifosIsEmptyAndEachOfThemIsNamed() throws Exception {
-        makeFifo(source.resolve("one"));
-        makeFifo(source.resolve("two"));
+        Trees.fifo(source.resolve("one"));
+        Trees.fifo(source.resolve("two"));
         night.register("E1", source);
 
         Run run = night.run();
@@ -303,15 +292,14 @@ class NightlyBackupIT extends NightAtSite {
 
         Run run = night.run();
 
-        assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SOURCE_EMPTY);
+        night.assertOnly(run, Problem.SOURCE_EMPTY);
         assertThat(run.state()).isEqualTo(RunState.FINDINGS);
         assertThat(night.coverage().experimentsSafe()).isZero();
     }
 
     @Test
     void whatIsSafeAtOneSiteIsNotTakenToBeSafeAtAnother() throws Exception {
-        Night.write(source, Map.of("changed", "before", "gone", "x", "same", "y"));
-        night.register("E1", source);
+        register(Map.of("changed", "before", "gone", "x", "same", "y"));
         Path otherRoot = Files.createDirectory(folder.resolve("dr2"));
         try (LoopbackSite other = LoopbackSite.openSsh(folder.resolve("sshd2"), otherRoot, 0)) {
             night.get(Sites.class).save("other", other.address(), "test");
@@ -358,9 +346,7 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aFolderThatWasAFileInBetweenHasOnlyItsOwnFilesInTheBag() throws Exception {
-        Night.write(source, Map.of("x/first", "1", "stays", "s"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("x/first", "1", "stays", "s"));
         Files.delete(source.resolve("x/first"));
         Files.delete(source.resolve("x"));
         Night.write(source, Map.of("x", "a file"));
@@ -378,9 +364,7 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aChangeOfModeOrTimeAloneReachesTheSite() throws Exception {
-        Night.write(source, Map.of("a", "same", "b", "same"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "same", "b", "same"));
         Files.setPosixFilePermissions(source.resolve("a"), PosixFilePermissions.fromString("rw-rw----"));
         Files.setLastModifiedTime(source.resolve("b"), FileTime.from(Instant.parse("2021-01-01T00:00:00Z")));
 
@@ -394,8 +378,7 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aRunThatNobodyWorksOnIsGoneOnWith() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         Run abandoned = night.open();
 
         night.operations().recover();
@@ -434,8 +417,7 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aRunThatIsAskedToStopEndsAndTheNextOneDoesTheRest() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         Run run;
         try (Connection held = night.get(DataSource.class).getConnection();
                 Statement lock = held.createStatement()) {
@@ -497,10 +479,5 @@ class NightlyBackupIT extends NightAtSite {
         }
         assertThat(Files.exists(bag.resolve("bagit.txt"), LinkOption.NOFOLLOW_LINKS))
                 .isTrue();
-    }
-
-    private static void makeFifo(Path path) throws Exception {
-        assertThat(new ProcessBuilder("mkfifo", path.toString()).start().waitFor())
-                .isZero();
     }
 }

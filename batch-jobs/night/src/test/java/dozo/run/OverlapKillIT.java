@@ -95,6 +95,6 @@ class OverlapKillIT {
     }
 
     private long count(String sql) {
-        return jdbc.sql(sql).query((row, n) -> row.getLong(1)).single();
+        return jdbc.sql(sql).query(Long.class).single();
     }
 }

@@ -103,8 +103,7 @@ class PauseIT extends NightAtSite {
         night.operations().pause(run.id(), "operator");
         awaitQuiet(run);
         long sent = done();
-        night.close();
-        night = new Night(database, site.address(), SETTINGS);
+        restart(SETTINGS);
 
         night.operations().recover();
 
@@ -189,8 +188,7 @@ class PauseIT extends NightAtSite {
 
     @Test
     void oneThatStillFinishesWhatIsUnderWayIsStoppedTooAndNeitherPausedNorResumedMeanwhile() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         Run run;
         try (Connection held = night.get(DataSource.class).getConnection();
                 Statement lock = held.createStatement()) {
@@ -217,8 +215,7 @@ class PauseIT extends NightAtSite {
 
     @Test
     void aRunThatIsBeingStoppedIsNotPaused() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         Run run;
         try (Connection held = night.get(DataSource.class).getConnection();
                 Statement lock = held.createStatement()) {
@@ -269,8 +266,7 @@ class PauseIT extends NightAtSite {
 
     @Test
     void oneThatNobodyHasBegunYetIsBegunWhenItIsResumed() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         Run run = night.open();
         night.operations().pause(run.id(), "operator");
         night.operations().recover();

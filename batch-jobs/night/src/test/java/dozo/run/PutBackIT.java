@@ -32,9 +32,7 @@ class PutBackIT extends NightAtSite {
     /** Nights of the database that is lost made manifests 2 and 3 of E1, and E2. */
     @BeforeEach
     void putBack() throws Exception {
-        Night.write(source, Map.of("a", "first", "same", "s"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "first", "same", "s"));
         night.close();
         HikariDataSource older = TestDatabase.copyOf(database);
         try (Night later = new Night(database, site.address())) {
@@ -60,10 +58,7 @@ class PutBackIT extends NightAtSite {
 
         Run first = back.run();
 
-        assertThat(back.findings(first)).singleElement().satisfies(finding -> {
-            assertThat(finding.reason()).isEqualTo(Problem.SITE_AHEAD);
-            assertThat(finding.message()).contains("3 manifests of 2 experiments", "p/E1", "dozo rebuild-catalogue");
-        });
+        back.assertOnly(first, Problem.SITE_AHEAD, "3 manifests of 2 experiments", "p/E1", "dozo rebuild-catalogue");
         assertThat(back.coverage().safe()).isTrue();
         assertThat(Trees.all(root.resolve(".dozo/catalogue"))).isEqualTo(records);
         try (Night rebuilt = Night.without(TestDatabase.fresh())) {
@@ -90,7 +85,7 @@ class PutBackIT extends NightAtSite {
     void aScrubCallsNothingDamagedThatALaterNightMovedToTheVersions() throws Exception {
         Run scrub = back.scrub();
 
-        assertThat(back.findings(scrub)).extracting(KeptFinding::reason).containsExactly(Problem.SITE_AHEAD);
+        back.assertOnly(scrub, Problem.SITE_AHEAD);
         assertThat(back.count("select count(*) from damage")).isZero();
         Files.writeString(bag.resolve("data/same"), "rot");
 

@@ -71,12 +71,6 @@ class RebuildIT extends NightAtSite {
         }
     }
 
-    private void safe(Map<String, String> files) throws IOException {
-        Night.write(source, files);
-        night.register("E1", source);
-        night.complete();
-    }
-
     private void register(String code, Map<String, String> files) throws IOException {
         Path one = Files.createDirectory(folder.resolve(code));
         Night.write(one, files);
@@ -119,8 +113,7 @@ class RebuildIT extends NightAtSite {
 
         Run run = rebuild();
 
-        assertThat(rebuilt.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        rebuilt.assertComplete(run);
         assertThat(run.kind()).isEqualTo(RunKind.REBUILD);
         assertThat(totals(rebuilt)).isEqualTo(totals(night));
         assertThat(rebuilt.coverage().safe()).isTrue();
@@ -183,8 +176,7 @@ class RebuildIT extends NightAtSite {
     void theManifestKeepsItsNumberSoThatNothingGetsThePlaceOfAStoredVersion() throws Exception {
         night.register("E1", source);
         for (int i = 1; i <= 3; i++) {
-            Night.write(source, Map.of("changed", "content " + i, "gone" + i, "g"));
-            night.complete();
+            complete(Map.of("changed", "content " + i, "gone" + i, "g"));
         }
         Files.delete(source.resolve("gone1"));
         night.complete();
@@ -332,10 +324,7 @@ class RebuildIT extends NightAtSite {
         Run run = rebuildFromRecords();
 
         assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-        assertThat(rebuilt.findings(run)).singleElement().satisfies(finding -> {
-            assertThat(finding.reason()).isEqualTo(Problem.NOT_REBUILT);
-            assertThat(finding.message()).contains(last.getFileName() + " is damaged or cut");
-        });
+        rebuilt.assertOnly(run, Problem.NOT_REBUILT, last.getFileName() + " is damaged or cut");
         assertThat(rebuilt.coverage().safe()).isTrue();
         assertThat(rebuilt.get(Experiments.class).find("p/E1").orElseThrow().source())
                 .isEqualTo(source);
@@ -449,8 +438,7 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void whatIsNoCompleteBagIsAFindingAndTheRestIsRead() throws Exception {
-        Night.write(source, Map.of("f", "f"));
-        night.register("E1", source);
+        register(Map.of("f", "f"));
         for (String code : List.of("noList", "altered", "moved", "notOurs")) {
             register(code, Map.of("f", code));
         }
@@ -514,8 +502,7 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void aDatabaseWithOtherContentIsRefused() throws Exception {
-        Night.write(source, Map.of("f", "f"));
-        night.register("E1", source);
+        register(Map.of("f", "f"));
 
         assertThatThrownBy(() -> night.get(Rebuild.class).run("dr", site.address(), null))
                 .isInstanceOf(Refusal.class)
@@ -593,8 +580,7 @@ class RebuildIT extends NightAtSite {
         killWhen("select count(*) > 4 from receipt");
         Run run = rebuild();
 
-        assertThat(rebuilt.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        rebuilt.assertComplete(run);
         assertThat(rebuilt.count("select count(*) from run")).isEqualTo(1);
         assertThat(totals(rebuilt)).isEqualTo(totals(night));
         assertThat(rebuilt.count("select count(*) from manifest")).isEqualTo(experiments);

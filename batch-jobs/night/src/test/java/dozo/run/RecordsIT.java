@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.certificate.Certificates;
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
@@ -27,12 +28,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -129,9 +129,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void aNightWithoutAChangeWritesNoSegment() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         List<Path> segments = records("p/E1");
         assertThat(segments).hasSize(1);
 
@@ -144,9 +142,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void aRecordWhoseNoteWasLostIsWrittenAgainAndBothAreUsable() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         Night.write(source, Map.of("b", "2"));
         night.update("create table before as select * from catalogue_segment");
         night.complete();
@@ -164,8 +160,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void recordsAreReadBySftpToo() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         record(night.complete());
 
         try (RecordsAtSite files = new RecordsAtSite(site.address())) {
@@ -186,8 +181,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void anExperimentWithADamagedOrMissingRecordIsLeftOut() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         for (String code : List.of("E2", "E3", "E4")) {
             Path more = Files.createDirectory(folder.resolve(code));
             Night.write(more, Map.of("x", code));
@@ -228,9 +222,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void foreignAndNewerBaseRecordsAreRefusedAndNothingIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         night.complete();
         RecordFolder files = new RecordFolder(root);
         Digest mine = Digest.ofHex(night.get(Certificates.class).key().fingerprint());
@@ -259,9 +251,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void ofDamagedAndMissingBaseRecordsEverythingElseIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         night.update("update experiment set title = 'later'");
         night.complete();
         night.complete();
@@ -287,9 +277,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void ifTheLastBaseRecordIsDamagedTheOneBeforeIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         night.complete();
         night.complete();
         List<Path> base = records("");
@@ -308,11 +296,8 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void aSegmentThatContinuesNoneIsCompleteAlsoForAnEarlierBaseRecord() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
-        Night.write(source, Map.of("b", "2"));
-        night.complete();
+        safe(Map.of("a", "1"));
+        complete(Map.of("b", "2"));
         night.get(Records.class).renew(1, 1);
         night.complete();
         damage(records("").getLast());
@@ -323,9 +308,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void ifTheSiteItselfIsOnlyInADamagedBaseRecordNothingIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         night.complete();
         damage(records("").getFirst());
 
@@ -338,9 +321,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void ifNoBaseRecordIsUsableNothingIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         damage(records("").getFirst());
 
         assertThatThrownBy(() -> load(new RecordFolder(root)))
@@ -352,13 +333,13 @@ class RecordsIT extends NightAtSite {
     private static void damage(Path record) throws IOException {
         byte[] altered = Files.readAllBytes(record);
         altered[altered.length / 2] ^= 1;
-        write(record, altered);
+        Files.delete(record);
+        Files.write(record, altered);
     }
 
     @Test
     void aNightWithoutAKeyHasAFindingAndTheNextOneWritesWhatIsMissing() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         Path key = Night.KEYS.resolve("recovery-key");
         Files.deleteIfExists(key);
         Files.writeString(key, "not a key");
@@ -366,10 +347,7 @@ class RecordsIT extends NightAtSite {
             Run run = night.run();
 
             assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
-                assertThat(finding.reason()).isEqualTo(Problem.UNRECORDED);
-                assertThat(finding.message()).contains("is not a usable recovery key");
-            });
+            night.assertOnly(run, Problem.UNRECORDED, "is not a usable recovery key");
             assertThat(night.coverage().safe()).isTrue();
         } finally {
             Files.delete(key);
@@ -380,8 +358,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void whatKeepsTheNameOfTheFolderIsAFindingOfThatExperiment() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         Path more = Files.createDirectory(folder.resolve("E2"));
         Night.write(more, Map.of("x", "2"));
         night.register("E2", more);
@@ -400,17 +377,8 @@ class RecordsIT extends NightAtSite {
         assertThat(records("")).hasSize(1);
     }
 
-    private interface Work {
-        void run() throws Exception;
-    }
-
-    private static void assertRefused(String why, Work work) {
-        assertThatThrownBy(work::run).isInstanceOf(Refusal.class).hasMessageContaining(why);
-    }
-
-    private static void write(Path file, byte[] content) throws IOException {
-        Files.deleteIfExists(file);
-        Files.write(file, content);
+    private static void assertRefused(String why, ThrowingCallable work) {
+        assertThatThrownBy(work).isInstanceOf(Refusal.class).hasMessageContaining(why);
     }
 
     /** Records the catalogue after a run, so that the record has the run's end. */
@@ -437,11 +405,7 @@ class RecordsIT extends NightAtSite {
 
     /** Returns the record files of an experiment, or of the base for "", oldest first. */
     private List<Path> records(String experiment) throws IOException {
-        try (Stream<Path> files = Files.list(root.resolve(".dozo/catalogue").resolve(experiment))) {
-            return files.filter(Files::isRegularFile)
-                    .sorted(Comparator.comparing(Path::toString))
-                    .toList();
-        }
+        return Trees.files(root.resolve(".dozo/catalogue").resolve(experiment));
     }
 
     private long count(String sql) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dozo.copy.Trees;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
@@ -35,7 +36,7 @@ class ReplicationRunIT extends NightAtTwoSites {
         for (int i = 0; i < 400; i++) {
             Night.write(source, Map.of("many/" + i, "x".repeat(40_000) + i));
         }
-        Files.write(source.resolve("large"), random(30 << 20));
+        Files.write(source.resolve("large"), Trees.random(30 << 20));
         safeAtFirst();
         Run opened = night.get(Runs.class)
                 .openReplication(new ReplicationRequest("dr", "second", "p", null, false), "operator");
@@ -59,12 +60,11 @@ class ReplicationRunIT extends NightAtTwoSites {
     @Test
     void aSiteThatIsAwayWhileItIsReadIsWaitedFor() throws Exception {
         for (int i = 0; i < 60; i++) {
-            Files.write(source.resolve("file" + i), random(300_000));
+            Files.write(source.resolve("file" + i), Trees.random(300_000));
         }
-        Files.write(source.resolve("large"), random(40 << 20));
+        Files.write(source.resolve("large"), Trees.random(40 << 20));
         safeAtFirst();
-        night.close();
-        night = new Night(database, site.address(), ONE_AT_A_TIME);
+        restart(ONE_AT_A_TIME);
         Run started;
         int port = site.address().port();
         try (Connection lock = database.getConnection();
@@ -90,8 +90,7 @@ class ReplicationRunIT extends NightAtTwoSites {
         site = LoopbackSite.openSsh(folder.resolve("sshd"), root, port);
 
         Run end = night.await(started);
-        assertThat(night.findings(end)).isEmpty();
-        assertThat(end.state()).isEqualTo(RunState.COMPLETE);
+        night.assertComplete(end);
         assertSameAtSecond();
     }
 
@@ -119,9 +118,7 @@ class ReplicationRunIT extends NightAtTwoSites {
 
     @Test
     void whatHasNoCopyAtTheFirstSiteIsAFinding() throws Exception {
-        Night.write(source, Map.of("a", "1", "unreadable", "2"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1", "unreadable", "2"));
         Night.write(source, Map.of("new", "was never sent"));
         sealWithoutSending();
         Files.move(source, kept);
@@ -137,8 +134,7 @@ class ReplicationRunIT extends NightAtTwoSites {
 
     @Test
     void invalidRequestsAreRefusedAtTheirFields() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         assertRefused(start("nowhere", "second"), "from", "site \"nowhere\" does not exist");
         assertRefused(start("dr", "nowhere"), "to", "site \"nowhere\" does not exist");
         assertRefused(start("dr", "dr"), "to", "expected a site other than dr, which is read");
@@ -186,7 +182,7 @@ class ReplicationRunIT extends NightAtTwoSites {
     private long done() {
         return JdbcClient.create(database)
                 .sql("select count(*) from transfer_unit where site_id = 2 and state = 'VERIFIED'")
-                .query((row, n) -> row.getLong(1))
+                .query(Long.class)
                 .single();
     }
 }

@@ -114,8 +114,7 @@ class RestoreFolderIT extends RestoredNight {
 
     @Test
     void aProcessThatMustNotChangeOwnersListsWhatItCouldNotSet() throws Exception {
-        Night.write(source, Map.of("program", "1"));
-        night();
+        night(Map.of("program", "1"));
 
         assertThat(RestoreWithoutRights.run(site.address(), "1", new Attribute(Attributes.ACL, ACL), restored(1)))
                 .satisfiesExactly(
@@ -132,8 +131,7 @@ class RestoreFolderIT extends RestoredNight {
     @Test
     void rootGivesNothingAwayInAFolderOfAnotherUser() throws Exception {
         assumeTrue(System.getProperty("user.name").equals("root"), "only root can change owners");
-        Night.write(source, Map.of("f", "1"));
-        night();
+        night(Map.of("f", "1"));
         Files.setAttribute(Files.createDirectory(restored(1)), "unix:uid", 1_234);
 
         try (Restore restore = restoring(1, OPTIONS.withOwners())) {
@@ -147,8 +145,7 @@ class RestoreFolderIT extends RestoredNight {
     void whatIsTooLongToComeBackIsAFindingAndNothingOfTheRestoreStays() throws Exception {
         Path deep = Files.createDirectories(source.resolve(("d".repeat(150) + "/").repeat(24)));
         Files.writeString(deep.resolve("f"), "too deep");
-        Night.write(source, Map.of("fine", "1"));
-        night();
+        night(Map.of("fine", "1"));
         Path target = Files.createDirectories(folder.resolve(("t".repeat(200) + "/").repeat(3)));
 
         try (Restore restore = restoring(1, target, OPTIONS)) {
@@ -194,8 +191,7 @@ class RestoreFolderIT extends RestoredNight {
 
     @Test
     void aFolderWithSomethingElseInItIsLeftAlone() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night();
+        night(Map.of("f", "1"));
         Night.write(restored(1), Map.of("theirs", "x"));
 
         assertThatThrownBy(() -> restore(1)).isInstanceOf(IOException.class).hasMessageContaining("is not empty");
@@ -304,8 +300,7 @@ class RestoreFolderIT extends RestoredNight {
     void aSecondRestoreIntoAFolderIsRefusedAndTheFirstIsNotDisturbed() throws Exception {
         Night.writeMany(source, 10);
         night();
-        Night.write(source, Map.of("later", "2"));
-        night();
+        night(Map.of("later", "2"));
         try (Restore first = restoring(1, OPTIONS)) {
             FutureTask<Progress> running = new FutureTask<>(() -> first.run(findings::add));
             // While the site is suspended, it cannot end, however fast or slow the machine is.

@@ -3,6 +3,7 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.copy.Copy.Options;
+import dozo.copy.Trees;
 import dozo.db.Campaign;
 import dozo.file.Attributes;
 import dozo.file.Attributes.Attribute;
@@ -22,7 +23,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -63,13 +63,9 @@ class RestoreFuzzIT extends NightAtSite {
 
     private void fill(Random random, int names, long seed) throws IOException {
         HostileNames.write(source, names, seed);
-        List<Path> files;
-        List<Path> folders;
-        try (Stream<Path> all = Files.walk(source)) {
-            List<Path> found = all.filter(path -> !path.equals(source)).toList();
-            files = found.stream().filter(Files::isRegularFile).toList();
-            folders = found.stream().filter(Files::isDirectory).toList();
-        }
+        List<Path> found = Trees.all(source).stream().skip(1).toList();
+        List<Path> files = found.stream().filter(Files::isRegularFile).toList();
+        List<Path> folders = found.stream().filter(Files::isDirectory).toList();
         for (int i = 0; i < names / 10; i++) {
             Path into = folders.get(random.nextInt(folders.size()));
             Files.createLink(into.resolve("hard-" + i), files.get(random.nextInt(Math.max(1, files.size() / 8))));
@@ -104,13 +100,10 @@ class RestoreFuzzIT extends NightAtSite {
 
     /** Gives everything an owner, links too; all before the modes, of which a change of the owner clears bits. */
     private void own(Random random) throws IOException {
-        try (Stream<Path> all = Files.walk(source)) {
-            for (Path path : all.toList()) {
-                int user =
-                        random.nextInt(3) == 0 ? random.nextInt(Integer.MIN_VALUE, -1) : random.nextInt(1_000, 1_003);
-                Files.setAttribute(path, "unix:uid", user, LinkOption.NOFOLLOW_LINKS);
-                Files.setAttribute(path, "unix:gid", random.nextInt(100, 103), LinkOption.NOFOLLOW_LINKS);
-            }
+        for (Path path : Trees.all(source)) {
+            int user = random.nextInt(3) == 0 ? random.nextInt(Integer.MIN_VALUE, -1) : random.nextInt(1_000, 1_003);
+            Files.setAttribute(path, "unix:uid", user, LinkOption.NOFOLLOW_LINKS);
+            Files.setAttribute(path, "unix:gid", random.nextInt(100, 103), LinkOption.NOFOLLOW_LINKS);
         }
         for (Path path : capable) {
             ExtendedAttributes.set(path, new Attribute("security.capability", CAPABILITY));

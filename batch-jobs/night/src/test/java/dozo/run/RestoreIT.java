@@ -64,20 +64,17 @@ class RestoreIT extends RestoredNight {
         Files.delete(source.resolve("gone"));
         Files.delete(source.resolve("x"));
         Files.writeString(raw, "euc-jp");
-        Night.write(source, Map.of("x/now", "a folder"));
-        night();
+        night(Map.of("x/now", "a folder"));
         Files.move(source.resolve("before"), source.resolve("after"));
         delete("y");
         Night.write(source, Map.of("y", "was a folder", "changed", "1"));
         delete("link");
-        Night.write(source, Map.of("link", "was a link"));
-        night();
+        night(Map.of("link", "was a link"));
         delete("x");
         delete("y");
         Files.createSymbolicLink(source.resolve("y"), Path.of("x"));
         delete("z");
-        Night.write(source, Map.of("x", "file", "gone", "back again", "z/inside", "was a link"));
-        night();
+        night(Map.of("x", "file", "gone", "back again", "z/inside", "was a link"));
         delete("y");
         delete("changed");
         Night.write(source, Map.of("y/in/side", "deep", "changed/a", "3"));
@@ -97,16 +94,14 @@ class RestoreIT extends RestoredNight {
 
     @Test
     void aCopyThatADeadRunMovedUnderAnEarlierManifestIsFound() throws Exception {
-        Night.write(source, Map.of("f", "first", "sub/g", "first too"));
-        night();
+        night(Map.of("f", "first", "sub/g", "first too"));
         Night.write(source, Map.of("f", "second", "sub/g", "second"));
         // Killed after it had moved aside what it replaces, and before it named anything.
         ingest();
         keep();
         moveAway("f", 2);
         moveAway("sub/g", 2);
-        Night.write(source, Map.of("f", "third", "sub/g", "third"));
-        night();
+        night(Map.of("f", "third", "sub/g", "third"));
 
         assertRestores(1);
         Progress second = restore(2);
@@ -122,8 +117,7 @@ class RestoreIT extends RestoredNight {
 
     @Test
     void aUnitThatWasPlannedUnderAnEarlierManifestMovesCopiesUnderTheOneItIsSentUnder() throws Exception {
-        Night.write(source, Map.of("f", "first", "g", "first"));
-        night();
+        night(Map.of("f", "first", "g", "first"));
         Run run = night.open();
         Night.write(source, Map.of("f", "second"));
         NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
@@ -179,8 +173,7 @@ class RestoreIT extends RestoredNight {
 
     @Test
     void whatHasTheNameMeanwhileKeepsIt() throws Exception {
-        Night.write(source, Map.of("f", "first", "g", "g"));
-        night();
+        night(Map.of("f", "first", "g", "g"));
         Night.write(source, Map.of("f", "second"));
         sealAndDie();
         keep();
@@ -200,12 +193,10 @@ class RestoreIT extends RestoredNight {
     void foreignFilesUnderFinalNamesAndAmongTheVersionsAreToldFromOurs() throws Exception {
         Night.write(root, Map.of("p/E1/data/f", "theirs", ".dozo/versions/p/E1/2/data/f", "theirs too"));
         Night.write(root, Map.of(".dozo/versions/p/E1/2/data/d/theirs", "in a folder of ours"));
-        Night.write(source, Map.of("f", "first", "d/deep/g", "first"));
-        night();
+        night(Map.of("f", "first", "d/deep/g", "first"));
         Night.write(source, Map.of("f", "second"));
         delete("d");
-        Night.write(source, Map.of("d", "a file now"));
-        night();
+        night(Map.of("d", "a file now"));
 
         assertThat(root.resolve(".dozo/versions/p/E1/2/data/f~2")).hasContent("first");
         assertThat(root.resolve(".dozo/versions/p/E1/2/data/d~2/deep/g")).hasContent("first");
@@ -215,10 +206,7 @@ class RestoreIT extends RestoredNight {
 
     @Test
     void whatIsMissingOrDamagedIsToldByNameAndComesOnceItIsThereAgain() throws Exception {
-        Night.write(
-                source,
-                Map.of("a", "1", "damaged", "22", "missing", "333", "short", "4444", "folder", "5", "b/c", "6"));
-        night();
+        night(Map.of("a", "1", "damaged", "22", "missing", "333", "short", "4444", "folder", "5", "b/c", "6"));
         Path data = root.resolve("p/E1/data");
         Files.writeString(data.resolve("damaged"), "xx");
         Files.move(data.resolve("missing"), folder.resolve("aside"));
@@ -255,8 +243,7 @@ class RestoreIT extends RestoredNight {
 
     @Test
     void whatIsCalledLikeTheRestoresOwnFolderComesBack() throws Exception {
-        Night.write(source, Map.of(".dozo-incoming", "a file", ".dozo-incoming-1/x", "in a folder", "f", "1"));
-        night();
+        night(Map.of(".dozo-incoming", "a file", ".dozo-incoming-1/x", "in a folder", "f", "1"));
         Path copy = root.resolve("p/E1/data/f");
         Files.writeString(copy, "x");
         assertThat(restore(1).complete()).isFalse();
@@ -265,8 +252,7 @@ class RestoreIT extends RestoredNight {
         assertRestores(1);
 
         Files.delete(source.resolve(".dozo-incoming"));
-        Night.write(source, Map.of(".dozo-incoming/f", "a folder now"));
-        night();
+        night(Map.of(".dozo-incoming/f", "a folder now"));
         assertRestores(2);
     }
 

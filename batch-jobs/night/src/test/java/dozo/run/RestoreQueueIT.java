@@ -161,8 +161,7 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void aFolderThatIsNotBelowAnAllowedOneIsRefused() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         Files.createSymbolicLink(allowed.resolve("out"), outside);
         Files.createSymbolicLink(allowed.resolve("dangling"), outside.resolve("nothing"));
         Files.createDirectory(folder.resolve("allowed2"));
@@ -233,8 +232,7 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void whatChangedBetweenTheRequestAndTheFirstByteIsSeen() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         Path lab = Files.createDirectory(allowed.resolve("lab"));
         Path visit = Files.createDirectory(allowed.resolve("visit"));
         RestoreQueue queue = night.get(RestoreQueue.class);
@@ -282,8 +280,7 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void whatCannotBeHadIsListedAndTheSameRestoreFinishesTheRest() throws Exception {
-        Night.write(source, Map.of("f", "1", "g", "2"));
-        night.complete();
+        complete(Map.of("f", "1", "g", "2"));
         Path copy = root.resolve("p/E1/data/f");
         Files.move(copy, folder.resolve("away"));
 
@@ -337,8 +334,7 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void oneThatIsOverIsNotStoppedAndShowsAllThatItFetchedUntilItsResultIsRecorded() throws Exception {
-        Night.write(source, Map.of("a", "1", "b", "22"));
-        night.complete();
+        complete(Map.of("a", "1", "b", "22"));
         signalSite("STOP");
         long id = request(allowed.resolve("new"));
         awaitState(id, RestoreState.RUNNING);
@@ -362,8 +358,7 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void aSiteThatIsNotThereIsAFailureAndNoMore() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         site.close();
 
         KeptRestore failed = ended(request(allowed.resolve("new")));
@@ -438,8 +433,7 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void aDatabaseThatFailsIsTheReasonAndTheSameRestoreFinishesTheRest() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         night.update("alter view entry_receipt rename to elsewhere");
 
         KeptRestore failed = ended(request(allowed.resolve("new")));

@@ -84,8 +84,7 @@ class RestoreToServerIT extends NightAtSite {
         copy(source, before);
         Night.write(source, Map.of("changed", "after"));
         Files.delete(source.resolve("a"));
-        Night.write(source, Map.of("a/is", "a folder now"));
-        night.complete();
+        complete(Map.of("a/is", "a folder now"));
 
         Progress first = restore(1, target, Selection.ALL);
         Progress second = restore(2, target.resolveSibling("second"), Selection.ALL);
@@ -110,8 +109,7 @@ class RestoreToServerIT extends NightAtSite {
 
     @Test
     void onlyWhatIsSelectedIsRestoredAndADryRunOnlyCounts() throws Exception {
-        Night.write(source, Map.of("anat/a.nii", "1", "anat/a.json", "22", "func/b.nii", "333"));
-        night.complete();
+        complete(Map.of("anat/a.nii", "1", "anat/a.json", "22", "func/b.nii", "333"));
         Selection json = new Selection(List.of(FilePath.of("nothing")), List.of(PathPattern.of("*.json".getBytes())));
 
         Progress dry = restore(1, target, json, new Options(2, 0, true));
@@ -133,8 +131,7 @@ class RestoreToServerIT extends NightAtSite {
 
     @Test
     void aDamagedCopyIsAFindingAndTheSameRestoreFinishesWhenItIsRepaired() throws Exception {
-        Night.write(source, Map.of("damaged", "22", "gone", "333", "fine", "4", "in/deep", "5"));
-        night.complete();
+        complete(Map.of("damaged", "22", "gone", "333", "fine", "4", "in/deep", "5"));
         Path data = bag.resolve("data");
         Files.writeString(data.resolve("damaged"), "xx");
         Files.move(data.resolve("gone"), folder.resolve("aside"));
@@ -220,8 +217,7 @@ class RestoreToServerIT extends NightAtSite {
 
     @Test
     void aSiteThatIsAwayEndsTheRestoreAndIsNoFindingOfEachFile() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.complete();
+        complete(Map.of("a", "1"));
         site.close();
 
         assertThatThrownBy(() -> restore(1, target, Selection.ALL)).isInstanceOf(RemoteException.class);

@@ -53,6 +53,12 @@ abstract class RestoredNight extends NightAtSite {
         return folder.resolve("restored-" + manifest);
     }
 
+    /** Writes files into the source, and runs a night. */
+    void night(Map<String, String> files) throws Exception {
+        Night.write(source, files);
+        night();
+    }
+
     /** Runs a night, and keeps the content of the source at that time. */
     void night() throws Exception {
         keep();

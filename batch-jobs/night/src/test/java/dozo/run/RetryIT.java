@@ -95,8 +95,7 @@ class RetryIT extends NightAtSite {
     void aRetryThatADeadProcessLeftIsOfTheSameExperiments() throws Exception {
         Run first = nightWithAMissingSource();
         Run retry = night.get(Runs.class).openRetry(night.site(), first.id(), "operator");
-        night.close();
-        night = new Night(database, site.address());
+        restart();
         repair("E2");
         Night.write(folder.resolve("E1"), Map.of("new", "not before the night"));
 

@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.Problem;
@@ -21,7 +22,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
@@ -143,11 +143,8 @@ class RunFaultsIT {
 
     @Test
     void theDiskFillsUpAndIsThenEnlarged() throws Exception {
-        Random random = new Random(2);
         for (int i = 0; i < 40; i++) {
-            byte[] content = new byte[500_000];
-            random.nextBytes(content);
-            Files.write(source.resolve("f" + i), content);
+            Files.write(source.resolve("f" + i), Trees.random(500_000, i));
         }
         try (Tmpfs disk = new Tmpfs(root, "size=8m");
                 LoopbackSite site = site();

@@ -2,8 +2,8 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.file.Problem;
-import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Refusal;
 import dozo.remote.ChildProcess;
@@ -22,7 +22,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -157,7 +156,7 @@ class ScrubFaultsIT extends NightAtSite {
         Run scrub = scrub(false);
 
         assertThat(scrub.state()).isEqualTo(RunState.FAILED);
-        assertThat(night.findings(scrub)).extracting(KeptFinding::reason).containsExactly(Problem.SITE_UNUSABLE);
+        night.assertOnly(scrub, Problem.SITE_UNUSABLE);
         assertThat(night.count("select count(*) from damage")).isZero();
         assertThat(night.coverage().safe()).isTrue();
     }
@@ -204,8 +203,8 @@ class ScrubFaultsIT extends NightAtSite {
         Night.write(source, Map.of("a", "1", "sub/b", "2"));
         protect();
         int decade = 0;
-        try (Stream<Path> all = Files.walk(root)) {
-            for (Path path : all.filter(path -> !Files.isSymbolicLink(path)).toList()) {
+        for (Path path : Trees.all(root)) {
+            if (!Files.isSymbolicLink(path)) {
                 Instant wrong = Instant.parse(decade++ % 2 == 0 ? "1981-01-01T00:00:00Z" : "2069-01-01T00:00:00Z");
                 Files.setLastModifiedTime(path, FileTime.from(wrong));
             }
@@ -213,8 +212,7 @@ class ScrubFaultsIT extends NightAtSite {
 
         Run scrub = scrub(false);
 
-        assertThat(night.findings(scrub)).isEmpty();
-        assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+        night.assertComplete(scrub);
     }
 
     @Test
@@ -226,8 +224,7 @@ class ScrubFaultsIT extends NightAtSite {
         scrub(false);
         assertThat(coldReadings()).isZero();
         scrub(true);
-        boolean drops = List.of("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "overlay")
-                .contains(Files.getFileStore(root).type());
+        boolean drops = Trees.dropsFromMemory(root);
         assertThat(coldReadings()).isEqualTo(drops ? receipts : 0);
         try (FileChannel file = FileChannel.open(root.resolve("p/E1/data/a"))) {
             var held = file.map(MapMode.READ_ONLY, 0, file.size()).load();
@@ -275,16 +272,12 @@ class ScrubFaultsIT extends NightAtSite {
     }
 
     private void protect() {
-        Run run = night.run();
-        assertThat(run.state()).as(run.message()).isEqualTo(RunState.COMPLETE);
+        night.complete();
     }
 
     private void writeMegabytes(int files) throws IOException {
-        Random random = new Random(5);
         for (int i = 0; i < files; i++) {
-            byte[] content = new byte[MEGABYTE];
-            random.nextBytes(content);
-            Files.write(source.resolve("file" + i), content);
+            Files.write(source.resolve("file" + i), Trees.random(MEGABYTE, i));
         }
     }
 

@@ -49,7 +49,7 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void whatIsAsItWasProvenGivesNoFindingAndIsNotDueAgain() throws Exception {
-        protect(Map.of("a", "1", "sub/b", "2", "new\nline", "3", "sub/deep/c", ""));
+        register(Map.of("a", "1", "sub/b", "2", "new\nline", "3", "sub/deep/c", ""));
         Files.createSymbolicLink(source.resolve("link"), Path.of("sub/b"));
         night.run();
         Night.write(source, Map.of("a", "changed"));
@@ -58,8 +58,7 @@ class ScrubIT extends NightAtSite {
 
         Run scrub = night.scrub();
 
-        assertThat(night.findings(scrub)).isEmpty();
-        assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+        night.assertComplete(scrub);
         assertThat(night.count("select count(*) from reading")).isEqualTo(night.count("select count(*) from receipt"));
         assertThat(night.count("select sum(copies) from reading"))
                 .as("a, its earlier copy, sub, b, new line, deep, c, link")
@@ -108,7 +107,7 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void aListedLinkIsNoCopyOfItsOwn() throws Exception {
-        protect(Map.of("a", "1", "sub/b", "2"));
+        register(Map.of("a", "1", "sub/b", "2"));
         Files.createSymbolicLink(source.resolve("link"), Path.of("sub/b"));
         night.run();
         assertThat(root.resolve("p/E1/manifest-sha256.txt")).content().contains("  data/link\n");
@@ -175,10 +174,7 @@ class ScrubIT extends NightAtSite {
 
         Run scrub = night.scrub();
 
-        assertThat(night.findings(scrub)).singleElement().satisfies(finding -> {
-            assertThat(finding.reason()).isEqualTo(Problem.DAMAGED);
-            assertThat(finding.message()).contains(".dozo/versions/p/E1/2/data/a", "cannot be sent again");
-        });
+        night.assertOnly(scrub, Problem.DAMAGED, ".dozo/versions/p/E1/2/data/a", "cannot be sent again");
         assertThat(night.coverage().safe())
                 .as("the current manifest is as safe as before")
                 .isTrue();
@@ -202,7 +198,7 @@ class ScrubIT extends NightAtSite {
         for (int i = 0; i < 40; i++) {
             files.put("f" + i, "content " + i);
         }
-        protect(files);
+        register(files);
         night.complete();
         Files.delete(source.resolve("f1"));
         flip(root.resolve("p/E1/data/f2"));
@@ -246,10 +242,8 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void whatDozoWroteForItselfIsReadAgainAndRecordsAreWrittenAnew() throws Exception {
-        protect(Map.of("a", "first"));
-        night.complete();
-        Night.write(source, Map.of("a", "second"));
-        night.complete();
+        safe(Map.of("a", "first"));
+        complete(Map.of("a", "second"));
         Path base = oldest(".dozo/catalogue");
         Path segment = oldest(".dozo/catalogue/p/E1");
         Path list = root.resolve(".dozo/versions/p/E1/2/manifest-sha256.txt");
@@ -279,8 +273,7 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void whatDozoWroteForItselfAndIsMissingIsToldAndRecordsAreWrittenAnew() throws Exception {
-        protect(Map.of("a", "1"));
-        night.complete();
+        safe(Map.of("a", "1"));
         Path base = oldest(".dozo/catalogue");
         Path segment = oldest(".dozo/catalogue/p/E1");
         Path anchor = oldest(".dozo/ledger");
@@ -297,8 +290,7 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void whatDozoWroteBeforeItKeptDigestsIsComparedFromItsFirstReadingOn() throws Exception {
-        protect(Map.of("a", "1"));
-        night.complete();
+        safe(Map.of("a", "1"));
         night.update("delete from own_file");
         assertThat(night.findings(night.scrub())).isEmpty();
         Path segment = oldest(".dozo/catalogue/p/E1");
@@ -378,7 +370,7 @@ class ScrubIT extends NightAtSite {
         night.operations().recover();
 
         assertThat(night.await(abandoned).state()).isEqualTo(RunState.FINDINGS);
-        assertThat(night.findings(abandoned)).extracting(KeptFinding::reason).containsExactly(Problem.DAMAGED);
+        night.assertOnly(abandoned, Problem.DAMAGED);
     }
 
     @Test
@@ -436,24 +428,14 @@ class ScrubIT extends NightAtSite {
 
             Run scrub = second.scrub();
 
-            assertThat(second.findings(scrub)).extracting(KeptFinding::reason).containsExactly(Problem.DAMAGED);
+            second.assertOnly(scrub, Problem.DAMAGED);
             assertThat(second.count("select count(*) from reading where method = 'read-back'"))
                     .isPositive();
         }
     }
 
-    private void safe(Map<String, String> files) throws IOException {
-        protect(files);
-        night.run();
-    }
-
-    private void protect(Map<String, String> files) throws IOException {
-        Night.write(source, files);
-        night.register("E1", source);
-    }
-
     private void damageOfEveryKind() throws Exception {
-        protect(Map.of(
+        register(Map.of(
                 "flipped", "flipped", "cut", "cut", "removed", "x", "linked", "same", "same", "same", "dir/in", "y",
                 "renamed", "z"));
         Files.createSymbolicLink(source.resolve("link"), Path.of("same"));

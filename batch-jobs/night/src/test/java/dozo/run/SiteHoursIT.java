@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
+import dozo.copy.Trees;
 import dozo.ledger.Ledger;
 import dozo.registry.Refusal;
 import dozo.registry.SiteTimetables;
@@ -18,7 +19,6 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /** Runs follow the timetable of their site, while they run and at their start. */
@@ -73,7 +73,7 @@ class SiteHoursIT extends NightAtSite {
 
         set(closedNow());
 
-        Run paused = find(run);
+        Run paused = night.find(run);
         assertThat(paused.isClosed()).isTrue();
         assertThat(paused.pausedBy()).isEqualTo(Ledger.SYSTEM);
         // What was under way would take minutes at this rate: it is cut off.
@@ -81,7 +81,7 @@ class SiteHoursIT extends NightAtSite {
             night.operations().keepHours();
             return !night.operations().isWorking();
         });
-        assertThat(find(run).isClosed()).isTrue();
+        assertThat(night.find(run).isClosed()).isTrue();
         assertThatThrownBy(() -> night.operations().resume(run.id(), "operator"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("site dr is closed until");
@@ -90,7 +90,7 @@ class SiteHoursIT extends NightAtSite {
         set(List.of());
         Night.until(() -> {
             night.operations().keepHours();
-            return find(run).state() != RunState.PAUSED;
+            return night.find(run).state() != RunState.PAUSED;
         });
         assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from receipt")).isGreaterThan(verified);
@@ -121,7 +121,7 @@ class SiteHoursIT extends NightAtSite {
         night.operations().pause(run.id(), "operator");
         set(closedNow());
         set(List.of());
-        assertThat(find(run).pausedBy()).isEqualTo("operator");
+        assertThat(night.find(run).pausedBy()).isEqualTo("operator");
 
         Night.until(() -> {
             night.operations().recover(Duration.ZERO);
@@ -138,20 +138,17 @@ class SiteHoursIT extends NightAtSite {
     }
 
     private void writeSource() throws Exception {
-        byte[] content = new byte[1 << 20];
         for (int i = 0; i < 16; i++) {
-            new SplittableRandom(i).nextBytes(content);
-            Files.write(source.resolve("f" + i), content);
+            Files.write(source.resolve("f" + i), Trees.random(1 << 20, i));
         }
-        Night.write(source, Map.of("small", "1"));
-        night.register("E1", source);
+        register(Map.of("small", "1"));
     }
 
     /** Starts a night that has sent something and is far from its end. */
     private Run begun() {
         Run run = night.operations().start("dr", "operator");
         Night.until(() -> night.get(Senders.class).bytesMoved(run.id()) > 0);
-        assertThat(find(run).state()).isEqualTo(RunState.RUNNING);
+        assertThat(night.find(run).state()).isEqualTo(RunState.RUNNING);
         return run;
     }
 
@@ -170,9 +167,5 @@ class SiteHoursIT extends NightAtSite {
 
     private List<Bottleneck> bottlenecks(Run run) {
         return night.get(Limits.class).of(run.id());
-    }
-
-    private Run find(Run run) {
-        return night.find(run);
     }
 }

@@ -64,8 +64,12 @@ class WorkersIT extends NightAtSite {
     /** Opens a run that the service leads, but of which it does nothing by itself. */
     private Run opened() {
         Run run = night.open();
-        var _ = night.get(NightFlows.class).of(run.id(), run.siteId());
+        var _ = flow(run);
         return run;
+    }
+
+    private NightFlow flow(Run run) {
+        return night.get(NightFlows.class).of(run.id(), run.siteId());
     }
 
     private NightFlow joined(Run run) {
@@ -89,7 +93,7 @@ class WorkersIT extends NightAtSite {
         }
         night.get(SiteTimetables.class).set("dr", List.of("daily 00:00-24:00 1MB/s"), "test");
         Run run = opened();
-        NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+        NightFlow flow = flow(run);
         Thread working = inBackground(() -> helper.get(Worker.class).work());
         Night.until(() -> flow.others().alive() == 1);
 
@@ -128,11 +132,7 @@ class WorkersIT extends NightAtSite {
         night.get(NightFlows.class).close(run.id());
     }
 
-    private interface Work {
-        void run() throws Exception;
-    }
-
-    private static Thread inBackground(Work work) {
+    private static Thread inBackground(Night.Meanwhile work) {
         return Thread.ofVirtual().start(() -> {
             try {
                 work.run();
@@ -191,7 +191,7 @@ class WorkersIT extends NightAtSite {
     void aUnitThatAWorkerCannotReadIsSentByTheService() throws Exception {
         Path away = experiment("S1");
         Run run = opened();
-        night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
+        night.get(Looking.class).look(flow(run));
         Files.move(away, folder.resolve("unmounted"));
 
         NightFlow flow = joined(run);
@@ -200,7 +200,7 @@ class WorkersIT extends NightAtSite {
                 () -> night.count("select count(*) from transfer_unit where for_service and worker_id is null") > 0);
         Files.move(folder.resolve("unmounted"), away);
 
-        night.get(Sending.class).send(night.get(NightFlows.class).of(run.id(), run.siteId()), 0);
+        night.get(Sending.class).send(flow(run), 0);
         sending.join();
         assertThat(night.findings(run)).isEmpty();
         assertThat(night.count("select count(*) from transfer_unit where state = 'VERIFIED'"))
@@ -252,7 +252,7 @@ class WorkersIT extends NightAtSite {
     void whatAWorkerHasSentNeverBecomesLess() throws Exception {
         experiment("S1");
         Run run = opened();
-        night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
+        night.get(Looking.class).look(flow(run));
         NightFlow flow = joined(run);
         helper.get(Sending.class).send(flow, 0);
         long sent = helper.get(Senders.class).bytesMovedHere(run.id());
@@ -274,6 +274,10 @@ class WorkersIT extends NightAtSite {
                 .isZero();
     }
 
+    private void expire(long worker) {
+        night.update("update run_worker set lease_until = now() - interval '1 s' where worker_id = " + worker);
+    }
+
     private long bytesMoved(Run run) {
         return night.get(RunWorkers.class).of(run.id()).getFirst().bytesMoved();
     }
@@ -282,16 +286,13 @@ class WorkersIT extends NightAtSite {
     void theServiceTakesOverFromAWorkerThatDoesNotRenewItsLease() throws Exception {
         experiment("S1");
         Run run = opened();
-        night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
+        night.get(Looking.class).look(flow(run));
         long dead = helper.get(RunWorkers.class).enlist(run.id(), "dead", true);
         assertThat(helper.get(dozo.transfer.ClaimedUnits.class).claim(run.id(), dead, 0, 9))
                 .hasSize(1);
         Night.until(() -> night.get(NightFlows.class).others(run.id()).alive() == 1);
 
-        night.jdbc()
-                .sql("update run_worker set lease_until = now() - interval '1 s' where worker_id = :dead")
-                .param("dead", dead)
-                .update();
+        expire(dead);
 
         Night.until(() -> night.count("select count(*) from transfer_unit where worker_id is null") == 1);
         assertThat(night.get(RunWorkers.class).renew(dead, 0, 0, "")).isEmpty();
@@ -329,10 +330,7 @@ class WorkersIT extends NightAtSite {
         RunWorkers workers = night.get(RunWorkers.class);
         List<Long> alive = List.of(workers.enlist(run.id(), "a", true), workers.enlist(run.id(), "b", true));
         long dead = workers.enlist(run.id(), "dead", true);
-        night.jdbc()
-                .sql("update run_worker set lease_until = now() - interval '1 s' where worker_id = :dead")
-                .param("dead", dead)
-                .update();
+        expire(dead);
 
         List<Thread> taking = alive.stream()
                 .map(each -> inBackground(() -> workers.takeOver(run.id(), each)))

@@ -232,7 +232,7 @@ class CollectIT {
 
         Run run = night.run();
 
-        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.ORIGIN_UNUSABLE);
+        night.assertOnly(run, Problem.ORIGIN_UNUSABLE);
         assertThat(report(run).state()).isEqualTo(Reconciliations.State.UNUSABLE);
         assertThat(night.coverage().filesSafe()).isEqualTo(1);
     }
@@ -278,7 +278,7 @@ class CollectIT {
         Run run = night.run();
 
         assertThat(stalled.fired().get()).isEqualTo(1);
-        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.ORIGIN_LATE);
+        night.assertOnly(run, Problem.ORIGIN_LATE);
         assertThat(report(run).state()).isEqualTo(Reconciliations.State.LATE);
         assertThat(root.resolve("p/E1/data/a")).hasContent("alpha");
         assertThat(night.coverage().safe()).as("what has come of the other one").isTrue();
@@ -316,7 +316,7 @@ class CollectIT {
         night.get(CollectStep.class).interrupt();
 
         assertThat(night.await(run).state()).isEqualTo(RunState.FAILED);
-        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.RUN_FAILED);
+        night.assertOnly(run, Problem.RUN_FAILED);
     }
 
     @Test
@@ -337,8 +337,7 @@ class CollectIT {
 
     /** Session 3 was being delivered: files that had arrived are not requested again. */
     private void assertGoneOnWith(Run run) {
-        assertThat(night.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        night.assertComplete(run);
         assertThat(night.coverage().experiments()).isEqualTo(8);
         assertThat(night.coverage().safe()).isTrue();
         assertThat(report(run).itemsComplete()).isEqualTo(8);
@@ -363,20 +362,18 @@ class CollectIT {
     }
 
     private void save(@Nullable String project, boolean automatic, Map<String, String> projects) {
-        night.get(Origins.class)
-                .save(
-                        "fw",
-                        new Terms(
-                                OriginKind.FLYWHEEL,
-                                URI.create("http://localhost:" + emulator.port()),
-                                folder.resolve("key"),
-                                List.of(),
-                                spool,
-                                project,
-                                projects,
-                                automatic,
-                                true),
-                        "test");
+        URI address = URI.create("http://localhost:" + emulator.port());
+        Terms terms = new Terms(
+                OriginKind.FLYWHEEL,
+                address,
+                folder.resolve("key"),
+                List.of(),
+                spool,
+                project,
+                projects,
+                automatic,
+                true);
+        night.get(Origins.class).save("fw", terms, "test");
     }
 
     private List<Arrival> arrivals() {

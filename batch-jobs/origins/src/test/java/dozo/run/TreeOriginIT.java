@@ -162,7 +162,7 @@ class TreeOriginIT {
 
         Run run = night.run();
 
-        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.ORIGIN_UNUSABLE);
+        night.assertOnly(run, Problem.ORIGIN_UNUSABLE);
         assertThat(arrivals()).extracting(Arrival::state).containsOnly(Arrivals.State.OFFERED);
         Arrivals arrivals = night.get(Arrivals.class);
         assertThatThrownBy(() -> arrivals.accept(Sight.EVERYTHING, a.id(), Acceptance.AS_PROPOSED, "test"))

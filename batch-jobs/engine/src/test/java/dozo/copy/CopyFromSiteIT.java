@@ -389,10 +389,7 @@ class CopyFromSiteIT extends CopyTest {
 
     @Test
     void whatIsNoFileIsAFindingAndADryRunOnlyLooks() throws Exception {
-        assertThat(new ProcessBuilder("mkfifo", source.resolve("pipe").toString())
-                        .start()
-                        .waitFor())
-                .isZero();
+        Trees.fifo(source.resolve("pipe"));
         Files.writeString(source.resolve("a"), "hello");
         try (LoopbackSite site = openSsh()) {
             Progress end = copy(site, new Options(1, 0, true));

@@ -3,6 +3,7 @@ package dozo.copy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.copy.Copy.Progress;
+import dozo.db.Program;
 import dozo.file.Entry;
 import dozo.file.Facts;
 import dozo.file.FilePath;
@@ -14,6 +15,7 @@ import dozo.send.Route;
 import dozo.send.SourceFolder;
 import dozo.source.DirectoryTree;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -53,14 +55,14 @@ class SparseIT extends CopyTest {
         sparse("large, hole alone", LARGE_BYTES);
         sparse("large, hole first", LARGE_BYTES, LARGE_BYTES - 1);
         Files.write(source.resolve("dense"), new byte[300_000]);
-        long room = room(source);
+        long room = Trees.room(source);
         try (LoopbackSite site = openSsh()) {
             Progress there = there(site);
             assertComplete(there);
             assertThat(there.bytesVerified()).isEqualTo(there.bytes());
             assertThat(there.bytesMoved()).as("no hole went over the wire").isLessThan(4_000_000);
             Trees.assertSame(source, root.resolve("to"));
-            assertThat(room(root.resolve("to"))).isCloseTo(room, Percentage.withPercentage(1));
+            assertThat(Trees.room(root.resolve("to"))).isCloseTo(room, Percentage.withPercentage(1));
 
             Progress again = there(site);
             assertThat(again.bytesMoved()).isZero();
@@ -70,9 +72,9 @@ class SparseIT extends CopyTest {
             assertComplete(home);
         }
         Trees.assertSame(source, back);
-        assertThat(room(back) - room(back.resolve("dense")))
+        assertThat(Trees.room(back) - Trees.room(back.resolve("dense")))
                 .as("a dense file of zeros comes back sparse")
-                .isCloseTo(room - room(source.resolve("dense")), Percentage.withPercentage(1));
+                .isCloseTo(room - Trees.room(source.resolve("dense")), Percentage.withPercentage(1));
     }
 
     @Test
@@ -87,7 +89,7 @@ class SparseIT extends CopyTest {
             assertComplete(resumed);
             assertThat(resumed.bytesMoved()).isLessThan(300_000);
             Trees.assertSame(source, root.resolve("to"));
-            assertThat(room(root.resolve("to/large"))).isCloseTo(room(file), Percentage.withPercentage(1));
+            assertThat(Trees.room(root.resolve("to/large"))).isCloseTo(Trees.room(file), Percentage.withPercentage(1));
 
             Files.delete(root.resolve("to/large"));
             Path garbage = killedAt(site, whole, LARGE_BYTES - 5);
@@ -97,7 +99,7 @@ class SparseIT extends CopyTest {
             }
             assertComplete(there(site));
             Trees.assertSame(source, root.resolve("to"));
-            assertThat(room(root.resolve("to/large"))).isCloseTo(room(file), Percentage.withPercentage(1));
+            assertThat(Trees.room(root.resolve("to/large"))).isCloseTo(Trees.room(file), Percentage.withPercentage(1));
         }
     }
 
@@ -173,8 +175,7 @@ class SparseIT extends CopyTest {
         Path left =
                 route.temporaryName(new Entry(1, FilePath.of("large"), facts)).under(root.resolve("to"));
         Files.createDirectories(left.getParent());
-        Process copying = new ProcessBuilder("cp", "--sparse=always", whole.toString(), left.toString()).start();
-        assertThat(copying.waitFor()).isZero();
+        Program.succeed("cp", "--sparse=always", whole.toString(), left.toString());
         try (FileChannel channel = FileChannel.open(left, StandardOpenOption.WRITE)) {
             channel.truncate(bytes);
         }
@@ -184,11 +185,8 @@ class SparseIT extends CopyTest {
     /** Creates a sparse file with some bytes at each of these offsets. */
     private void sparse(String name, long bytes, long... islands) throws IOException {
         Path file = source.resolve(name);
-        Process making = new ProcessBuilder("truncate", "-s", String.valueOf(bytes), file.toString()).start();
-        try {
-            assertThat(making.waitFor()).isZero();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
+        try (RandomAccessFile sized = new RandomAccessFile(file.toFile(), "rw")) {
+            sized.setLength(bytes);
         }
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             for (long island : islands) {
@@ -202,14 +200,6 @@ class SparseIT extends CopyTest {
         for (long at = offset; left.hasRemaining(); ) {
             at += channel.write(left, at);
         }
-    }
-
-    /** Returns the disk space of a file or of all files of a folder. */
-    private static long room(Path path) throws Exception {
-        Process du = new ProcessBuilder("du", "-s", "-B1", path.toString()).start();
-        String said = new String(du.getInputStream().readAllBytes());
-        assertThat(du.waitFor()).isZero();
-        return Long.parseLong(said.substring(0, said.indexOf('\t')));
     }
 
     private Progress there(LoopbackSite site) throws IOException, InterruptedException {

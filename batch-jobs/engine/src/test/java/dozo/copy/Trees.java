@@ -2,16 +2,20 @@ package dozo.copy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.db.Program;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import dozo.source.JavaWalk;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -121,10 +125,32 @@ public final class Trees {
                 .contains(Files.getFileStore(path).type());
     }
 
+    /** Returns the disk space of a file, or of all files of a folder, in bytes. */
+    public static long room(Path path) throws IOException, InterruptedException {
+        String said = Program.succeed("du", "-s", "-B1", path.toString());
+        return Long.parseLong(said.substring(0, said.indexOf('\t')));
+    }
+
+    /** Changes a byte of a file, and nothing else about it; of a letter its case. */
+    public static void flip(Path file, long at) throws IOException {
+        FileTime time = Files.getLastModifiedTime(file);
+        try (RandomAccessFile content = new RandomAccessFile(file.toFile(), "rw")) {
+            content.seek(at);
+            int before = content.read();
+            content.seek(at);
+            content.write(before ^ 0x20);
+        }
+        Files.setLastModifiedTime(file, time);
+    }
+
+    /** Returns the path of a name whose bytes are those of another encoding. */
+    public static Path named(Path folder, String name, String encoding) {
+        return FilePath.ROOT.resolve(name.getBytes(Charset.forName(encoding))).under(folder);
+    }
+
     /** Creates a named pipe. */
     public static void fifo(Path path) throws IOException, InterruptedException {
-        assertThat(new ProcessBuilder("mkfifo", path.toString()).start().waitFor())
-                .isZero();
+        Program.succeed("mkfifo", path.toString());
     }
 
     /** Deletes a file, a link, or a folder with its content. */

@@ -450,10 +450,7 @@ abstract class SftpContract {
         }
         for (String name : List.of("fifo", "odd\nfifo")) {
             others.add(folder.resolve(name));
-            assertThat(new ProcessBuilder("mkfifo", here(folder.resolve(name)).toString())
-                            .start()
-                            .waitFor())
-                    .isZero();
+            Trees.fifo(here(folder.resolve(name)));
         }
         others.add(there);
         for (RemoteDigest way : List.of(SiteCheck.of(lane).digest(), RemoteDigest.readBack())) {

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dozo.copy.Trees;
+import dozo.db.Program;
 import dozo.file.FilePath;
-import dozo.run.Bagit.Verdict;
 import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -104,17 +104,16 @@ class BagIT extends NightAtSite {
         // The second byte of the second letter is 0x85, a line end in ISO-8859-1.
         byte[] neuro = "ニューロ.dat".getBytes(shiftJis);
         Files.writeString(FilePath.ROOT.resolve(neuro).under(source), "1");
-        Files.writeString(
-                FilePath.ROOT.resolve("脳".getBytes(Charset.forName("EUC-JP"))).under(source), "2");
+        Files.writeString(Trees.named(source, "脳", "EUC-JP"), "2");
         safe(Map.of("全脳/plain", "3", "new\nline", "4"));
 
         NightlyBackupIT.assertChecks(bag);
         assertThat(bag.resolve("bagit.txt")).content().contains("Tag-File-Character-Encoding: IBM437\n");
-        Verdict accepted = Bagit.validateAsIbm437(bag, folder.resolve("as-ibm437"));
-        assertThat(accepted.exitCode()).as(accepted.said()).isZero();
-        Verdict refused = Bagit.validate(bag);
+        Program accepted = Bagit.validateAsIbm437(bag, folder.resolve("as-ibm437"));
+        assertThat(accepted.exitCode()).as(accepted.output()).isZero();
+        Program refused = Bagit.validate(bag);
         assertThat(refused.exitCode()).isNotZero();
-        assertThat(refused.said()).contains("Bag is incomplete");
+        assertThat(refused.output()).contains("Bag is incomplete");
     }
 
     /** Checks the documentation of these names against the tested release. */
@@ -140,7 +139,7 @@ class BagIT extends NightAtSite {
         for (int i = 0; i < names.size(); i++) {
             Path one = root.resolve("p/N" + i);
             NightlyBackupIT.assertChecks(one);
-            assertThat(Bagit.validate(one).said()).as(names.get(i)).contains("Bag is incomplete");
+            assertThat(Bagit.validate(one).output()).as(names.get(i)).contains("Bag is incomplete");
         }
     }
 
@@ -222,7 +221,7 @@ class BagIT extends NightAtSite {
         for (int i = 0; i < targets.size(); i++) {
             Path one = root.resolve("p/N" + i);
             NightlyBackupIT.assertChecks(one);
-            assertThat(Bagit.validate(one).said()).as(targets.get(i)).contains(said.get(targets.get(i)));
+            assertThat(Bagit.validate(one).output()).as(targets.get(i)).contains(said.get(targets.get(i)));
         }
         NightlyBackupIT.assertChecks(bag);
         Bagit.assertValid(bag);
@@ -248,11 +247,11 @@ class BagIT extends NightAtSite {
             try (Stream<Path> listed = Files.list(both)) {
                 first = listed.findFirst().orElseThrow();
             }
-            Verdict verdict = Bagit.validate(one);
+            Program verdict = Bagit.validate(one);
             if (FilePath.between(both, first).equals(composed)) {
-                assertThat(verdict.said()).contains("sha256 validation failed");
+                assertThat(verdict.output()).contains("sha256 validation failed");
             } else {
-                assertThat(verdict.exitCode()).as(verdict.said()).isZero();
+                assertThat(verdict.exitCode()).as(verdict.output()).isZero();
             }
         }
     }
@@ -368,9 +367,9 @@ class BagIT extends NightAtSite {
             Files.copy(one, copy.resolve(bag.relativize(one)), LinkOption.NOFOLLOW_LINKS);
         }
         change.to(copy);
-        Verdict verdict = Bagit.validate(copy);
-        assertThat(verdict.exitCode()).as(verdict.said()).isNotZero();
-        return verdict.said();
+        Program verdict = Bagit.validate(copy);
+        assertThat(verdict.exitCode()).as(verdict.output()).isNotZero();
+        return verdict.output();
     }
 
     /** Returns the files below a folder, with values that show whether they are still the same files. */

@@ -21,7 +21,6 @@ import dozo.registry.SourceKind;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
-import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,8 +53,7 @@ class CodedNamesIT extends NightAtSite {
                         "n",
                         "plain",
                         "p"));
-        byte[] japanese = (NAME + "脳").getBytes(Charset.forName("windows-31j"));
-        Files.writeString(FilePath.ROOT.resolve(japanese).under(source), "shift-jis");
+        Files.writeString(Trees.named(source, NAME + "脳", "windows-31j"), "shift-jis");
         Path scan = source.resolve("sub-%s/anat/%1$s_T1w.nii".formatted(NAME));
         Files.createLink(source.resolve("hard-" + NAME), scan);
         Files.createSymbolicLink(source.resolve("link"), Path.of("sub-" + NAME, "anat", NAME + "_T1w.nii"));

@@ -150,7 +150,9 @@ class MakeWayIT extends NightAtSite {
         protect(1);
         Run opened = night.open();
 
-        assertThatThrownBy(() -> night.startScrub(0)).isInstanceOf(Refusal.class);
+        assertThatThrownBy(() -> night.startScrub(0))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("only one can run at a time");
         assertThatThrownBy(() -> night.operations().start("dr", "another")).isInstanceOf(Refusal.class);
 
         assertThat(night.find(opened).state()).isEqualTo(RunState.RUNNING);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.copy.Trees;
+import dozo.db.Program;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
@@ -17,7 +18,6 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -28,7 +28,6 @@ import java.sql.Statement;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 import org.junit.jupiter.api.Test;
@@ -377,17 +376,6 @@ class NightlyBackupIT extends NightAtSite {
     }
 
     @Test
-    void aRunThatNobodyWorksOnIsGoneOnWith() throws Exception {
-        register(Map.of("a", "1"));
-        Run abandoned = night.open();
-
-        night.operations().recover();
-
-        assertThat(night.await(abandoned).state()).isEqualTo(RunState.COMPLETE);
-        assertThat(night.coverage().safe()).isTrue();
-    }
-
-    @Test
     void aJobThatStumblesOverTheWordToStopIsStoppedAndOverAnythingElseFailed() {
         assertThat(endedBy(
                         new OptimisticLockingFailureException("wrong version (0), where current version is 1"), true))
@@ -459,23 +447,14 @@ class NightlyBackupIT extends NightAtSite {
     }
 
     static void assertSame(Path source, Path copy) throws Exception {
-        Process diff = new ProcessBuilder("diff", "-r", "--no-dereference", source.toString(), copy.toString())
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(diff.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
-        assertThat(diff.waitFor()).as(output).isZero();
+        Program.succeed("diff", "-r", "--no-dereference", source.toString(), copy.toString());
     }
 
     static void assertChecks(Path bag) throws Exception {
         String payload = Files.exists(bag.resolve("sha256sums.txt")) ? "sha256sums.txt" : "manifest-sha256.txt";
         for (String list : List.of(payload, "tagmanifest-sha256.txt")) {
-            Process check = new ProcessBuilder("sha256sum", "--strict", "-c", list)
-                    .directory(bag.toFile())
-                    .redirectErrorStream(true)
-                    .start();
-            String output = new String(check.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
-            assertThat(check.waitFor(5, TimeUnit.MINUTES)).isTrue();
-            assertThat(check.exitValue()).as(output).isZero();
+            Program.run(new ProcessBuilder("sha256sum", "--strict", "-c", list).directory(bag.toFile()))
+                    .succeeded();
         }
         assertThat(Files.exists(bag.resolve("bagit.txt"), LinkOption.NOFOLLOW_LINKS))
                 .isTrue();

@@ -30,7 +30,6 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
-import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -96,9 +95,8 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void whatWasSafeIsSafeAgainAndComesBackAndTheNextNightSendsNothing() throws Exception {
-        byte[] japanese = "脳画像 表.dat".getBytes(Charset.forName("windows-31j"));
         Night.write(source, Map.of("a/b/c", "deep", "new\nline%0A", "n", "back\\slash", "b", "-", "dash", "zero", ""));
-        Files.writeString(FilePath.ROOT.resolve(japanese).under(source), "shift-jis");
+        Files.writeString(Trees.named(source, "脳画像 表.dat", "windows-31j"), "shift-jis");
         Files.createDirectories(source.resolve("empty/folder"));
         Files.createSymbolicLink(source.resolve("link"), Path.of("a/b/c"));
         Files.createSymbolicLink(source.resolve("dangling"), Path.of("/nowhere/in\nparticular"));
@@ -320,7 +318,7 @@ class RebuildIT extends NightAtSite {
         safe(Map.of("a", "b"));
         night.complete();
         Path last = record("");
-        damage(last);
+        RecordsIT.damage(last);
         Run run = rebuildFromRecords();
 
         assertThat(run.state()).isEqualTo(RunState.FINDINGS);
@@ -333,7 +331,7 @@ class RebuildIT extends NightAtSite {
     @Test
     void ifNoRecordOfTheBaseIsUsableTheBagsAreRead() throws Exception {
         safe(Map.of("a", "b"));
-        damage(record(""));
+        RecordsIT.damage(record(""));
         Run run = rebuildFromRecords();
 
         assertThat(rebuilt.findings(run)).singleElement().satisfies(finding -> {
@@ -341,13 +339,6 @@ class RebuildIT extends NightAtSite {
             assertThat(finding.message()).contains("is damaged or cut").endsWith("only the bags were read");
         });
         assertThat(rebuilt.coverage().safe()).isTrue();
-    }
-
-    private static void damage(Path record) throws IOException {
-        byte[] altered = Files.readAllBytes(record);
-        altered[altered.length / 2] ^= 1;
-        Files.delete(record);
-        Files.write(record, altered);
     }
 
     @Test
@@ -416,9 +407,7 @@ class RebuildIT extends NightAtSite {
     @Test
     void whatIsDamagedMissingOrNotListedIsAFindingAndNotSafe() throws Exception {
         safe(Map.of("good", "good", "bad", "right bytes", "lost", "lost", "sub/x", "x"));
-        FileTime time = Files.getLastModifiedTime(bag.resolve("data/bad"));
-        Files.writeString(bag.resolve("data/bad"), "wrong bytes");
-        Files.setLastModifiedTime(bag.resolve("data/bad"), time);
+        Trees.flip(bag.resolve("data/bad"), 3);
         Files.delete(bag.resolve("data/lost"));
         Files.writeString(bag.resolve("data/sub/foreign"), "f");
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.copy.Trees;
-import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
@@ -14,7 +13,6 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
-import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -127,11 +125,7 @@ class ReplicationIT extends NightAtTwoSites {
             Night.write(source, Map.of("many/" + i, "file " + i));
         }
         Night.write(source, Map.of("empty", "", "deep/er/and/deeper", "d", "new\nline", "n"));
-        Files.writeString(
-                FilePath.ROOT
-                        .resolve("脳.dat".getBytes(Charset.forName("windows-31j")))
-                        .under(source),
-                "sjis");
+        Files.writeString(Trees.named(source, "脳.dat", "windows-31j"), "sjis");
         Files.createDirectories(source.resolve("no/files"));
         Files.createSymbolicLink(source.resolve("link"), Path.of("many/1"));
         Files.createSymbolicLink(source.resolve("dangling"), Path.of("/nowhere"));
@@ -140,14 +134,10 @@ class ReplicationIT extends NightAtTwoSites {
         Files.setLastModifiedTime(source.resolve("middle"), FileTime.fromMillis(1_234_567_000));
     }
 
-    /** Changes a byte of a file, and not its size and time. Returns its content before. */
+    /** Changes a byte of a file. Returns its content before. */
     private static byte[] flip(Path file) throws IOException {
         byte[] content = Files.readAllBytes(file);
-        FileTime time = Files.getLastModifiedTime(file);
-        byte[] flipped = content.clone();
-        flipped[content.length / 2] ^= 1;
-        Files.write(file, flipped);
-        Files.setLastModifiedTime(file, time);
+        Trees.flip(file, content.length / 2);
         return content;
     }
 }

@@ -19,8 +19,6 @@ import dozo.transfer.ClaimedUnits;
 import dozo.verify.Receipts;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -43,8 +41,7 @@ class RestoreIT extends RestoredNight {
 
     @Test
     void everyManifestOfALongHistoryComesBackAsTheSourceWas() throws Exception {
-        byte[] japanese = "脳画像 表.dat".getBytes(Charset.forName("windows-31j"));
-        Path raw = FilePath.ROOT.resolve(japanese).under(source);
+        Path raw = Trees.named(source, "脳画像 表.dat", "windows-31j");
         Night.write(
                 source,
                 Map.of("same", "s", "changed", "1", "gone", "g", "x", "file", "y/in/side", "deep", "new\nline", "n"));
@@ -318,10 +315,10 @@ class RestoreIT extends RestoredNight {
         sparse("large hole", 64 << 20);
         night();
 
-        assertThat(room(root.resolve("p/E1/data"))).isCloseTo(room(source), Percentage.withPercentage(1));
+        assertThat(Trees.room(root.resolve("p/E1/data"))).isCloseTo(Trees.room(source), Percentage.withPercentage(1));
         NightlyBackupIT.assertChecks(root.resolve("p/E1"));
         assertRestores(1);
-        assertThat(room(restored(1))).isCloseTo(room(source), Percentage.withPercentage(1));
+        assertThat(Trees.room(restored(1))).isCloseTo(Trees.room(source), Percentage.withPercentage(1));
     }
 
     /** Writes a file that is a hole, except for some bytes at each of these places. */
@@ -335,14 +332,6 @@ class RestoreIT extends RestoredNight {
                 file.write(content);
             }
         }
-    }
-
-    /** Returns the disk space of all files of a folder. */
-    private static long room(Path folder) throws Exception {
-        Process du = new ProcessBuilder("du", "-s", "-B1", folder.toString()).start();
-        String said = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(du.waitFor()).isZero();
-        return Long.parseLong(said.substring(0, said.indexOf('\t')));
     }
 
     private void ingest() throws InterruptedException {

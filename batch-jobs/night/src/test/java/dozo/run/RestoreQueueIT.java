@@ -25,7 +25,6 @@ import dozo.restore.Restores;
 import dozo.restore.Restores.RestoreFinding;
 import dozo.restore.Restores.RestoreState;
 import java.io.IOException;
-import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,9 +56,7 @@ class RestoreQueueIT extends NightAtSite {
     @Test
     void aManifestComesBackAsTheSourceWasAndTheLedgerSaysWhoAskedForItAndHowItEnded() throws Exception {
         Night.write(source, Map.of("f", "1", "deep/er/g", "2", "empty", ""));
-        Path raw = FilePath.ROOT
-                .resolve("脳画像 表.dat".getBytes(Charset.forName("windows-31j")))
-                .under(source);
+        Path raw = Trees.named(source, "脳画像 表.dat", "windows-31j");
         Files.writeString(raw, "shift-jis");
         Files.createSymbolicLink(source.resolve("link"), Path.of("/nowhere"));
         Files.createLink(source.resolve("hard"), source.resolve("f"));

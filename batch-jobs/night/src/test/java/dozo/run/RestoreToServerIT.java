@@ -10,6 +10,7 @@ import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.copy.RestoreToServer;
 import dozo.copy.Trees;
+import dozo.db.Program;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.file.PathPattern;
@@ -24,7 +25,6 @@ import dozo.remote.SiteAddress;
 import dozo.remote.Tmpfs;
 import dozo.restore.Inventories;
 import java.io.IOException;
-import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -68,11 +68,7 @@ class RestoreToServerIT extends NightAtSite {
     @Test
     void everyManifestIsRestoredAsTheSourceWas() throws Exception {
         Night.write(source, Map.of("a", "1", "changed", "before", "folder/b/c", "2", "empty", "", "new\nline", "n"));
-        Files.writeString(
-                FilePath.ROOT
-                        .resolve("脳.dat".getBytes(Charset.forName("windows-31j")))
-                        .under(source),
-                "sjis");
+        Files.writeString(Trees.named(source, "脳.dat", "windows-31j"), "sjis");
         Files.createDirectories(source.resolve("no/files"));
         Files.createSymbolicLink(source.resolve("link"), Path.of("folder/b"));
         Files.write(source.resolve("large"), Trees.random(70 << 20));
@@ -81,7 +77,7 @@ class RestoreToServerIT extends NightAtSite {
         Files.setLastModifiedTime(source.resolve("folder"), FileTime.fromMillis(1_000_000_000_000L));
         night.complete();
         Path before = folder.resolve("before");
-        copy(source, before);
+        Program.succeed("cp", "-a", source.toString(), before.toString());
         Night.write(source, Map.of("changed", "after"));
         Files.delete(source.resolve("a"));
         complete(Map.of("a/is", "a folder now"));
@@ -303,12 +299,5 @@ class RestoreToServerIT extends NightAtSite {
         try (Stream<Path> all = Files.find(top, 9, (path, facts) -> facts.isRegularFile())) {
             return all.findFirst().orElseThrow();
         }
-    }
-
-    private static void copy(Path from, Path to) throws Exception {
-        assertThat(new ProcessBuilder("cp", "-a", from.toString(), to.toString())
-                        .start()
-                        .waitFor())
-                .isZero();
     }
 }

@@ -1,7 +1,6 @@
 package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -16,18 +15,14 @@ import dozo.loopback.LoopbackSite;
 import dozo.record.Loading;
 import dozo.record.RecordFolder;
 import dozo.registry.ExperimentSearch;
-import dozo.registry.Refusal;
 import dozo.remote.Unreadable;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.verify.Losses;
 import dozo.verify.Readings;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
@@ -112,7 +107,7 @@ class ScrubIT extends NightAtSite {
         night.run();
         assertThat(root.resolve("p/E1/manifest-sha256.txt")).content().contains("  data/link\n");
         assertThat(night.findings(night.scrub())).isEmpty();
-        flip(root.resolve("p/E1/data/sub/b"));
+        Trees.flip(root.resolve("p/E1/data/sub/b"), 0);
 
         Run scrub = night.scrub();
 
@@ -149,7 +144,7 @@ class ScrubIT extends NightAtSite {
     @Test
     void aSourceThatDiffersFromWhatWasProvenReplacesNothing() throws Exception {
         safe(Map.of("a", "proven", "b", "other"));
-        flip(root.resolve("p/E1/data/a"));
+        Trees.flip(root.resolve("p/E1/data/a"), 0);
         FileTime time = Files.getLastModifiedTime(source.resolve("a"));
         Files.writeString(source.resolve("a"), "rotten");
         Files.setLastModifiedTime(source.resolve("a"), time);
@@ -170,7 +165,7 @@ class ScrubIT extends NightAtSite {
         safe(Map.of("a", "first", "b", "stays"));
         Night.write(source, Map.of("a", "second"));
         night.run();
-        flip(root.resolve(".dozo/versions/p/E1/2/data/a"));
+        Trees.flip(root.resolve(".dozo/versions/p/E1/2/data/a"), 0);
 
         Run scrub = night.scrub();
 
@@ -201,13 +196,13 @@ class ScrubIT extends NightAtSite {
         register(files);
         night.complete();
         Files.delete(source.resolve("f1"));
-        flip(root.resolve("p/E1/data/f2"));
+        Trees.flip(root.resolve("p/E1/data/f2"), 0);
         night.run();
         assertThat(losses()).isEqualTo("0 in 0:");
 
         night.scrub();
         assertThat(losses()).as("f2 can be sent again").isEqualTo("0 in 0:");
-        flip(root.resolve("p/E1/data/f1"));
+        Trees.flip(root.resolve("p/E1/data/f1"), 0);
         night.scrub();
 
         assertThat(losses()).isEqualTo("1 in 1: p/E1 1");
@@ -249,7 +244,7 @@ class ScrubIT extends NightAtSite {
         Path list = root.resolve(".dozo/versions/p/E1/2/manifest-sha256.txt");
         Path anchor = oldest(".dozo/ledger");
         for (Path file : List.of(base, segment, list, anchor)) {
-            flip(file);
+            Trees.flip(file, 0);
         }
 
         Run scrub = night.scrub();
@@ -299,7 +294,7 @@ class ScrubIT extends NightAtSite {
                     .as("neither a pass nor damage")
                     .containsExactly("UNPROVEN " + segment);
         }
-        flip(segment);
+        Trees.flip(segment, 0);
 
         assertThat(ofOwnFiles(night.scrub())).containsExactly("UNRECORDED " + segment);
     }
@@ -364,23 +359,13 @@ class ScrubIT extends NightAtSite {
     @Test
     void aScrubThatDiedIsGoneOnWithAsItWasAskedFor() throws Exception {
         safe(Map.of("a", "1", "b", "2"));
-        flip(root.resolve("p/E1/data/a"));
+        Trees.flip(root.resolve("p/E1/data/a"), 0);
         Run abandoned = night.get(Runs.class).openScrub(night.site(), Night.everything(0), "test");
 
         night.operations().recover();
 
         assertThat(night.await(abandoned).state()).isEqualTo(RunState.FINDINGS);
         night.assertOnly(abandoned, Problem.DAMAGED);
-    }
-
-    @Test
-    void oneRunAtATime() throws Exception {
-        safe(Map.of("a", "1"));
-        night.open();
-
-        assertThatThrownBy(() -> night.startScrub(0))
-                .isInstanceOf(Refusal.class)
-                .hasMessageContaining("only one can run at a time");
     }
 
     @Test
@@ -424,7 +409,7 @@ class ScrubIT extends NightAtSite {
             Night.write(source, Map.of("a", "1", "b", "22"));
             second.register("E1", source);
             second.run();
-            flip(other.resolve("p/E1/data/b"));
+            Trees.flip(other.resolve("p/E1/data/b"), 0);
 
             Run scrub = second.scrub();
 
@@ -444,7 +429,7 @@ class ScrubIT extends NightAtSite {
         night.register("E2", untouched);
         night.run();
         Path data = root.resolve("p/E1/data");
-        flip(data.resolve("flipped"));
+        Trees.flip(data.resolve("flipped"), 0);
         Files.writeString(data.resolve("cut"), "c");
         Files.delete(data.resolve("removed"));
         Files.delete(data.resolve("linked"));
@@ -458,17 +443,6 @@ class ScrubIT extends NightAtSite {
         Files.writeString(root.resolve("p/E1/notes.txt"), "somebody's");
         Files.writeString(root.resolve("p/E1/bagit.txt"), "edited");
         Files.delete(root.resolve("p/E1/bag-info.txt"));
-    }
-
-    /** Changes bytes, and nothing else about the file. */
-    private static void flip(Path file) throws IOException {
-        FileTime time = Files.getLastModifiedTime(file);
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            ByteBuffer first = ByteBuffer.allocate(1);
-            channel.read(first, 0);
-            channel.write(ByteBuffer.wrap(new byte[] {(byte) (first.get(0) ^ 0x20)}), 0);
-        }
-        Files.setLastModifiedTime(file, time);
     }
 
     private void makeOld() {

@@ -15,7 +15,6 @@ import dozo.send.Route;
 import dozo.send.SourceFolder;
 import dozo.source.DirectoryTree;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -185,9 +184,7 @@ class SparseIT extends CopyTest {
     /** Creates a sparse file with some bytes at each of these offsets. */
     private void sparse(String name, long bytes, long... islands) throws IOException {
         Path file = source.resolve(name);
-        try (RandomAccessFile sized = new RandomAccessFile(file.toFile(), "rw")) {
-            sized.setLength(bytes);
-        }
+        Trees.hole(file, bytes);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             for (long island : islands) {
                 write(channel, island, (int) Math.min(100_300, bytes - island));

@@ -131,6 +131,13 @@ public final class Trees {
         return Long.parseLong(said.substring(0, said.indexOf('\t')));
     }
 
+    /** Creates a file that is one hole. */
+    static void hole(Path file, long bytes) throws IOException {
+        try (RandomAccessFile made = new RandomAccessFile(file.toFile(), "rw")) {
+            made.setLength(bytes);
+        }
+    }
+
     /** Changes a byte of a file, and nothing else about it; of a letter its case. */
     public static void flip(Path file, long at) throws IOException {
         FileTime time = Files.getLastModifiedTime(file);

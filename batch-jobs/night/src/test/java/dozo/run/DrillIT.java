@@ -29,8 +29,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -116,15 +114,13 @@ class DrillIT extends NightAtSite {
         FutureTask<Long> second = new FutureTask<>(this::request);
         // So that the first drill does not end before the second is requested.
         RestoreQueueIT.signalSite("STOP");
-        try (Connection lock = database.getConnection();
-                Statement statement = lock.createStatement()) {
-            lock.setAutoCommit(false);
-            statement.execute("lock table ledger in share mode");
-            Thread.ofPlatform().start(first);
-            night.awaitHeldUp("relation = 'ledger'::regclass");
-            Thread waiting = Thread.ofPlatform().start(second);
-            Night.until(() -> waiting.getState() == Thread.State.BLOCKED || !waiting.isAlive());
-            lock.rollback();
+        try {
+            night.whileHolding("lock table ledger in share mode", () -> {
+                Thread.ofPlatform().start(first);
+                night.awaitHeldUp("relation = 'ledger'::regclass");
+                Thread waiting = Thread.ofPlatform().start(second);
+                Night.until(() -> waiting.getState() == Thread.State.BLOCKED || !waiting.isAlive());
+            });
             long drill = first.get();
             assertThatThrownBy(second::get)
                     .hasRootCauseInstanceOf(Refusal.class)

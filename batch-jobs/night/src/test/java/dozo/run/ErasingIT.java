@@ -30,8 +30,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -276,16 +274,12 @@ class ErasingIT extends NightAtSite {
 
     @Test
     void whatIsBeingCopiedIsNotErasedBeforeTheNextNight() throws Exception {
-        Run copying;
-        try (Connection lock = database.getConnection();
-                Statement statement = lock.createStatement()) {
-            lock.setAutoCommit(false);
-            statement.execute("lock table receipt in share mode");
-            copying = night.start();
+        Run copying = night.whileHolding("lock table receipt in share mode", () -> {
+            Run started = night.start();
             night.awaitHeldUp("relation = 'receipt'::regclass");
             erase();
-            lock.rollback();
-        }
+            return started;
+        });
         assertThat(night.await(copying).state()).isEqualTo(RunState.COMPLETE);
         night.awaitIdle();
         assertThat(bag).exists();
@@ -301,16 +295,12 @@ class ErasingIT extends NightAtSite {
         erase();
         Erasure second = erasures.request(Sight.EVERYTHING, "p", "E2", "wish", "lab");
         erasures.approve(second.id(), "admin");
-        Run run;
-        try (Connection lock = database.getConnection();
-                Statement statement = lock.createStatement()) {
-            lock.setAutoCommit(false);
-            statement.execute("select from experiment where code = 'E1' for key share");
-            run = night.start();
+        Run run = night.whileHolding("select from experiment where code = 'E1' for key share", () -> {
+            Run started = night.start();
             Race.awaitWaiting(database);
             erasures.withdraw(Sight.EVERYTHING, second.id(), "lab");
-            lock.rollback();
-        }
+            return started;
+        });
 
         assertThat(messages(night.await(run))).isEmpty();
         assertThat(state(second)).isEqualTo(State.WITHDRAWN);

@@ -297,6 +297,25 @@ final class Night implements AutoCloseable {
         void run() throws Exception;
     }
 
+    /** Returns what something returns that is done while a transaction, undone then, holds a statement's locks. */
+    <T> T whileHolding(String locks, Callable<T> meanwhile) throws Exception {
+        try (Connection held = get(DataSource.class).getConnection();
+                Statement lock = held.createStatement()) {
+            held.setAutoCommit(false);
+            lock.execute(locks);
+            T made = meanwhile.call();
+            held.rollback();
+            return made;
+        }
+    }
+
+    void whileHolding(String locks, Meanwhile meanwhile) throws Exception {
+        whileHolding(locks, () -> {
+            meanwhile.run();
+            return null;
+        });
+    }
+
     /** Starts a run, and holds it up before a step while something is done. Only once for each database: it creates a trigger. */
     Run startAndHoldUpBefore(String step, Meanwhile meanwhile) throws Exception {
         return startAndHoldUpBefore(step, this::start, meanwhile);

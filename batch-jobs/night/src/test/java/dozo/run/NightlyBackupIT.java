@@ -23,12 +23,9 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import javax.sql.DataSource;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 import org.junit.jupiter.api.Test;
 import org.springframework.batch.core.BatchStatus;
@@ -406,16 +403,12 @@ class NightlyBackupIT extends NightAtSite {
     @Test
     void aRunThatIsAskedToStopEndsAndTheNextOneDoesTheRest() throws Exception {
         register(Map.of("a", "1"));
-        Run run;
-        try (Connection held = night.get(DataSource.class).getConnection();
-                Statement lock = held.createStatement()) {
-            // Locked until it was asked to stop, so that the run cannot end before.
-            held.setAutoCommit(false);
-            lock.execute("lock table manifest");
-            run = night.start();
-            night.operations().stop(run.id(), "test");
-            held.rollback();
-        }
+        // Locked until it was asked to stop, so that the run cannot end before.
+        Run run = night.whileHolding("lock table manifest", () -> {
+            Run started = night.start();
+            night.operations().stop(started.id(), "test");
+            return started;
+        });
 
         assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
         night.complete();

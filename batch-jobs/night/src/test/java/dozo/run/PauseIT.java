@@ -11,11 +11,8 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -189,20 +186,16 @@ class PauseIT extends NightAtSite {
     @Test
     void oneThatStillFinishesWhatIsUnderWayIsStoppedTooAndNeitherPausedNorResumedMeanwhile() throws Exception {
         register(Map.of("a", "1"));
-        Run run;
-        try (Connection held = night.get(DataSource.class).getConnection();
-                Statement lock = held.createStatement()) {
-            held.setAutoCommit(false);
-            lock.execute("lock table manifest");
-            run = night.start();
+        Run run = night.whileHolding("lock table manifest", () -> {
+            Run held = night.start();
             awaitHeld();
-            night.operations().pause(run.id(), "operator");
-            night.operations().stop(run.id(), "operator");
-            assertThatThrownBy(() -> night.operations().resume(run.id(), "operator"))
+            night.operations().pause(held.id(), "operator");
+            night.operations().stop(held.id(), "operator");
+            assertThatThrownBy(() -> night.operations().resume(held.id(), "operator"))
                     .isInstanceOf(Refusal.class)
                     .hasMessageContaining("is stopping");
-            held.rollback();
-        }
+            return held;
+        });
 
         assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
         night.complete();
@@ -216,19 +209,15 @@ class PauseIT extends NightAtSite {
     @Test
     void aRunThatIsBeingStoppedIsNotPaused() throws Exception {
         register(Map.of("a", "1"));
-        Run run;
-        try (Connection held = night.get(DataSource.class).getConnection();
-                Statement lock = held.createStatement()) {
-            held.setAutoCommit(false);
-            lock.execute("lock table manifest");
-            run = night.start();
+        Run run = night.whileHolding("lock table manifest", () -> {
+            Run held = night.start();
             awaitHeld();
-            night.operations().stop(run.id(), "operator");
-            assertThatThrownBy(() -> night.operations().pause(run.id(), "operator"))
+            night.operations().stop(held.id(), "operator");
+            assertThatThrownBy(() -> night.operations().pause(held.id(), "operator"))
                     .isInstanceOf(Refusal.class)
                     .hasMessageContaining("is stopping");
-            held.rollback();
-        }
+            return held;
+        });
 
         assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
     }

@@ -36,8 +36,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
@@ -387,15 +385,11 @@ class RebuildIT extends NightAtSite {
         rebuilt = Night.without(other);
 
         FutureTask<Run> loading = new FutureTask<>(this::rebuildFromRecords);
-        try (Connection lock = other.getConnection();
-                Statement statement = lock.createStatement()) {
-            lock.setAutoCommit(false);
-            statement.execute("lock table entry_link in access exclusive mode");
+        rebuilt.whileHolding("lock table entry_link in access exclusive mode", () -> {
             Thread.ofVirtual().start(loading);
             Night.until(() -> rebuilt.count("select count(*) from project") == 1);
             site.close();
-            lock.rollback();
-        }
+        });
 
         assertThatThrownBy(loading::get)
                 .hasCauseInstanceOf(Refusal.class)

@@ -15,8 +15,6 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import org.awaitility.Awaitility;
@@ -65,19 +63,15 @@ class ReplicationRunIT extends NightAtTwoSites {
         Files.write(source.resolve("large"), Trees.random(40 << 20));
         safeAtFirst();
         restart(ONE_AT_A_TIME);
-        Run started;
         int port = site.address().port();
-        try (Connection lock = database.getConnection();
-                Statement statement = lock.createStatement()) {
-            // The first receipts wait, and nothing more is read meanwhile. NB: other locks are waited for before the
-            // site is connected to.
-            lock.setAutoCommit(false);
-            statement.execute("lock table receipt in share mode");
-            started = start("dr", "second", null, "p/E1", false);
+        // The first receipts wait, and nothing more is read meanwhile. NB: other locks are waited for before the site
+        // is connected to.
+        Run started = night.whileHolding("lock table receipt in share mode", () -> {
+            Run run = start("dr", "second", null, "p/E1", false);
             night.awaitHeldUp("relation = 'receipt'::regclass");
             site.close();
-            lock.rollback();
-        }
+            return run;
+        });
         Run waiting = Awaitility.await()
                 .atMost(Duration.ofMinutes(2))
                 .until(

@@ -28,8 +28,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -335,10 +333,7 @@ class RestoreQueueIT extends NightAtSite {
         signalSite("STOP");
         long id = request(allowed.resolve("new"));
         awaitState(id, RestoreState.RUNNING);
-        try (Connection lock = database.getConnection();
-                Statement statement = lock.createStatement()) {
-            lock.setAutoCommit(false);
-            statement.execute("lock table restore in share mode");
+        night.whileHolding("lock table restore in share mode", () -> {
             signalSite("CONT");
             night.awaitHeldUp("relation = 'restore'::regclass");
 
@@ -346,8 +341,7 @@ class RestoreQueueIT extends NightAtSite {
             assertThat(now(id).entriesVerified()).isPositive();
             assertThatThrownBy(() -> night.get(RestoreQueue.class).stop(id, "lab"))
                     .hasMessage("restore %d has ended".formatted(id));
-            lock.rollback();
-        }
+        });
         assertThat(ended(id).state()).isEqualTo(RestoreState.COMPLETE);
         assertThat(night.count("select count(*) from ledger where action = 'restore.stopping'"))
                 .isZero();

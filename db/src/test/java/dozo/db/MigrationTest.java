@@ -98,11 +98,11 @@ class MigrationTest {
                         select hash = ledger_hash(coalesce(lag(hash) over (order by seq), ''::bytea), seq, at, actor, action,
                                                   subject, detail)
                         from ledger order by seq
-                        """).query((row, n) -> row.getBoolean(1)).list();
+                        """).query(Boolean.class).list();
 
         assertThat(links).containsExactly(true, true, true);
         assertThat(jdbc.sql("select seq from ledger order by seq")
-                        .query((row, n) -> row.getLong(1))
+                        .query(Long.class)
                         .list())
                 .containsExactly(1L, 2L, 3L);
     }
@@ -124,7 +124,7 @@ class MigrationTest {
                             returning seq
                         )
                         select pg_stat_get_xact_tuples_returned('ledger'::regclass) + 0 * max(seq) from appended
-                        """).query((row, n) -> row.getLong(1)).single();
+                        """).query(Long.class).single();
 
         assertThat(read).as("rows read one after the other").isZero();
     }
@@ -164,7 +164,7 @@ class MigrationTest {
         JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
 
         assertThat(jdbc.sql("select entry_path('', '\\x94') = '\\x94' and entry_path('a/b', '\\x94') = '\\x612f622f94'")
-                        .query((row, n) -> row.getBoolean(1))
+                        .query(Boolean.class)
                         .single())
                 .isTrue();
     }
@@ -177,7 +177,7 @@ class MigrationTest {
         List<String> plan = jdbc.sql("""
                         explain (verbose, costs off)
                         select entry_path(d.path, e.name) from entry e join directory d using (experiment_id, directory_no)
-                        """).query((row, n) -> row.getString(1)).list();
+                        """).query(String.class).list();
 
         assertThat(plan)
                 .anySatisfy(line -> assertThat(line).contains("CASE WHEN (d.path = "))
@@ -264,7 +264,7 @@ class MigrationTest {
     }
 
     private static List<String> list(JdbcClient jdbc, String query) {
-        return jdbc.sql(query).query((row, n) -> row.getString(1)).list();
+        return jdbc.sql(query).query(String.class).list();
     }
 
     private static void startRun(JdbcClient jdbc) {

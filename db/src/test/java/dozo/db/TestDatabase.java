@@ -122,6 +122,20 @@ public final class TestDatabase {
         }
     }
 
+    /** Returns what another process opens a database with, by {@link #of}. */
+    public static String[] words(HikariDataSource database) {
+        return new String[] {database.getJdbcUrl(), database.getUsername(), database.getPassword()};
+    }
+
+    /** Opens the database of the process that started this one. */
+    public static HikariDataSource of(String[] words) {
+        HikariDataSource database = new HikariDataSource();
+        database.setJdbcUrl(words[0]);
+        database.setUsername(words[1]);
+        database.setPassword(words[2]);
+        return database;
+    }
+
     /** Migrates a database to the current schema. */
     public static int migrate(DataSource database) {
         return Flyway.configure().dataSource(database).load().migrate().migrationsExecuted;

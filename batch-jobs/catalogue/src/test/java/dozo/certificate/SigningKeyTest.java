@@ -3,6 +3,7 @@ package dozo.certificate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.db.Program;
 import dozo.registry.Refusal;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,10 +44,8 @@ class SigningKeyTest {
     void openSslReadsIt() throws Exception {
         KeyPair made = key.pair();
 
-        Process openssl = new ProcessBuilder("openssl", "pkey", "-in", file.toString(), "-pubout").start();
-
-        assertThat(new String(openssl.getInputStream().readAllBytes())).isEqualTo(SigningKey.pem(made.getPublic()));
-        assertThat(openssl.waitFor()).isZero();
+        assertThat(Program.succeed("openssl", "pkey", "-in", file.toString(), "-pubout"))
+                .isEqualTo(SigningKey.pem(made.getPublic()));
     }
 
     @Test

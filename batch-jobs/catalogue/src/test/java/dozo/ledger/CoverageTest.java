@@ -279,7 +279,7 @@ class CoverageTest {
     private List<String> periods() {
         return nights.jdbc
                 .sql("select files_safe || ' of ' || files from coverage order by coverage_id")
-                .query((row, n) -> row.getString(1))
+                .query(String.class)
                 .list();
     }
 }

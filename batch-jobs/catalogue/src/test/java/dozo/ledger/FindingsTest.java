@@ -420,21 +420,14 @@ class FindingsTest {
     }
 
     private long count(String from) {
-        return nights.jdbc
-                .sql("select count(*) from " + from)
-                .query((row, n) -> row.getLong(1))
-                .single();
+        return nights.jdbc.sql("select count(*) from " + from).query(Long.class).single();
     }
 
     private long run(String kind) {
-        long id = nights.jdbc
-                .sql("""
+        long id = nights.jdbc.sql("""
                         insert into run (kind, site_id, state, requested_by, started_at, retry_of)
                         values (:kind, 1, 'RUNNING', 'test', now(), case when :kind = 'retry' then 1 end) returning run_id
-                        """)
-                .param("kind", kind)
-                .query((row, n) -> row.getLong(1))
-                .single();
+                        """).param("kind", kind).query(Long.class).single();
         if (kind.equals("retry")) {
             nights.jdbc
                     .sql("insert into run_experiment values (:run, :experiment)")
@@ -459,7 +452,7 @@ class FindingsTest {
         findings.add(run, List.of(new Finding(experiment, reason, FilePath.of(path), "a message")));
         return nights.jdbc
                 .sql("select max(finding_id) from finding")
-                .query((row, n) -> row.getLong(1))
+                .query(Long.class)
                 .single();
     }
 

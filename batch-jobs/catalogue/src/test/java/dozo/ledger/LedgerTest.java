@@ -39,7 +39,7 @@ class LedgerTest {
         ledger.append("a", "test.done", "x", Map.of());
 
         assertThat(jdbc.sql("select count(distinct hash) from ledger")
-                        .query((row, n) -> row.getInt(1))
+                        .query(Integer.class)
                         .single())
                 .as("equal rows, different hashes")
                 .isEqualTo(2);
@@ -94,7 +94,7 @@ class LedgerTest {
         await().atMost(Duration.ofMinutes(5))
                 .untilAsserted(() -> assertThat(
                                 jdbc.sql("select count(*) from pg_stat_activity where datname = current_database()")
-                                        .query((row, n) -> row.getInt(1))
+                                        .query(Integer.class)
                                         .single())
                         .isEqualTo(1));
     }

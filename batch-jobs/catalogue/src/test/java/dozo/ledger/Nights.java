@@ -58,7 +58,7 @@ final class Nights {
                 .param("modality", modality, java.sql.Types.VARCHAR)
                 .param("scanner", scanner, java.sql.Types.VARCHAR)
                 .param("day", day, java.sql.Types.VARCHAR)
-                .query((row, n) -> row.getInt(1))
+                .query(Integer.class)
                 .single();
     }
 
@@ -102,7 +102,7 @@ final class Nights {
                         values (:experiment, 1, 'BUNDLE', :entries, 1, 'VERIFIED', 1, 0)
                         """).param("experiment", experiment).param("entries", entries).update();
         long unit = jdbc.sql("select max(unit_id) from transfer_unit")
-                .query((row, n) -> row.getLong(1))
+                .query(Long.class)
                 .single();
         List<Proof> proofs = List.of(entries).stream()
                 .map(entry -> new Proof(entry, digest(entry)))

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dozo.db.Program;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings.Finding;
@@ -100,8 +101,7 @@ class ListedSourceTest {
 
         assertNotSealed(catalogue, Problem.SOURCE_MISSING);
 
-        assertThat(new ProcessBuilder("mkfifo", list.toString()).start().waitFor())
-                .isZero();
+        Program.succeed("mkfifo", list.toString());
         assertNotSealed(catalogue, Problem.SOURCE_MISSING);
         assertThat(catalogue.holds(1)).isEqualTo(held);
     }
@@ -181,10 +181,7 @@ class ListedSourceTest {
         String command = """
                 find "$1" -mindepth 1 -printf '%y %s %T@ %C@ %m %n %i %P//%l\\0' > "$2" && printf 'end\\0' >> "$2"
                 """;
-        Process process = new ProcessBuilder("sh", "-c", command, "sh", source.toString(), list.toString())
-                .inheritIO()
-                .start();
-        assertThat(process.waitFor()).isZero();
+        Program.succeed("sh", "-c", command, "sh", source.toString(), list.toString());
     }
 
     private static List<String> facts(Catalogue catalogue) {

@@ -248,7 +248,7 @@ class TripwireTest {
                         .jdbc
                         .sql("select action || ' ' || actor from ledger where action in "
                                 + "('experiment.frozen', 'experiment.released') order by seq")
-                        .query((row, n) -> row.getString(1))
+                        .query(String.class)
                         .list());
     }
 }

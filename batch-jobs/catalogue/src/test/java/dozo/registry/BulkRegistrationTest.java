@@ -459,7 +459,7 @@ class BulkRegistrationTest {
 
     private int connections() {
         return jdbc.sql("select count(*) from pg_stat_activity where datname = current_database()")
-                .query((row, n) -> row.getInt(1))
+                .query(Integer.class)
                 .single();
     }
 

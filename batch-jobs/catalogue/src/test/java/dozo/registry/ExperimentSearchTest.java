@@ -276,7 +276,7 @@ class ExperimentSearchTest {
                         insert into run (kind, site_id, state, requested_by, started_at, ended_at)
                         values ('nightlyBackup', 1, case when %1$s is null then 'RUNNING' else 'FINDINGS' end, 'x', now(), %1$s)
                         returning run_id
-                        """.formatted(ended)).query((row, n) -> row.getInt(1)).single();
+                        """.formatted(ended)).query(Integer.class).single();
     }
 
     private void arriving(String code, String state) {
@@ -404,7 +404,7 @@ class ExperimentSearchTest {
                         where experiment_id > 0
                           and (lower(e.code || ' ' || e.title) like '%ject 19999%' or project_id = any('{}'::int[]))
                         order by experiment_id limit 101
-                        """).query((row, n) -> row.getString(1)).list();
+                        """).query(String.class).list();
         assertThat(String.join("\n", plan)).contains("experiment_words");
     }
 
@@ -415,7 +415,7 @@ class ExperimentSearchTest {
                         explain select e.experiment_id,
                                        (select min(x.risk) from risks(1, now(), '3 days') x where x.experiment_id = e.experiment_id)
                         from experiment e
-                        """).query((row, n) -> row.getString(1)).list();
+                        """).query(String.class).list();
         assertThat(String.join("\n", plan))
                 .as("PostgreSQL expands the function")
                 .contains("experiment_id = e.experiment_id")

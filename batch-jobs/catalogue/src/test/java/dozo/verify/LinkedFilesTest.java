@@ -2,6 +2,7 @@ package dozo.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.db.Program;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
@@ -232,10 +233,7 @@ class LinkedFilesTest {
 
     /** NB: Java would omit a slash at the end, and the second of two in a row. */
     private static void symlink(String target, Path link) throws Exception {
-        Process made = new ProcessBuilder("ln", "-s", "--", target, link.toString())
-                .inheritIO()
-                .start();
-        assertThat(made.waitFor()).isZero();
+        Program.succeed("ln", "-s", "--", target, link.toString());
     }
 
     private List<ProvenFile> links() {

@@ -157,14 +157,14 @@ class ReceiptsTest {
         for (long seed = 1; seed <= manifests; seed++) {
             Random random = new Random(seed);
             int last = jdbc.sql("select max(entry_no) from entry_version")
-                    .query((row, n) -> row.getInt(1))
+                    .query(Integer.class)
                     .single();
             int manifest = 1
                     + jdbc.sql("select max(manifest_no) from manifest")
-                            .query((row, n) -> row.getInt(1))
+                            .query(Integer.class)
                             .single();
             List<Integer> current = jdbc.sql("select entry_no from entry order by 1")
-                    .query((row, n) -> row.getInt(1))
+                    .query(Integer.class)
                     .list();
             receipts.count(1);
             List<Proof> proofs = current.stream()
@@ -211,7 +211,7 @@ class ReceiptsTest {
     private boolean unproven(int entry) {
         return jdbc.sql("select not exists (select from proven_entry where entry_no = ?)")
                 .param(entry)
-                .query((row, n) -> row.getBoolean(1))
+                .query(Boolean.class)
                 .single();
     }
 
@@ -221,7 +221,7 @@ class ReceiptsTest {
                         entry,
                         jdbc.sql("select max(receipt_id) from entry_receipt where entry_no = ?")
                                 .param(entry)
-                                .query((row, n) -> row.getLong(1))
+                                .query(Long.class)
                                 .single(),
                         DamageKind.ALTERED,
                         TWO))

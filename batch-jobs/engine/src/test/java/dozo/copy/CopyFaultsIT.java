@@ -25,7 +25,6 @@ import dozo.remote.Tmpfs;
 import dozo.send.FaultySite;
 import dozo.send.Throttle;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
@@ -89,9 +88,7 @@ class CopyFaultsIT extends CopyTest {
             assertThat(run(copy(site.address(), 1)).complete()).isFalse();
             assertThat(site.hits()).isEqualTo(6);
         }
-        assertThat(findings)
-                .extracting(finding -> finding.path() + " " + finding.problem())
-                .containsExactlyInAnyOrder("small MISMATCHED", "large MISMATCHED");
+        assertFindings("small MISMATCHED", "large MISMATCHED");
         assertThat(root.resolve("to")).isEmptyDirectory();
     }
 
@@ -132,9 +129,7 @@ class CopyFaultsIT extends CopyTest {
             assertThat(run(copy(site.address(), 1)).complete()).isFalse();
         }
         assertThat(denied).hasPositiveValue();
-        assertThat(findings)
-                .extracting(finding -> finding.path() + " " + finding.problem())
-                .containsExactlyInAnyOrder("denied/file SITE_REFUSED", "denied/other SITE_REFUSED");
+        assertFindings("denied/file SITE_REFUSED", "denied/other SITE_REFUSED");
         assertThat(findings).allSatisfy(finding -> assertThat(finding.message()).contains("permission denied"));
         assertThat(root.resolve("to/fine/file")).hasContent("fine/file");
         assertThat(root.resolve("to/denied")).isEmptyDirectory();
@@ -172,9 +167,7 @@ class CopyFaultsIT extends CopyTest {
         try (LoopbackSite site = openSsh()) {
             run(copy(site.address(), 2));
         }
-        assertThat(findings)
-                .extracting(finding -> finding.path() + " " + finding.problem())
-                .containsExactlyInAnyOrder("folder SITE_REFUSED", "folder/file SITE_REFUSED");
+        assertFindings("folder SITE_REFUSED", "folder/file SITE_REFUSED");
         assertThat(root.resolve("to/folder")).hasContent("somebody's");
         assertThat(root.resolve("to/fine")).hasContent("fine");
     }
@@ -394,8 +387,8 @@ class CopyFaultsIT extends CopyTest {
 
     @Test
     void aSmallHeapIsEnough() throws Exception {
-        sparse(source.resolve("large"), 300L << 20);
-        sparse(source.resolve("larger"), 301L << 20);
+        Trees.hole(source.resolve("large"), 300L << 20);
+        Trees.hole(source.resolve("larger"), 301L << 20);
         for (int i = 0; i < 3_000; i++) {
             Files.writeString(
                     Files.createDirectories(source.resolve("folder" + i % 7)).resolve("file" + i), "content " + i);
@@ -459,12 +452,6 @@ class CopyFaultsIT extends CopyTest {
     /** Returns those processes of this test's sshd that hold a connection. */
     private static Stream<ProcessHandle> connections() {
         return ProcessHandle.current().children().flatMap(ProcessHandle::children);
-    }
-
-    private static void sparse(Path file, long bytes) throws IOException {
-        try (RandomAccessFile made = new RandomAccessFile(file.toFile(), "rw")) {
-            made.setLength(bytes);
-        }
     }
 
     private static boolean isTemporary(String name) {

@@ -28,7 +28,6 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 import org.apache.sshd.sftp.server.SftpFileSystemAccessor;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 import org.apache.sshd.sftp.server.SftpSubsystemProxy;
@@ -227,8 +226,7 @@ class CopyFromSiteIT extends CopyTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 65 << 20, 70 << 20})
     void aLargeFileIsWhatReadingItGivesWhateverItsSizeIs(long bytes) throws Exception {
-        byte[] content = new byte[66 << 20];
-        new SplittableRandom(bytes).nextBytes(content);
+        byte[] content = Trees.random(66 << 20, bytes);
         Files.write(source.resolve("large"), content);
         try (LoopbackSite site = LoopbackSite.embedded(folder.resolve("sshd"), root, 0, sayingOf("large", bytes))) {
             Progress end = copy(site, TWO_LANES);
@@ -391,10 +389,7 @@ class CopyFromSiteIT extends CopyTest {
 
     @Test
     void whatIsNoFileIsAFindingAndADryRunOnlyLooks() throws Exception {
-        assertThat(new ProcessBuilder("mkfifo", source.resolve("pipe").toString())
-                        .start()
-                        .waitFor())
-                .isZero();
+        Trees.fifo(source.resolve("pipe"));
         Files.writeString(source.resolve("a"), "hello");
         try (LoopbackSite site = openSsh()) {
             Progress end = copy(site, new Options(1, 0, true));

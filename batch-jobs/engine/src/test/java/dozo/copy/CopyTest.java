@@ -1,5 +1,7 @@
 package dozo.copy;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
@@ -33,6 +35,12 @@ abstract class CopyTest {
 
     static Options lanes(int lanes) {
         return new Options(lanes, 0, false);
+    }
+
+    void assertFindings(String... pathsAndProblems) {
+        assertThat(findings)
+                .extracting(finding -> finding.path() + " " + finding.problem())
+                .containsExactlyInAnyOrder(pathsAndProblems);
     }
 
     /** Runs a copy to its end, and closes it. */

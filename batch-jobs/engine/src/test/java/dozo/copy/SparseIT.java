@@ -3,6 +3,7 @@ package dozo.copy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.copy.Copy.Progress;
+import dozo.db.Program;
 import dozo.file.Entry;
 import dozo.file.Facts;
 import dozo.file.FilePath;
@@ -21,7 +22,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Optional;
-import java.util.SplittableRandom;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -54,14 +54,14 @@ class SparseIT extends CopyTest {
         sparse("large, hole alone", LARGE_BYTES);
         sparse("large, hole first", LARGE_BYTES, LARGE_BYTES - 1);
         Files.write(source.resolve("dense"), new byte[300_000]);
-        long room = room(source);
+        long room = Trees.room(source);
         try (LoopbackSite site = openSsh()) {
             Progress there = there(site);
             assertComplete(there);
             assertThat(there.bytesVerified()).isEqualTo(there.bytes());
             assertThat(there.bytesMoved()).as("no hole went over the wire").isLessThan(4_000_000);
             Trees.assertSame(source, root.resolve("to"));
-            assertThat(room(root.resolve("to"))).isCloseTo(room, Percentage.withPercentage(1));
+            assertThat(Trees.room(root.resolve("to"))).isCloseTo(room, Percentage.withPercentage(1));
 
             Progress again = there(site);
             assertThat(again.bytesMoved()).isZero();
@@ -71,9 +71,9 @@ class SparseIT extends CopyTest {
             assertComplete(home);
         }
         Trees.assertSame(source, back);
-        assertThat(room(back) - room(back.resolve("dense")))
+        assertThat(Trees.room(back) - Trees.room(back.resolve("dense")))
                 .as("a dense file of zeros comes back sparse")
-                .isCloseTo(room - room(source.resolve("dense")), Percentage.withPercentage(1));
+                .isCloseTo(room - Trees.room(source.resolve("dense")), Percentage.withPercentage(1));
     }
 
     @Test
@@ -88,7 +88,7 @@ class SparseIT extends CopyTest {
             assertComplete(resumed);
             assertThat(resumed.bytesMoved()).isLessThan(300_000);
             Trees.assertSame(source, root.resolve("to"));
-            assertThat(room(root.resolve("to/large"))).isCloseTo(room(file), Percentage.withPercentage(1));
+            assertThat(Trees.room(root.resolve("to/large"))).isCloseTo(Trees.room(file), Percentage.withPercentage(1));
 
             Files.delete(root.resolve("to/large"));
             Path garbage = killedAt(site, whole, LARGE_BYTES - 5);
@@ -98,7 +98,7 @@ class SparseIT extends CopyTest {
             }
             assertComplete(there(site));
             Trees.assertSame(source, root.resolve("to"));
-            assertThat(room(root.resolve("to/large"))).isCloseTo(room(file), Percentage.withPercentage(1));
+            assertThat(Trees.room(root.resolve("to/large"))).isCloseTo(Trees.room(file), Percentage.withPercentage(1));
         }
     }
 
@@ -113,8 +113,7 @@ class SparseIT extends CopyTest {
                     LocalFile left = LocalTree.open(back, Incoming.name(copy.key(), top -> false))
                             .incoming()
                             .create(new Found(name, name, name, RemoteTree.look(lanes, FilePath.of("to/large"))))) {
-                byte[] garbage = new byte[40_000_000];
-                new SplittableRandom(5).nextBytes(garbage);
+                byte[] garbage = Trees.random(40_000_000);
                 left.write(garbage, 0, garbage.length, 0);
                 left.write(garbage, 0, garbage.length, 90_000_000);
             }
@@ -175,8 +174,7 @@ class SparseIT extends CopyTest {
         Path left =
                 route.temporaryName(new Entry(1, FilePath.of("large"), facts)).under(root.resolve("to"));
         Files.createDirectories(left.getParent());
-        Process copying = new ProcessBuilder("cp", "--sparse=always", whole.toString(), left.toString()).start();
-        assertThat(copying.waitFor()).isZero();
+        Program.succeed("cp", "--sparse=always", whole.toString(), left.toString());
         try (FileChannel channel = FileChannel.open(left, StandardOpenOption.WRITE)) {
             channel.truncate(bytes);
         }
@@ -186,12 +184,7 @@ class SparseIT extends CopyTest {
     /** Creates a sparse file with some bytes at each of these offsets. */
     private void sparse(String name, long bytes, long... islands) throws IOException {
         Path file = source.resolve(name);
-        Process making = new ProcessBuilder("truncate", "-s", String.valueOf(bytes), file.toString()).start();
-        try {
-            assertThat(making.waitFor()).isZero();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
+        Trees.hole(file, bytes);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             for (long island : islands) {
                 write(channel, island, (int) Math.min(100_300, bytes - island));
@@ -200,20 +193,10 @@ class SparseIT extends CopyTest {
     }
 
     private static void write(FileChannel channel, long offset, int bytes) throws IOException {
-        byte[] content = new byte[bytes];
-        new SplittableRandom(offset).nextBytes(content);
-        ByteBuffer left = ByteBuffer.wrap(content);
+        ByteBuffer left = ByteBuffer.wrap(Trees.random(bytes, offset));
         for (long at = offset; left.hasRemaining(); ) {
             at += channel.write(left, at);
         }
-    }
-
-    /** Returns the disk space of a file or of all files of a folder. */
-    private static long room(Path path) throws Exception {
-        Process du = new ProcessBuilder("du", "-s", "-B1", path.toString()).start();
-        String said = new String(du.getInputStream().readAllBytes());
-        assertThat(du.waitFor()).isZero();
-        return Long.parseLong(said.substring(0, said.indexOf('\t')));
     }
 
     private Progress there(LoopbackSite site) throws IOException, InterruptedException {

@@ -2,8 +2,8 @@ package dozo.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import java.io.IOException;
-import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -12,8 +12,7 @@ class SpoolTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 1_000, Spool.MEMORY_BYTES, Spool.MEMORY_BYTES + 1, 3 * Spool.MEMORY_BYTES + 7})
     void whatIsWrittenIsReadAsOftenAsWanted(int length) throws IOException {
-        byte[] bytes = new byte[length];
-        new SplittableRandom(length).nextBytes(bytes);
+        byte[] bytes = Trees.random(length);
         try (Spool spool = new Spool()) {
             for (int at = 0; at < length; at += 65_521) {
                 spool.write(bytes, at, Math.min(65_521, length - at));

@@ -1,6 +1,7 @@
 package dozo.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dozo.db.ChildJava;
 import java.io.IOException;
@@ -9,11 +10,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Callable;
 
 /** Work with a site in a separate process, for tests that kill it or limit its memory. */
 public final class ChildProcess implements AutoCloseable {
 
     private static final int SITE_ARGUMENTS = 6;
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+    private static final Duration POLL = Duration.ofMillis(2);
 
     private final Process process;
     private final Path log;
@@ -69,6 +73,19 @@ public final class ChildProcess implements AutoCloseable {
     /** Sends it a signal such as {@code STOP} or {@code CONT}. */
     void signal(String name) throws IOException, InterruptedException {
         signal(process.toHandle(), name);
+    }
+
+    /** Kills it as soon as something is so. It fails if the process has ended before. */
+    public void killWhen(Callable<Boolean> condition) throws Exception {
+        try (ChildProcess _ = this) {
+            awaitInWork(condition);
+        }
+    }
+
+    /** Waits until something is so. It fails if the process has ended before. */
+    public void awaitInWork(Callable<Boolean> condition) throws IOException {
+        await().atMost(LIMIT).pollInterval(POLL).until(() -> condition.call() || !isAlive());
+        assertAlive();
     }
 
     public boolean isAlive() {

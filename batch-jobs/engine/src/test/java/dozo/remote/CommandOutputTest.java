@@ -3,8 +3,8 @@ package dozo.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.copy.Trees;
 import java.nio.file.Path;
-import java.util.SplittableRandom;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -19,8 +19,7 @@ class CommandOutputTest {
 
     @Test
     void whatIsAddedIsReadInItsOrderWhileItArrives() throws Exception {
-        byte[] content = new byte[(16 << 20) + 7];
-        new SplittableRandom(1).nextBytes(content);
+        byte[] content = Trees.random((16 << 20) + 7);
         FutureTask<byte[]> reading = new FutureTask<>(output::readAllBytes);
         Thread.ofVirtual().start(reading);
 

@@ -20,13 +20,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /**
  * A writable view of a folder by a file system that takes names for one as {@link FoldingSite} does. Its server is a separate
@@ -54,10 +51,7 @@ public final class FoldingMount implements AutoCloseable {
     public void close() throws Exception {
         server.getOutputStream().close();
         assertThat(server.waitFor(10, TimeUnit.SECONDS)).isTrue();
-        assertThat(new ProcessBuilder("umount", "-l", mounted.toString())
-                        .start()
-                        .waitFor())
-                .isZero();
+        Tmpfs.unmount(mounted);
     }
 
     /** Arguments: the folder to show, and the folder to show it at. Ends with its input. */
@@ -78,19 +72,12 @@ public final class FoldingMount implements AutoCloseable {
     }
 
     /** Answers one request of the kernel after the other. A node's number is that of the shown file. */
-    private static final class Server {
+    private static final class Server extends Fuse {
 
         private static final long LIFE_MILLIS = 240_000;
-        private static final int IN_HEADER = 40;
-        private static final int OUT_HEADER = 16;
         private static final int WRITE_MAX = 64 << 10;
-        private static final int NOT_CACHED = 1;
-        private static final long ROOT = 1;
 
-        private static final int ENOENT = 2;
-        private static final int EIO = 5;
         private static final int EEXIST = 17;
-        private static final int ENOSYS = 38;
         private static final int ENOTEMPTY = 39;
 
         private static final int SET_MODE = 1;
@@ -104,7 +91,7 @@ public final class FoldingMount implements AutoCloseable {
         Server(Path shown, Path at) throws IOException {
             paths.put(ROOT, shown);
             device = new RandomAccessFile("/dev/fuse", "rw");
-            SlowFileServer.mount(at, 0);
+            mount(at, 0);
         }
 
         void serve() {
@@ -220,7 +207,7 @@ public final class FoldingMount implements AutoCloseable {
                     }
                     ByteBuffer entry = entry(file);
                     return buffer(144)
-                            .put(entry.array(), OUT_HEADER, 128)
+                            .put(entry.slice(OUT_HEADER, 128))
                             .putLong(0)
                             .putInt(NOT_CACHED)
                             .putInt(0);
@@ -278,36 +265,6 @@ public final class FoldingMount implements AutoCloseable {
             return buffer(8).putInt(length).putInt(0);
         }
 
-        private static ByteBuffer content(Path file, long offset, int length) throws IOException {
-            ByteBuffer out = buffer(length);
-            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-                int n = 0;
-                for (long at = offset; out.hasRemaining() && n >= 0; at += n) {
-                    n = channel.read(out, at);
-                }
-            }
-            return out;
-        }
-
-        private static ByteBuffer names(Path folder, long offset, int length) throws IOException {
-            List<Path> children = new ArrayList<>();
-            try (Stream<Path> all = Files.list(folder)) {
-                all.sorted().forEach(children::add);
-            }
-            ByteBuffer out = buffer(length);
-            for (int i = (int) offset; i < children.size(); i++) {
-                byte[] name = children.get(i).getFileName().toString().getBytes(StandardCharsets.UTF_8);
-                int bytes = 24 + (name.length + 7) / 8 * 8;
-                if (out.remaining() < bytes) {
-                    break;
-                }
-                int end = out.position() + bytes;
-                out.putLong(i + 2).putLong(i + 1).putInt(name.length).putInt(0).put(name);
-                out.position(end);
-            }
-            return out;
-        }
-
         private ByteBuffer entry(Path path) throws IOException {
             long number = number(path);
             paths.put(number, path);
@@ -324,26 +281,6 @@ public final class FoldingMount implements AutoCloseable {
             ByteBuffer out = buffer(104).put(new byte[16]);
             putFacts(out, path);
             return out;
-        }
-
-        private static void putFacts(ByteBuffer out, Path path) throws IOException {
-            Map<String, Object> facts = Files.readAttributes(path, "unix:*", LinkOption.NOFOLLOW_LINKS);
-            long modified = ((FileTime) facts.get("lastModifiedTime")).to(TimeUnit.NANOSECONDS);
-            long changed = ((FileTime) facts.get("ctime")).to(TimeUnit.NANOSECONDS);
-            out.putLong((Long) facts.get("ino"))
-                    .putLong((Long) facts.get("size"))
-                    .putLong(0);
-            out.putLong(0).putLong(modified / 1_000_000_000).putLong(changed / 1_000_000_000);
-            out.putInt(0).putInt((int) (modified % 1_000_000_000)).putInt((int) (changed % 1_000_000_000));
-            out.putInt((Integer) facts.get("mode")).putInt((Integer) facts.get("nlink"));
-            out.putInt(0).putInt(0).putInt(0).putInt(4096).putInt(0);
-        }
-
-        /** Returns room for an answer after its header. */
-        private static ByteBuffer buffer(int bytes) {
-            return ByteBuffer.allocate(OUT_HEADER + bytes)
-                    .order(ByteOrder.nativeOrder())
-                    .position(OUT_HEADER);
         }
     }
 }

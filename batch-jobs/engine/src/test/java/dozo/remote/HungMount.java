@@ -34,7 +34,6 @@ public final class HungMount implements AutoCloseable {
     public void close() throws Exception {
         server.getOutputStream().close();
         assertThat(server.waitFor(10, TimeUnit.SECONDS)).isTrue();
-        assertThat(new ProcessBuilder("umount", "-l", folder.toString()).start().waitFor())
-                .isZero();
+        Tmpfs.unmount(folder);
     }
 }

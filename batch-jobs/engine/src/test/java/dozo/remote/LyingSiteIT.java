@@ -3,6 +3,7 @@ package dozo.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.copy.Trees;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
@@ -32,9 +33,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(300)
 class LyingSiteIT {
-
-    private static final List<String> FILE_SYSTEMS_THAT_DROP =
-            List.of("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "overlay");
 
     @TempDir
     Path temp;
@@ -328,7 +326,7 @@ class LyingSiteIT {
                 touch "%1$s/${f##*/}"
                 if [ "$(ls "%1$s" | wc -l)" -le %2$d ]; then echo 0; else exec fincore "$@"; fi
                 """.formatted(Files.createDirectory(temp.resolve("times")), times));
-        boolean drops = FILE_SYSTEMS_THAT_DROP.contains(Files.getFileStore(root).type());
+        boolean drops = Trees.dropsFromMemory(root);
 
         assertThat(SiteCheck.of(lane).cache().isPresent()).isEqualTo(found && drops);
 

@@ -3,6 +3,7 @@ package dozo.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.copy.Trees;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
@@ -20,7 +21,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -100,12 +100,6 @@ abstract class SftpContract {
         return bytes.toByteArray();
     }
 
-    private static byte[] noise(int size, long seed) {
-        byte[] bytes = new byte[size];
-        new SplittableRandom(seed).nextBytes(bytes);
-        return bytes;
-    }
-
     private static Reason reasonOf(Callable<?> deed) {
         try {
             deed.call();
@@ -132,7 +126,7 @@ abstract class SftpContract {
     @Test
     void whatIsWrittenComesBackWithItsFacts() throws Exception {
         for (int size : new int[] {0, 1, 32_768, 131_072, 131_073, 1_000_003}) {
-            byte[] content = noise(size, size);
+            byte[] content = Trees.random(size, size);
             FilePath path = put("of " + size, content);
 
             assertThat(Files.readAllBytes(here(path))).isEqualTo(content);
@@ -147,7 +141,7 @@ abstract class SftpContract {
 
     @Test
     void partsOfAFileAreRead() throws Exception {
-        byte[] content = noise(700_000, 1);
+        byte[] content = Trees.random(700_000, 1);
         FilePath path = put("file", content);
 
         assertThat(get(path, 300_000, 200_000)).isEqualTo(java.util.Arrays.copyOfRange(content, 300_000, 500_000));
@@ -159,7 +153,7 @@ abstract class SftpContract {
 
     @Test
     void rangesAreWrittenOutOfOrderOnSeveralChannels() throws Exception {
-        byte[] content = noise(3_000_000, 2);
+        byte[] content = Trees.random(3_000_000, 2);
         FilePath path = folder.resolve("file");
         sftp.create(path).finish(true);
         for (int from : new int[] {2_000_000, 0, 1_000_000}) {
@@ -200,7 +194,7 @@ abstract class SftpContract {
 
     @Test
     void creatingNeverTakesWhatIsThere() throws Exception {
-        FilePath path = put("file", noise(10, 3));
+        FilePath path = put("file", Trees.random(10, 3));
 
         assertThat(reasonOf(() -> sftp.create(path))).isEqualTo(Reason.EXISTS);
         assertThat(sftp.lstat(path).orElseThrow().sizeBytes()).isEqualTo(10);
@@ -212,7 +206,7 @@ abstract class SftpContract {
         FilePath dangling = folder.resolve("dangling");
         Files.createSymbolicLink(here(dangling), outside);
         FilePath pointing = folder.resolve("pointing");
-        Files.createSymbolicLink(here(pointing), here(put("victim", noise(5, 4))));
+        Files.createSymbolicLink(here(pointing), here(put("victim", Trees.random(5, 4))));
 
         assertThat(reasonOf(() -> sftp.create(dangling))).isEqualTo(Reason.EXISTS);
         assertThat(reasonOf(() -> sftp.create(pointing))).isEqualTo(Reason.EXISTS);
@@ -223,8 +217,8 @@ abstract class SftpContract {
 
     @Test
     void renamingNeverReplaces() throws Exception {
-        FilePath from = put("from", noise(10, 5));
-        FilePath to = put("to", noise(20, 6));
+        FilePath from = put("from", Trees.random(10, 5));
+        FilePath to = put("to", Trees.random(20, 6));
         FilePath link = folder.resolve("link");
         Files.createSymbolicLink(here(link), Path.of("nowhere"));
 
@@ -236,7 +230,7 @@ abstract class SftpContract {
 
         rename(from, folder.resolve("free"));
         assertThat(sftp.lstat(from)).isEmpty();
-        assertThat(get(folder.resolve("free"), 0, Long.MAX_VALUE)).isEqualTo(noise(10, 5));
+        assertThat(get(folder.resolve("free"), 0, Long.MAX_VALUE)).isEqualTo(Trees.random(10, 5));
         assertThat(reasonOf(() -> rename(from, folder.resolve("other")))).isEqualTo(Reason.NO_SUCH_FILE);
     }
 
@@ -262,7 +256,7 @@ abstract class SftpContract {
         names.add(all);
         Map<FilePath, Digest> known = new HashMap<>();
         for (byte[] name : names) {
-            byte[] content = noise(100 + name.length, name.length);
+            byte[] content = Trees.random(100 + name.length, name.length);
             FilePath temporary = put("temporary", content);
             FilePath last = folder.resolve(name);
             sftp.rename(temporary, last);
@@ -360,7 +354,7 @@ abstract class SftpContract {
             for (int i = 0; i < 200; i++) {
                 int number = i;
                 all.add(threads.submit(() -> {
-                    byte[] content = noise(100_000 + number, number);
+                    byte[] content = Trees.random(100_000 + number, number);
                     FilePath temporary = folder.resolve("t" + number);
                     put(temporary, content);
                     sftp.rename(temporary, folder.resolve("f" + number));
@@ -372,7 +366,7 @@ abstract class SftpContract {
             one.get();
         }
         for (int i = 0; i < 200; i++) {
-            assertThat(Files.readAllBytes(here(folder.resolve("f" + i)))).isEqualTo(noise(100_000 + i, i));
+            assertThat(Files.readAllBytes(here(folder.resolve("f" + i)))).isEqualTo(Trees.random(100_000 + i, i));
         }
     }
 
@@ -431,24 +425,24 @@ abstract class SftpContract {
 
     @Test
     void aDigestForWhatIsNotAFileIsMissing() throws Exception {
-        FilePath there = put("there", noise(10, 8));
+        FilePath there = put("there", Trees.random(10, 8));
         FilePath none = folder.resolve("none");
         FilePath none2 = folder.resolve("none\n");
-        FilePath odd = put("odd\n", noise(11, 8));
+        FilePath odd = put("odd\n", Trees.random(11, 8));
 
         for (RemoteDigest way : List.of(SiteCheck.of(lane).digest(), RemoteDigest.readBack())) {
             assertThat(way.digests(lane, List.of(none, there, folder, none2, odd), 1 << 20))
                     .as(way.method())
                     .isEqualTo(Map.of(
-                            there, Digest.ofContent(noise(10, 8)),
-                            odd, Digest.ofContent(noise(11, 8))));
+                            there, Digest.ofContent(Trees.random(10, 8)),
+                            odd, Digest.ofContent(Trees.random(11, 8))));
             assertThat(way.digests(lane, List.of(), 1 << 20)).isEmpty();
         }
     }
 
     @Test
     void whatALinkOrAFifoStandsForIsNotDigestedNorWaitedFor() throws Exception {
-        FilePath there = put("there", noise(10, 8));
+        FilePath there = put("there", Trees.random(10, 8));
         List<FilePath> others = new ArrayList<>();
         for (String name : List.of("link", "odd\nlink")) {
             others.add(folder.resolve(name));
@@ -456,16 +450,13 @@ abstract class SftpContract {
         }
         for (String name : List.of("fifo", "odd\nfifo")) {
             others.add(folder.resolve(name));
-            assertThat(new ProcessBuilder("mkfifo", here(folder.resolve(name)).toString())
-                            .start()
-                            .waitFor())
-                    .isZero();
+            Trees.fifo(here(folder.resolve(name)));
         }
         others.add(there);
         for (RemoteDigest way : List.of(SiteCheck.of(lane).digest(), RemoteDigest.readBack())) {
             assertThat(way.digests(lane, others, 1 << 20))
                     .as(way.method())
-                    .isEqualTo(Map.of(there, Digest.ofContent(noise(10, 8))));
+                    .isEqualTo(Map.of(there, Digest.ofContent(Trees.random(10, 8))));
         }
     }
 
@@ -473,11 +464,11 @@ abstract class SftpContract {
     void aFileGivenUpCanBeRemovedAndMadeAnew() throws Exception {
         FilePath path = folder.resolve("file");
         try (RemoteFile file = sftp.create(path)) {
-            file.write(0, noise(100_000, 9), 0, 100_000);
+            file.write(0, Trees.random(100_000, 9), 0, 100_000);
         }
         sftp.remove(path);
-        put(path, noise(5, 9));
-        assertThat(get(path, 0, Long.MAX_VALUE)).isEqualTo(noise(5, 9));
+        put(path, Trees.random(5, 9));
+        assertThat(get(path, 0, Long.MAX_VALUE)).isEqualTo(Trees.random(5, 9));
     }
 
     @Test

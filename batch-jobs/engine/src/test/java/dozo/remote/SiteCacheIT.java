@@ -3,6 +3,7 @@ package dozo.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.copy.Trees;
 import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
 import java.io.IOException;
@@ -68,7 +69,7 @@ class SiteCacheIT {
             }
             boolean dropped = untested(tool).drop(lane, files, 1 << 20);
 
-            assertThat(dropped).as(tool).isEqualTo(dropsHere());
+            assertThat(dropped).as(tool).isEqualTo(Trees.dropsFromMemory(root));
             assertThat(pagesInMemory(files) == 0).as(tool).isEqualTo(dropped);
         }
     }
@@ -77,7 +78,8 @@ class SiteCacheIT {
     void theLookAtASiteFindsTheFastestAndLeavesNothing() throws Exception {
         Optional<SiteCache> found = SiteCheck.of(lane).cache();
 
-        assertThat(found.map(SiteCache::tool)).isEqualTo(dropsHere() ? Optional.of("perl") : Optional.empty());
+        assertThat(found.map(SiteCache::tool))
+                .isEqualTo(Trees.dropsFromMemory(root) ? Optional.of("perl") : Optional.empty());
         assertThat(root.resolve(".dozo/incoming")).isEmptyDirectory();
     }
 
@@ -85,7 +87,7 @@ class SiteCacheIT {
     void whatIsNotWrittenYetIsWrittenFirst() throws Exception {
         FilePath dirty = written("dirty", 5_000_000);
 
-        assertThat(untested("dd").drop(lane, List.of(dirty), 1 << 20)).isEqualTo(dropsHere());
+        assertThat(untested("dd").drop(lane, List.of(dirty), 1 << 20)).isEqualTo(Trees.dropsFromMemory(root));
     }
 
     @Test
@@ -105,10 +107,7 @@ class SiteCacheIT {
     void nothingIsDroppedWhereThereIsNoFile() throws Exception {
         Files.createSymbolicLink(root.resolve("link"), written("target", 10).under(root));
         Files.createDirectory(root.resolve("folder"));
-        assertThat(new ProcessBuilder("mkfifo", root.resolve("fifo").toString())
-                        .start()
-                        .waitFor())
-                .isZero();
+        Trees.fifo(root.resolve("fifo"));
         List<FilePath> none =
                 List.of(FilePath.of("none"), FilePath.of("link"), FilePath.of("folder"), FilePath.of("fifo"));
 
@@ -147,12 +146,6 @@ class SiteCacheIT {
     private FilePath written(String name, int bytes) throws IOException {
         Files.write(root.resolve(name), new byte[bytes]);
         return FilePath.of(name);
-    }
-
-    /** Returns whether this file system keeps content in the system's page cache. */
-    private boolean dropsHere() throws IOException {
-        return List.of("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "overlay")
-                .contains(Files.getFileStore(root).type());
     }
 
     private long pagesInMemory(List<FilePath> files) throws Exception {

@@ -83,8 +83,8 @@ public final class SlowMount implements AutoCloseable {
     /** Returns how many of its files this process has open. */
     public int open() throws IOException {
         try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
-            return (int)
-                    open.filter(each -> target(each).startsWith(mounted + "/")).count();
+            return (int) open.filter(each -> Fuse.target(each).startsWith(mounted + "/"))
+                    .count();
         }
     }
 
@@ -93,22 +93,11 @@ public final class SlowMount implements AutoCloseable {
     public void close() throws Exception {
         orders.close();
         assertThat(server.waitFor(10, TimeUnit.SECONDS)).isTrue();
-        assertThat(new ProcessBuilder("umount", "-l", mounted.toString())
-                        .start()
-                        .waitFor())
-                .isZero();
+        Tmpfs.unmount(mounted);
     }
 
     private synchronized int ask(String order) throws IOException {
         orders.println(order);
         return Integer.parseInt(answers.readLine());
-    }
-
-    private static String target(Path link) {
-        try {
-            return Files.readSymbolicLink(link).toString();
-        } catch (IOException closed) {
-            return "";
-        }
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dozo.db.Program;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -44,9 +45,9 @@ public final class Tmpfs implements AutoCloseable {
 
     /** Returns the error of a command; empty if it succeeds. */
     private static String failure(String... command) throws Exception {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes());
-        int status = process.waitFor();
-        return status == 0 ? "" : "%s ended with %d: %s".formatted(command[0], status, output);
+        Program ended = Program.run(command);
+        return ended.exitCode() == 0
+                ? ""
+                : "%s ended with %d: %s".formatted(command[0], ended.exitCode(), ended.output());
     }
 }

@@ -1,5 +1,6 @@
 package dozo.send;
 
+import dozo.db.Program;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -85,13 +86,7 @@ public final class FaultySite implements AutoCloseable {
         var host = hostKey.generateKeyPair();
         Path identity = state.resolve("identity");
         if (!Files.exists(identity)) {
-            Process keygen = new ProcessBuilder(
-                            "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", identity.toString())
-                    .inheritIO()
-                    .start();
-            if (keygen.waitFor() != 0) {
-                throw new IOException("no key");
-            }
+            Program.succeed("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", identity.toString());
         }
         server = SshServer.setUpDefaultServer();
         server.setHost("127.0.0.1");

@@ -3,6 +3,7 @@ package dozo.send;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.copy.Trees;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
@@ -37,7 +38,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SplittableRandom;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -216,7 +216,7 @@ class SenderIT {
 
     @Test
     void aLargeFileIsProvenAsAWholeAndOnlyThenNamed() throws Exception {
-        byte[] content = content(300_000);
+        byte[] content = Trees.random(300_000);
         Files.write(source.resolve("large"), content);
         Entry large = entry(7, "large");
 
@@ -236,7 +236,7 @@ class SenderIT {
     @Test
     void ofALargeFileOnlyRangesThatAreNotProvenAreSentAgain() throws Exception {
         int range = (int) LargeFile.RANGE_BYTES;
-        byte[] content = content(3 * range + 1_000);
+        byte[] content = Trees.random(3 * range + 1_000);
         Files.write(source.resolve("large"), content);
         Entry large = entry(8, "large");
         // The leftover of a killed run: the first range correct, the second with a hole, half of the third.
@@ -272,7 +272,7 @@ class SenderIT {
 
     @Test
     void aLargeFileWhoseRenameWasNotAnsweredIsNotTakenForLost() throws Exception {
-        byte[] content = content(70_000);
+        byte[] content = Trees.random(70_000);
         Files.write(source.resolve("large"), content);
         Entry large = entry(9, "large");
         try (LoopbackSite site = openSsh()) {
@@ -318,7 +318,7 @@ class SenderIT {
 
     @Test
     void aLinkUnderALargeFilesTemporaryNameIsNeverFollowed() throws Exception {
-        byte[] content = content(300_000);
+        byte[] content = Trees.random(300_000);
         Files.write(source.resolve("large"), content);
         Path victim = Files.write(folder.resolve("victim"), new byte[300_000]);
         Files.createSymbolicLink(
@@ -463,7 +463,7 @@ class SenderIT {
     @Test
     void whatTheEngineIsAtIsSeenWhileItIsAtIt() throws Exception {
         Entry small = file(1, "small", "x");
-        Files.write(source.resolve("large"), content(150_000_000));
+        Files.write(source.resolve("large"), Trees.random(150_000_000));
         Entry large = entry(2, "large");
         Set<String> seen = new TreeSet<>();
 
@@ -532,7 +532,7 @@ class SenderIT {
 
     @Test
     void everyLaneTellsWhatItHasMoved() throws Exception {
-        Files.write(source.resolve("large"), content(30_000_000));
+        Files.write(source.resolve("large"), Trees.random(30_000_000));
         Entry large = entry(1, "large");
 
         try (LoopbackSite site = openSsh();
@@ -549,7 +549,7 @@ class SenderIT {
 
     @Test
     void whatStandsOfAFileOfItsOwnIsCopiedAtTheSiteAndNotSent() throws Exception {
-        byte[] first = content(3_000_000);
+        byte[] first = Trees.random(3_000_000);
         byte[] second = join(first, 0, 1_000_000, 1_000_100, 3_000_000);
         try (LoopbackSite site = openSsh();
                 Sender sender = sender(site.address())) {
@@ -566,8 +566,8 @@ class SenderIT {
 
     @Test
     void aFileOfItsOwnIsSentWholeWhereWhatStandsThereIsNotWhatItWasMadeOf() throws Exception {
-        byte[] first = content(100_000);
-        byte[] second = content(90_000);
+        byte[] first = Trees.random(100_000);
+        byte[] second = Trees.random(90_000);
         List<Part> wrong = List.of(new Part(10, 20, 50_000));
         try (LoopbackSite site = openSsh();
                 Sender sender = sender(site.address())) {
@@ -616,12 +616,6 @@ class SenderIT {
         Lanes lanes = Lanes.to(site, 2);
         SiteCheck check = SiteCheck.of(lanes.next());
         return new Sender(lanes, KnownSite.of(check), new Throttle(0), readBackOneIn, Duration.ofMinutes(10), _ -> {});
-    }
-
-    private static byte[] content(int length) {
-        byte[] content = new byte[length];
-        new SplittableRandom(length).nextBytes(content);
-        return content;
     }
 
     private Entry file(int number, String name, String content) throws Exception {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dozo.copy.Trees;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
@@ -24,7 +25,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -366,9 +366,7 @@ class SlowSourceIT {
     }
 
     private Entry file(int number, int length) throws Exception {
-        byte[] content = new byte[length];
-        new SplittableRandom(number).nextBytes(content);
-        Path file = Files.write(files.resolve("f" + number), content);
+        Path file = Files.write(files.resolve("f" + number), Trees.random(length, number));
         return new Entry(number, FilePath.between(files, file), DirectoryTree.facts(file));
     }
 

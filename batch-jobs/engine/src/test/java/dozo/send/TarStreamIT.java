@@ -3,6 +3,7 @@ package dozo.send;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.copy.Trees;
 import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.file.Problem;
@@ -24,7 +25,6 @@ import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -245,8 +245,7 @@ class TarStreamIT {
     private List<Entry> files() throws Exception {
         List<Entry> entries = new ArrayList<>();
         for (int i = 1; i <= FILES; i++) {
-            byte[] content = new byte[i == FILES ? 0 : i == FILES - 1 ? 3_000_001 : i * 511];
-            new SplittableRandom(i).nextBytes(content);
+            byte[] content = Trees.random(i == FILES ? 0 : i == FILES - 1 ? 3_000_001 : i * 511, i);
             Files.write(source.resolve("f" + i), content);
             entries.add(entry(i, "f" + i));
         }

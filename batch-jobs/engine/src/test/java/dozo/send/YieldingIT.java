@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dozo.copy.Trees;
 import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.file.SiteNames;
@@ -21,7 +22,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -204,9 +204,7 @@ class YieldingIT {
     private static List<Entry> files(Path files, int count) throws Exception {
         List<Entry> entries = new ArrayList<>();
         for (int n = 1; n <= count; n++) {
-            byte[] content = new byte[1_000];
-            new SplittableRandom(n).nextBytes(content);
-            Path file = Files.write(files.resolve("f" + n), content);
+            Path file = Files.write(files.resolve("f" + n), Trees.random(1_000, n));
             entries.add(new Entry(n, FilePath.between(files, file), DirectoryTree.facts(file)));
         }
         return entries;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.db.Campaign;
+import dozo.db.Program;
 import dozo.file.Attributes;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -72,12 +74,12 @@ class FileListTest {
                 FilePath.ROOT.resolve(new byte[] {(byte) 0xff, '\n', ' ', '%'}).under(root), new byte[7]);
         Files.createSymbolicLink(root.resolve("link"), Path.of("/a//b/ c\n"));
         Files.setAttribute(root.resolve("a/file"), "unix:mode", 06751);
-        execute(
+        Program.succeed(
                 "touch",
                 "-d",
                 "1955-11-05T06:15:00.123456789Z",
                 root.resolve("a/file").toString());
-        execute(
+        Program.succeed(
                 "touch",
                 "-h",
                 "-d",
@@ -97,39 +99,38 @@ class FileListTest {
     @Test
     @Tag(Campaign.TAG)
     void anyEntryThatFindCanWriteIsReadAsItWas() throws Exception {
-        long seed = new Random().nextLong();
-        Random dice = new Random(seed);
-        Map<FilePath, Facts> entries = new LinkedHashMap<>();
-        ByteArrayOutputStream list = new ByteArrayOutputStream();
-        for (int i = 0; i < Campaign.times(2_000); i++) {
-            FilePath path = somePath(dice, i);
+        assertReadAsItWas(FileList.byFind(root), END, (path, dice) -> {
             Facts facts = someFacts(dice, 1, true);
-            entries.put(path, facts);
-            list.writeBytes(asFind(path.bytes(), facts));
-        }
-        list.writeBytes(bytes(END));
-
-        FileList.byFind(root).into(told, new ByteArrayInputStream(list.toByteArray()));
-
-        assertThat(told.problems).as("seed " + seed).isEmpty();
-        assertThat(told.entries).as("seed " + seed).isEqualTo(entries);
+            return Map.entry(facts, asFind(path.bytes(), facts));
+        });
     }
 
     @Test
     @Tag(Campaign.TAG)
     void anyEntryThatAPolicyCanWriteIsReadAsItWas() throws Exception {
+        assertReadAsItWas(FileList.byPolicy(root), "", (path, dice) -> {
+            Facts facts = someFacts(dice, 1_000, false);
+            return Map.entry(facts, asPolicy(path, facts, dice.nextBoolean()));
+        });
+    }
+
+    /** @param someEntry makes facts of a path, and how the list says them */
+    private void assertReadAsItWas(
+            FileList list, String end, BiFunction<FilePath, Random, Map.Entry<Facts, byte[]>> someEntry)
+            throws Exception {
         long seed = new Random().nextLong();
         Random dice = new Random(seed);
         Map<FilePath, Facts> entries = new LinkedHashMap<>();
-        ByteArrayOutputStream list = new ByteArrayOutputStream();
+        ByteArrayOutputStream written = new ByteArrayOutputStream();
         for (int i = 0; i < Campaign.times(2_000); i++) {
             FilePath path = somePath(dice, i);
-            Facts facts = someFacts(dice, 1_000, false);
-            entries.put(path, facts);
-            list.writeBytes(asPolicy(path, facts, dice.nextBoolean()));
+            Map.Entry<Facts, byte[]> entry = someEntry.apply(path, dice);
+            entries.put(path, entry.getKey());
+            written.writeBytes(entry.getValue());
         }
+        written.writeBytes(bytes(end));
 
-        FileList.byPolicy(root).into(told, new ByteArrayInputStream(list.toByteArray()));
+        list.into(told, new ByteArrayInputStream(written.toByteArray()));
 
         assertThat(told.problems).as("seed " + seed).isEmpty();
         assertThat(told.entries).as("seed " + seed).isEqualTo(entries);
@@ -183,12 +184,16 @@ class FileListTest {
 
         FileList.byFind(root).into(told, new ByteArrayInputStream(bytes(list)));
 
+        assertOnlySecondIsNotUnderstood(reason);
+    }
+
+    private void assertOnlyProblem(String start, String reason) {
+        assertThat(told.problems).singleElement().asString().startsWith(start).contains(reason);
+    }
+
+    private void assertOnlySecondIsNotUnderstood(String reason) {
         assertThat(told.entries.keySet()).containsExactly(FilePath.of("before"), FilePath.of("behind"));
-        assertThat(told.problems)
-                .singleElement()
-                .asString()
-                .startsWith("2 UNPARSED null line 2 of the list: ")
-                .contains(reason);
+        assertOnlyProblem("2 UNPARSED null line 2 of the list: ", reason);
     }
 
     @ParameterizedTest
@@ -219,12 +224,7 @@ class FileListTest {
 
         FileList.byPolicy(root).into(told, new ByteArrayInputStream(bytes(list)));
 
-        assertThat(told.entries.keySet()).containsExactly(FilePath.of("before"), FilePath.of("behind"));
-        assertThat(told.problems)
-                .singleElement()
-                .asString()
-                .startsWith("2 UNPARSED null line 2 of the list: ")
-                .contains(reason);
+        assertOnlySecondIsNotUnderstood(reason);
     }
 
     @Test
@@ -297,11 +297,7 @@ class FileListTest {
         String whole = find("a") + find("b") + END;
 
         FileList.byFind(root).into(told, new ByteArrayInputStream(bytes(whole.substring(0, whole.length() - 4))));
-        assertThat(told.problems)
-                .singleElement()
-                .asString()
-                .startsWith("3 UNPARSED null ")
-                .contains("no end mark");
+        assertOnlyProblem("3 UNPARSED null ", "no end mark");
 
         told.problems.clear();
         FileList.byFind(root).into(told, new ByteArrayInputStream(bytes(whole.substring(0, whole.length() - 8))));
@@ -310,11 +306,7 @@ class FileListTest {
 
         told.problems.clear();
         FileList.byFind(root).into(told, new ByteArrayInputStream(bytes(whole + find("c"))));
-        assertThat(told.problems)
-                .singleElement()
-                .asString()
-                .startsWith("4 UNPARSED null ")
-                .contains("follows");
+        assertOnlyProblem("4 UNPARSED null ", "follows");
     }
 
     @Test
@@ -334,11 +326,7 @@ class FileListTest {
         FileList.byFind(root).into(told, new ByteArrayInputStream(bytes(fits + tooLong + find("behind") + END)));
 
         assertThat(told.entries).hasSize(2).containsKey(FilePath.of("behind"));
-        assertThat(told.problems)
-                .singleElement()
-                .asString()
-                .startsWith("2 UNPARSED null ")
-                .contains("longer than");
+        assertOnlyProblem("2 UNPARSED null ", "longer than");
     }
 
     @Test
@@ -503,9 +491,5 @@ class FileListTest {
 
     private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.ISO_8859_1);
-    }
-
-    private static void execute(String... command) throws Exception {
-        assertThat(new ProcessBuilder(command).inheritIO().start().waitFor()).isZero();
     }
 }

@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.file.Problem;
 import dozo.ledger.Anchor;
 import dozo.ledger.Breach;
@@ -9,6 +10,7 @@ import dozo.ledger.Breach.Kind;
 import dozo.ledger.Ledger;
 import dozo.ledger.TamperedLedger;
 import dozo.loopback.LoopbackSite;
+import dozo.registry.Sites;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.verify.LedgerVerification;
@@ -21,56 +23,43 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Every night writes the ledger's head to the site, where it is never changed; a failure is a finding. */
-class AnchorsIT {
+class AnchorsIT extends NightAtSite {
 
-    @TempDir
-    Path folder;
-
-    private Path source;
-    private Path root;
     private Path anchors;
 
     @BeforeEach
-    void makeSource() throws IOException {
-        source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
+    void register() throws IOException {
         anchors = root.resolve(".dozo/ledger");
-        Night.write(source, Map.of("a", "1"));
+        register(Map.of("a", "1"));
     }
 
     @Test
     void eachNightLeavesAnAnchorMoreAndTheLedgerIsIntact() throws Exception {
-        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-                Night night = Night.on(site.address())) {
-            nightAfterNight(night);
-        }
+        nightAfterNight(site);
     }
 
     @Test
     void soItIsAtASiteWithoutAShell() throws Exception {
-        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0, "ForceCommand internal-sftp");
-                Night night = Night.on(site.address())) {
-            nightAfterNight(night);
+        try (LoopbackSite sftpOnly =
+                LoopbackSite.openSsh(folder.resolve("sftp"), root, 0, "ForceCommand internal-sftp")) {
+            nightAfterNight(sftpOnly);
         }
     }
 
     @Test
     void soItIsAtAnotherServer() throws Exception {
-        try (LoopbackSite site = LoopbackSite.embedded(folder.resolve("mina"), root, 0);
-                Night night = Night.on(site.address())) {
-            nightAfterNight(night);
+        try (LoopbackSite embedded = LoopbackSite.embedded(folder.resolve("mina"), root, 0)) {
+            nightAfterNight(embedded);
         }
     }
 
-    private void nightAfterNight(Night night) throws Exception {
-        night.register("E1", source);
+    private void nightAfterNight(LoopbackSite dr) throws Exception {
+        night.get(Sites.class).save("dr", dr.address(), "test");
         LedgerVerification verification = night.get(LedgerVerification.class);
         assertThat(verification.verify().verdict()).as("no anchor yet").isEqualTo(Verdict.INCOMPLETE);
 
@@ -80,7 +69,7 @@ class AnchorsIT {
         Object inode = Files.getAttribute(first, "unix:ino");
         night.complete();
 
-        assertThat(files(anchors)).hasSize(2).startsWith(first);
+        assertThat(Trees.in(anchors)).hasSize(2).startsWith(first);
         assertThat(first).hasContent(line);
         assertThat(Files.getAttribute(first, "unix:ino")).isEqualTo(inode);
         Anchor anchor = Anchor.of(line.getBytes()).orElseThrow();
@@ -100,114 +89,87 @@ class AnchorsIT {
         for (int seq = 1; seq < 30; seq++) {
             Files.writeString(Anchor.file(seq).under(root), "foreign");
         }
-        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-                Night night = Night.on(site.address())) {
-            night.register("E1", source);
 
-            Run run = night.run();
+        Run run = night.run();
 
-            assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
-                assertThat(finding.reason()).isEqualTo(Problem.UNANCHORED);
-                assertThat(finding.message()).contains("the name .dozo/ledger/0000", "is in use at the site");
-            });
-            assertThat(files(anchors))
-                    .hasSize(29)
-                    .allSatisfy(file -> assertThat(file).hasContent("foreign"));
-            assertThat(night.count("select count(*) from ledger where action = 'ledger.anchored'"))
-                    .isZero();
-            assertThat(night.coverage().safe()).isTrue();
-        }
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        night.assertOnly(run, Problem.UNANCHORED, "the name .dozo/ledger/0000", "is in use at the site");
+        assertThat(Trees.in(anchors))
+                .hasSize(29)
+                .allSatisfy(file -> assertThat(file).hasContent("foreign"));
+        assertThat(night.count("select count(*) from ledger where action = 'ledger.anchored'"))
+                .isZero();
+        assertThat(night.coverage().safe()).isTrue();
     }
 
     @Test
     void aFileInPlaceOfTheFolderIsAFindingToo() throws Exception {
         Files.createDirectories(anchors.getParent());
         Files.writeString(anchors, "a file");
-        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-                Night night = Night.on(site.address())) {
-            night.register("E1", source);
 
-            Run run = night.run();
+        Run run = night.run();
 
-            assertThat(night.findings(run))
-                    .extracting(finding -> finding.reason())
-                    .containsExactly(Problem.UNANCHORED);
-            assertThat(anchors).hasContent("a file");
-        }
+        night.assertOnly(run, Problem.UNANCHORED);
+        assertThat(anchors).hasContent("a file");
     }
 
     @Test
     void anAnchorThatWasWrittenBeforeACrashIsTakenAsItIs() throws Exception {
-        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-                Night night = Night.on(site.address())) {
-            night.register("E1", source);
-            Run run = night.run();
-            Path written = only(anchors);
-            // As if the process had died after the file got its name and before the transaction.
-            new TamperedLedger(night.get(DataSource.class))
-                    .tamper("delete from ledger where seq > "
-                            + Anchor.of(Files.readAllBytes(written))
-                                    .orElseThrow()
-                                    .seq());
+        Run run = night.run();
+        Path written = only(anchors);
+        // As if the process had died after the file got its name and before the transaction.
+        new TamperedLedger(night.get(DataSource.class))
+                .tamper("delete from ledger where seq > "
+                        + Anchor.of(Files.readAllBytes(written)).orElseThrow().seq());
 
-            night.get(Anchors.class).write(night.get(NightFlows.class).of(run.id(), run.siteId()));
-            night.get(Senders.class).close(run.id());
-            night.get(NightFlows.class).close(run.id());
+        night.get(Anchors.class).write(night.get(NightFlows.class).of(run.id(), run.siteId()));
+        night.get(Senders.class).close(run.id());
+        night.get(NightFlows.class).close(run.id());
 
-            assertThat(only(anchors)).isEqualTo(written);
-            assertThat(night.findings(run)).isEmpty();
-            assertThat(night.get(LedgerVerification.class).verify().verdict()).isEqualTo(Verdict.INTACT);
-        }
+        assertThat(only(anchors)).isEqualTo(written);
+        assertThat(night.findings(run)).isEmpty();
+        assertThat(night.get(LedgerVerification.class).verify().verdict()).isEqualTo(Verdict.INTACT);
     }
 
     /** Runs the queries that the documentation of the ledger gives to users without Dozo. */
     @Test
     void theDocumentedQueriesSayTheSame() throws Exception {
-        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-                Night night = Night.on(site.address())) {
-            night.register("E1", source);
-            night.run();
-            night.run();
-            List<String> queries = documented();
-            String broken = queries.get(0);
-            String rows = queries.get(1);
+        night.run();
+        night.run();
+        List<String> queries = documented();
+        String broken = queries.get(0);
+        String rows = queries.get(1);
 
-            assertThat(night.count(broken)).isZero();
-            List<String> lines =
-                    night.jdbc().sql(rows).query((row, n) -> row.getString(1)).list();
-            for (Path anchor : files(anchors)) {
-                assertThat(lines).contains(Files.readString(anchor).strip());
-            }
-            TamperedLedger tampered = new TamperedLedger(night.get(DataSource.class));
-            for (String tampering : List.of(
-                    "update ledger set actor = 'x' where seq = 3",
-                    "update ledger set at = at + interval '1 microsecond' where seq = 3",
-                    "update ledger set at = (to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00 BC')::timestamptz"
-                            + " where seq = 3",
-                    "delete from ledger where seq = 3",
-                    "delete from ledger where seq = 1")) {
-                tampered.undone(() -> {
-                    tampered.tamper(tampering);
-                    assertThat(night.count(broken)).as(tampering).isPositive();
-                });
-            }
-            tampered.tamper("update ledger set actor = 'x' where seq = 3");
-            tampered.rewriteFrom(3);
-            assertThat(night.count(broken)).isZero();
-            assertThat(night.get(LedgerVerification.class)
-                            .verify()
-                            .sites()
-                            .getFirst()
-                            .breaches())
-                    .extracting(Breach::kind)
-                    .containsOnly(Kind.REWRITTEN);
-            assertThat(night.jdbc()
-                            .sql(rows)
-                            .query((row, n) -> row.getString(1))
-                            .list())
-                    .doesNotContain(Files.readString(files(anchors).getFirst()).strip());
+        assertThat(night.count(broken)).isZero();
+        List<String> lines = night.texts(rows);
+        for (Path anchor : Trees.in(anchors)) {
+            assertThat(lines).contains(Files.readString(anchor).strip());
         }
+        TamperedLedger tampered = new TamperedLedger(night.get(DataSource.class));
+        for (String tampering : List.of(
+                "update ledger set actor = 'x' where seq = 3",
+                "update ledger set at = at + interval '1 microsecond' where seq = 3",
+                "update ledger set at = (to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00 BC')::timestamptz"
+                        + " where seq = 3",
+                "delete from ledger where seq = 3",
+                "delete from ledger where seq = 1")) {
+            tampered.undone(() -> {
+                tampered.tamper(tampering);
+                assertThat(night.count(broken)).as(tampering).isPositive();
+            });
+        }
+        tampered.tamper("update ledger set actor = 'x' where seq = 3");
+        tampered.rewriteFrom(3);
+        assertThat(night.count(broken)).isZero();
+        assertThat(night.get(LedgerVerification.class)
+                        .verify()
+                        .sites()
+                        .getFirst()
+                        .breaches())
+                .extracting(Breach::kind)
+                .containsOnly(Kind.REWRITTEN);
+        assertThat(night.texts(rows))
+                .doesNotContain(Files.readString(Trees.in(anchors).getFirst()).strip());
     }
 
     private static List<String> documented() throws IOException {
@@ -217,14 +179,8 @@ class AnchorsIT {
     }
 
     private static Path only(Path folder) throws IOException {
-        List<Path> files = files(folder);
+        List<Path> files = Trees.in(folder);
         assertThat(files).hasSize(1);
         return files.getFirst();
-    }
-
-    private static List<Path> files(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.sorted().toList();
-        }
     }
 }

@@ -26,9 +26,7 @@ class ArchivesIT {
     @ValueSource(booleans = {false, true})
     void archivesAreSentUnlessSftpAloneIsSet(boolean sftpAlone) throws Exception {
         Path source = Files.createDirectory(folder.resolve("source"));
-        for (int i = 0; i < FILES; i++) {
-            Files.writeString(source.resolve("file" + i), "content " + i);
-        }
+        Night.writeMany(source, FILES);
         Path root = Files.createDirectory(folder.resolve("dr"));
         LyingTools tools = new LyingTools(folder);
         Path tarCalls = tools.noteTar();
@@ -39,10 +37,7 @@ class ArchivesIT {
             night.complete();
 
             NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
-            assertThat(night.jdbc()
-                            .sql("select distinct way_in from receipt where cardinality(entry_nos) > 1")
-                            .query(String.class)
-                            .list())
+            assertThat(night.texts("select distinct way_in from receipt where cardinality(entry_nos) > 1"))
                     .as("what the receipts say of the files; a folder is never in an archive")
                     .contains(sftpAlone ? "sftp" : "archive")
                     .doesNotContain(sftpAlone ? "archive" : "none");
@@ -56,9 +51,7 @@ class ArchivesIT {
     @Test
     void aNightWhoseArchivesFailGoesOnBySftpAndSaysSo() throws Exception {
         Path source = Files.createDirectory(folder.resolve("source"));
-        for (int i = 0; i < FILES; i++) {
-            Files.writeString(source.resolve("file" + i), "content " + i);
-        }
+        Night.writeMany(source, FILES);
         Path root = Files.createDirectory(folder.resolve("dr"));
         LyingTools tools = new LyingTools(folder);
         tools.tarDoes("real \"$@\"", "exit 1");

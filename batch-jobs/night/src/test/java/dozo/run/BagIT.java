@@ -3,10 +3,9 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dozo.copy.Trees;
+import dozo.db.Program;
 import dozo.file.FilePath;
-import dozo.run.Bagit.Verdict;
-import dozo.run.Runs.Run;
-import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -46,13 +45,10 @@ class BagIT extends NightAtSite {
                         "5",
                         "~x",
                         "6"));
-        Night.write(source, Map.of("脳画像/ニューロ.dat", "7", "*star", "8", "#hash", "9", "%E8%84%B3", "10"));
-        night.register("E1", source);
+        register(Map.of("脳画像/ニューロ.dat", "7", "*star", "8", "#hash", "9", "%E8%84%B3", "10"));
 
-        night.complete();
+        completeAndValid();
 
-        Bagit.assertValid(bag);
-        NightlyBackupIT.assertChecks(bag);
         assertThat(bag.resolve("sha256sums.txt")).doesNotExist();
         assertThat(bag.resolve("bagit.txt")).hasContent("BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
         assertThat(Files.readAllLines(bag.resolve("bag-info.txt")))
@@ -67,13 +63,10 @@ class BagIT extends NightAtSite {
 
     @Test
     void namesWithLineEndsNeedASecondList() throws Exception {
-        Night.write(source, Map.of("first\nsecond", "1", "icon\r", "2", "both\r\nof\\them", "3", "plain", "4"));
-        night.register("E1", source);
+        register(Map.of("first\nsecond", "1", "icon\r", "2", "both\r\nof\\them", "3", "plain", "4"));
 
-        night.complete();
+        completeAndValid();
 
-        Bagit.assertValid(bag);
-        NightlyBackupIT.assertChecks(bag);
         assertThat(bag.resolve("sha256sums.txt")).exists();
         assertThat(bag.resolve("tagmanifest-sha256.txt")).content().contains("  sha256sums.txt\n");
         assertThat(bag.resolve("bag-info.txt")).content().contains("Dozo-Check: sha256sum -c --quiet sha256sums.txt\n");
@@ -81,9 +74,7 @@ class BagIT extends NightAtSite {
 
     @Test
     void theValidatorRefusesWhatWasDoneToABag() throws Exception {
-        Night.write(source, Map.of("a", "content", "sub/b", "more", "new\nline", "x"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "content", "sub/b", "more", "new\nline", "x"));
         Bagit.assertValid(bag);
 
         byte[] flipped = Files.readAllBytes(bag.resolve("data/a"));
@@ -113,20 +104,16 @@ class BagIT extends NightAtSite {
         // The second byte of the second letter is 0x85, a line end in ISO-8859-1.
         byte[] neuro = "ニューロ.dat".getBytes(shiftJis);
         Files.writeString(FilePath.ROOT.resolve(neuro).under(source), "1");
-        Files.writeString(
-                FilePath.ROOT.resolve("脳".getBytes(Charset.forName("EUC-JP"))).under(source), "2");
-        Night.write(source, Map.of("全脳/plain", "3", "new\nline", "4"));
-        night.register("E1", source);
-
-        night.complete();
+        Files.writeString(Trees.named(source, "脳", "EUC-JP"), "2");
+        safe(Map.of("全脳/plain", "3", "new\nline", "4"));
 
         NightlyBackupIT.assertChecks(bag);
         assertThat(bag.resolve("bagit.txt")).content().contains("Tag-File-Character-Encoding: IBM437\n");
-        Verdict accepted = Bagit.validateAsIbm437(bag, folder.resolve("as-ibm437"));
-        assertThat(accepted.exitCode()).as(accepted.said()).isZero();
-        Verdict refused = Bagit.validate(bag);
+        Program accepted = Bagit.validateAsIbm437(bag, folder.resolve("as-ibm437"));
+        assertThat(accepted.exitCode()).as(accepted.output()).isZero();
+        Program refused = Bagit.validate(bag);
         assertThat(refused.exitCode()).isNotZero();
-        assertThat(refused.said()).contains("Bag is incomplete");
+        assertThat(refused.output()).contains("Bag is incomplete");
     }
 
     /** Checks the documentation of these names against the tested release. */
@@ -152,7 +139,7 @@ class BagIT extends NightAtSite {
         for (int i = 0; i < names.size(); i++) {
             Path one = root.resolve("p/N" + i);
             NightlyBackupIT.assertChecks(one);
-            assertThat(Bagit.validate(one).said()).as(names.get(i)).contains("Bag is incomplete");
+            assertThat(Bagit.validate(one).output()).as(names.get(i)).contains("Bag is incomplete");
         }
     }
 
@@ -161,10 +148,8 @@ class BagIT extends NightAtSite {
         annexed();
         night.register("E1", source);
 
-        night.complete();
+        completeAndValid();
 
-        Bagit.assertValid(bag);
-        NightlyBackupIT.assertChecks(bag);
         NightlyBackupIT.assertSame(source, bag.resolve("data"));
         assertThat(bag.resolve("bag-info.txt")).content().contains("Bag-Size: 25 B\n", "Payload-Oxum: 25.4\n");
         assertThat(Files.readAllLines(bag.resolve("manifest-sha256.txt")))
@@ -192,15 +177,13 @@ class BagIT extends NightAtSite {
         night.register("E1", source);
         night.run();
         Map<String, Object> before = inodes(bag);
-        night.jdbc().sql("update protection set unsettled = true").update();
+        night.update("update protection set unsettled = true");
         night.run();
         assertThat(inodes(bag)).as("nothing is written for nothing").isEqualTo(before);
 
         Night.write(source, Map.of(".git/annex/objects/7m/KEY/KEY", "other content"));
-        night.complete();
+        completeAndValid();
 
-        Bagit.assertValid(bag);
-        NightlyBackupIT.assertChecks(bag);
         assertThat(bag.resolve("bag-info.txt")).content().contains("Payload-Oxum: 43.4\n");
     }
 
@@ -238,7 +221,7 @@ class BagIT extends NightAtSite {
         for (int i = 0; i < targets.size(); i++) {
             Path one = root.resolve("p/N" + i);
             NightlyBackupIT.assertChecks(one);
-            assertThat(Bagit.validate(one).said()).as(targets.get(i)).contains(said.get(targets.get(i)));
+            assertThat(Bagit.validate(one).output()).as(targets.get(i)).contains(said.get(targets.get(i)));
         }
         NightlyBackupIT.assertChecks(bag);
         Bagit.assertValid(bag);
@@ -264,20 +247,18 @@ class BagIT extends NightAtSite {
             try (Stream<Path> listed = Files.list(both)) {
                 first = listed.findFirst().orElseThrow();
             }
-            Verdict verdict = Bagit.validate(one);
+            Program verdict = Bagit.validate(one);
             if (FilePath.between(both, first).equals(composed)) {
-                assertThat(verdict.said()).contains("sha256 validation failed");
+                assertThat(verdict.output()).contains("sha256 validation failed");
             } else {
-                assertThat(verdict.exitCode()).as(verdict.said()).isZero();
+                assertThat(verdict.exitCode()).as(verdict.output()).isZero();
             }
         }
     }
 
     @Test
     void aNewManifestRewritesTagFilesOnlyAndKeepsTheEarlierOnes() throws Exception {
-        Night.write(source, Map.of("a", "1", "sub/b", "2"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1", "sub/b", "2"));
         Map<String, Object> data = inodes(bag.resolve("data"));
         Map<String, String> before = new TreeMap<>();
         for (String name : TAG_FILES) {
@@ -285,10 +266,8 @@ class BagIT extends NightAtSite {
         }
         Night.write(source, Map.of("new\nline", "3"));
 
-        night.complete();
+        completeAndValid();
 
-        Bagit.assertValid(bag);
-        NightlyBackupIT.assertChecks(bag);
         assertThat(inodes(bag.resolve("data"))).containsAllEntriesOf(data).hasSize(data.size() + 1);
         Path kept = root.resolve(".dozo/versions/p/E1/2");
         assertThat(inodes(kept).keySet())
@@ -302,12 +281,9 @@ class BagIT extends NightAtSite {
 
     @Test
     void tagFilesThatSayTheSameAreNotWrittenAnew() throws Exception {
-        Night.write(source, Map.of("a", "1", "new\nline", "2"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1", "new\nline", "2"));
         Map<String, Object> before = inodes(bag);
-        assertThat(night.jdbc().sql("update protection set unsettled = true").update())
-                .isEqualTo(1);
+        assertThat(night.update("update protection set unsettled = true")).isEqualTo(1);
 
         night.complete();
 
@@ -319,14 +295,10 @@ class BagIT extends NightAtSite {
 
     @Test
     void aSecondListThatIsNoLongerNeededIsPutAside() throws Exception {
-        Night.write(source, Map.of("a", "1", "new\nline", "2"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1", "new\nline", "2"));
         Files.delete(source.resolve("new\nline"));
         Files.createDirectory(source.resolve("new\nline"));
-        Night.write(source, Map.of("b", "3"));
-
-        night.complete();
+        complete(Map.of("b", "3"));
 
         assertThat(bag.resolve("sha256sums.txt")).doesNotExist();
         assertThat(root.resolve(".dozo/versions/p/E1/2/sha256sums.txt")).exists();
@@ -340,10 +312,8 @@ class BagIT extends NightAtSite {
         HostileNames.write(source, 300, seed);
         night.register("E1", source);
 
-        Run run = night.run();
+        night.complete();
 
-        assertThat(night.findings(run)).as("seed %d", seed).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.coverage().filesSafe()).isEqualTo(300);
         NightlyBackupIT.assertSame(source, bag.resolve("data"));
         NightlyBackupIT.assertChecks(bag);
@@ -366,10 +336,7 @@ class BagIT extends NightAtSite {
         assumeTrue(shared != null, "no shared data beside this clone");
         night.register("E1", Path.of(shared));
 
-        night.complete();
-
-        Bagit.assertValid(bag);
-        NightlyBackupIT.assertChecks(bag);
+        completeAndValid();
     }
 
     /** Writes a tree as git-annex does: names are links to objects, which are named by their content. */
@@ -382,6 +349,13 @@ class BagIT extends NightAtSite {
         Files.createSymbolicLink(source.resolve("latest"), Path.of("first/anat/T1w.nii.gz"));
     }
 
+    /** Runs a night, after which both programs find the bag right. */
+    private void completeAndValid() throws Exception {
+        night.complete();
+        Bagit.assertValid(bag);
+        NightlyBackupIT.assertChecks(bag);
+    }
+
     /** A change to a copy of the bag. */
     private interface Change {
         void to(Path copy) throws IOException;
@@ -389,25 +363,22 @@ class BagIT extends NightAtSite {
 
     private String refused(String name, Change change) throws Exception {
         Path copy = folder.resolve(name);
-        try (Stream<Path> all = Files.walk(bag)) {
-            for (Path one : (Iterable<Path>) all::iterator) {
-                Files.copy(one, copy.resolve(bag.relativize(one)), LinkOption.NOFOLLOW_LINKS);
-            }
+        for (Path one : Trees.all(bag)) {
+            Files.copy(one, copy.resolve(bag.relativize(one)), LinkOption.NOFOLLOW_LINKS);
         }
         change.to(copy);
-        Verdict verdict = Bagit.validate(copy);
-        assertThat(verdict.exitCode()).as(verdict.said()).isNotZero();
-        return verdict.said();
+        Program verdict = Bagit.validate(copy);
+        assertThat(verdict.exitCode()).as(verdict.output()).isNotZero();
+        return verdict.output();
     }
 
     /** Returns the files below a folder, with values that show whether they are still the same files. */
     private static Map<String, Object> inodes(Path top) throws IOException {
         Map<String, Object> found = new TreeMap<>();
-        try (Stream<Path> all = Files.walk(top)) {
-            for (Path one : (Iterable<Path>) all.filter(Files::isRegularFile)::iterator) {
-                found.put(
-                        top.relativize(one).toString(),
-                        List.of(Files.getAttribute(one, "unix:ino"), Files.getAttribute(one, "unix:ctime")));
+        for (Path one : Trees.all(top)) {
+            if (Files.isRegularFile(one)) {
+                Object changed = Files.getAttribute(one, "unix:ctime");
+                found.put(top.relativize(one).toString(), List.of(Files.getAttribute(one, "unix:ino"), changed));
             }
         }
         return found;

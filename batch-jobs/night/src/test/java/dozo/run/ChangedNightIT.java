@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -21,9 +20,7 @@ class ChangedNightIT extends NightAtSite {
 
     @Test
     void onlyFoldersInWhichSomethingWasPutAreGivenTheirTimesAgain() throws Exception {
-        Night.write(source, Map.of("touched/deep/a", "1", "touched/b", "2", "left alone/c", "3", "renewed/d", "4"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("touched/deep/a", "1", "touched/b", "2", "left alone/c", "3", "renewed/d", "4"));
         for (String name : List.of("touched", "touched/deep", "left alone", "renewed")) {
             Files.setLastModifiedTime(bag.resolve("data").resolve(name), LONG_AGO);
         }
@@ -84,15 +81,11 @@ class ChangedNightIT extends NightAtSite {
 
     @Test
     void aListThatSomebodyChangedAtTheSiteIsWrittenWhole() throws Exception {
-        Night.write(source, Map.of("a", "1", "b", "2", "c", "3"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1", "b", "2", "c", "3"));
         Files.writeString(
                 bag.resolve("manifest-sha256.txt"),
                 Files.readString(bag.resolve("manifest-sha256.txt")).replace('a', 'b'));
-        Night.write(source, Map.of("c", "other content"));
-
-        night.complete();
+        complete(Map.of("c", "other content"));
 
         Bagit.assertValid(bag);
     }
@@ -100,12 +93,9 @@ class ChangedNightIT extends NightAtSite {
     /** Unproven entries are found among those that are new since everything was proven, and among the damaged ones. */
     @Test
     void aNightSendsWhatCameSinceAllWasSafeAndWhatWasFoundDamaged() throws Exception {
-        Night.write(source, Map.of("a", "1", "sub/b", "2", "sub/c", "3"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1", "sub/b", "2", "sub/c", "3"));
         Files.writeString(bag.resolve("data/sub/b"), "!");
-        ScrubRequest everything = new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false);
-        night.await(night.get(Operations.class).startScrub(everything, "test").id());
+        night.scrub();
         Night.write(source, Map.of("new", "4"));
 
         night.run();

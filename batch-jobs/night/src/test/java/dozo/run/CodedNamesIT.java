@@ -4,39 +4,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dozo.copy.Copy;
 import dozo.copy.Copy.Options;
-import dozo.copy.Restore;
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.file.Problem;
-import dozo.file.Selection;
 import dozo.file.SiteNames;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.manifest.Manifests;
-import dozo.manifest.Manifests.Manifest;
 import dozo.rebuild.Rebuild;
 import dozo.rebuild.Rebuild.RecordKey;
-import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.SourceKind;
-import dozo.remote.SiteAddress;
-import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
-import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -62,8 +53,7 @@ class CodedNamesIT extends NightAtSite {
                         "n",
                         "plain",
                         "p"));
-        byte[] japanese = (NAME + "脳").getBytes(Charset.forName("windows-31j"));
-        Files.writeString(FilePath.ROOT.resolve(japanese).under(source), "shift-jis");
+        Files.writeString(Trees.named(source, NAME + "脳", "windows-31j"), "shift-jis");
         Path scan = source.resolve("sub-%s/anat/%1$s_T1w.nii".formatted(NAME));
         Files.createLink(source.resolve("hard-" + NAME), scan);
         Files.createSymbolicLink(source.resolve("link"), Path.of("sub-" + NAME, "anat", NAME + "_T1w.nii"));
@@ -84,11 +74,11 @@ class CodedNamesIT extends NightAtSite {
         assertThat(bag.resolve("sha256sums.txt"))
                 .as("codes need no second list")
                 .doesNotExist();
-        SiteNames names = experiment(night).names();
+        SiteNames names = night.experiment().names();
         Path link = bag.resolve("data").resolve(names.of(FilePath.of("link")).toString());
         assertThat(link).isSymbolicLink().hasContent("voxels");
-        NightlyBackupIT.assertSame(source, restored(night, site.address()));
-        assertThat(scrub().state()).isEqualTo(RunState.COMPLETE);
+        NightlyBackupIT.assertSame(source, restored(night));
+        assertThat(night.scrub().state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.run().state()).as("nothing to do").isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(distinct run_id) from transfer_unit"))
                 .isEqualTo(1);
@@ -103,12 +93,11 @@ class CodedNamesIT extends NightAtSite {
         writeNames();
         night.register("E1", source);
         night.complete();
-        Night.write(source, Map.of("plain", "second content"));
-        night.complete();
-        SiteNames names = experiment(night).names();
+        complete(Map.of("plain", "second content"));
+        SiteNames names = night.experiment().names();
         String plain = names.of(FilePath.of("plain")).toString();
         assertThat(root.resolve(".dozo/versions/p/E1/2/data").resolve(plain)).hasContent("p");
-        assertThat(scrub().state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.scrub().state()).isEqualTo(RunState.COMPLETE);
 
         Path note = bag.resolve("data")
                 .resolve(names.of(FilePath.of("sub-%s/notes\n%1$s".formatted(NAME)))
@@ -116,7 +105,7 @@ class CodedNamesIT extends NightAtSite {
         Files.delete(note);
         Files.writeString(bag.resolve("data").resolve(plain), "second CONTENT");
         Files.writeString(bag.resolve("data/stranger"), "x");
-        Run scrub = scrub();
+        Run scrub = night.scrub();
 
         assertThat(night.findings(scrub))
                 .extracting(KeptFinding::reason, finding -> String.valueOf(finding.path()))
@@ -133,13 +122,13 @@ class CodedNamesIT extends NightAtSite {
         writeNames();
         night.register("E1", source);
         night.complete();
-        FilePath scan = experiment(night).names().of(FilePath.of("sub-%s/anat/%1$s_T1w.nii".formatted(NAME)));
+        FilePath scan = night.experiment().names().of(FilePath.of("sub-%s/anat/%1$s_T1w.nii".formatted(NAME)));
         Path aside = root.resolve(".dozo/versions/p/E1/7/data").resolve(scan.toString());
         Files.createDirectories(aside.getParent());
         Files.move(bag.resolve("data").resolve(scan.toString()), aside);
 
-        assertThat(night.findings(scrub())).isEmpty();
-        NightlyBackupIT.assertSame(source, restored(night, site.address()));
+        assertThat(night.findings(night.scrub())).isEmpty();
+        NightlyBackupIT.assertSame(source, restored(night));
     }
 
     @Test
@@ -147,7 +136,7 @@ class CodedNamesIT extends NightAtSite {
         writeNames();
         night.register("E1", source);
         night.run();
-        SiteNames names = experiment(night).names();
+        SiteNames names = night.experiment().names();
 
         List<List<FilePath>> paths = night.jdbc()
                 .sql("""
@@ -167,8 +156,7 @@ class CodedNamesIT extends NightAtSite {
     @Test
     void whatIsRegisteredAlreadyKeepsItsNames() throws Exception {
         night.get(Projects.class).setSiteNames("p", "kept", "test");
-        Night.write(source, Map.of(NAME, "n"));
-        night.register("E1", source);
+        register(Map.of(NAME, "n"));
         night.get(Projects.class).setSiteNames("p", "codes", "test");
         Path second = Files.createDirectory(folder.resolve("second"));
         Night.write(second, Map.of(NAME, "n"));
@@ -192,7 +180,7 @@ class CodedNamesIT extends NightAtSite {
 
             assertThat(rebuilt.findings(run)).isEmpty();
             assertThat(rebuilt.coverage().safe()).isTrue();
-            NightlyBackupIT.assertSame(source, restored(rebuilt, site.address()));
+            NightlyBackupIT.assertSame(source, restored(rebuilt));
             Run next = rebuilt.complete();
             assertThat(rebuilt.count("select count(*) from transfer_unit where run_id = " + next.id()))
                     .isZero();
@@ -209,11 +197,11 @@ class CodedNamesIT extends NightAtSite {
 
             assertThat(rebuilt.findings(run)).isEmpty();
             assertThat(rebuilt.coverage().safe()).isTrue();
-            assertThat(experiment(rebuilt).names()).isEqualTo(SiteNames.LOST);
-            assertThat(experiment(rebuilt).kind()).isEqualTo(SourceKind.NONE);
+            assertThat(rebuilt.experiment().names()).isEqualTo(SiteNames.LOST);
+            assertThat(rebuilt.experiment().kind()).isEqualTo(SourceKind.NONE);
             assertThat(rebuilt.get(Projects.class).find("p").orElseThrow().coded())
                     .isTrue();
-            Path restored = restored(rebuilt, site.address());
+            Path restored = restored(rebuilt);
             assertThat(Snapshot.of(restored).keySet())
                     .isEqualTo(Snapshot.of(bag.resolve("data")).keySet());
             assertThatThrownBy(() -> rebuilt.register("E1", source))
@@ -230,20 +218,16 @@ class CodedNamesIT extends NightAtSite {
         writeNames();
         night.register("E1", source);
         night.complete();
-        try (Stream<Path> records = Files.walk(root.resolve(".dozo"))) {
-            Path record = records.filter(path -> path.toString().contains("p/E1") && Files.isRegularFile(path))
-                    .findFirst()
-                    .orElseThrow();
-            Files.delete(record);
-            Files.writeString(record, "broken");
-        }
+        Path record = Trees.files(root.resolve(".dozo/catalogue/p/E1")).getFirst();
+        Files.delete(record);
+        Files.writeString(record, "broken");
         try (Night rebuilt = Night.without(TestDatabase.fresh())) {
             RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
 
             rebuilt.get(Rebuild.class).run("dr", site.address(), key);
 
             assertThat(rebuilt.coverage().safe()).isTrue();
-            assertThat(experiment(rebuilt).names()).isEqualTo(SiteNames.LOST);
+            assertThat(rebuilt.experiment().names()).isEqualTo(SiteNames.LOST);
             rebuilt.run();
             assertThat(seen(root)).noneMatch(seen -> seen.contains(NAME));
         }
@@ -252,44 +236,23 @@ class CodedNamesIT extends NightAtSite {
     /** Returns the names and contents below a folder, with links' texts; records are encrypted. */
     private static List<String> seen(Path top) throws IOException {
         List<String> seen = new ArrayList<>();
-        try (Stream<Path> all = Files.walk(top)) {
-            for (Path path : (Iterable<Path>) all::iterator) {
-                seen.add(path.toString());
-                if (Files.isSymbolicLink(path)) {
-                    seen.add(Files.readSymbolicLink(path).toString());
-                } else if (Files.isRegularFile(path)) {
-                    seen.add(new String(Files.readAllBytes(path), StandardCharsets.ISO_8859_1));
-                }
+        for (Path path : Trees.all(top)) {
+            seen.add(path.toString());
+            if (Files.isSymbolicLink(path)) {
+                seen.add(Files.readSymbolicLink(path).toString());
+            } else if (Files.isRegularFile(path)) {
+                seen.add(new String(Files.readAllBytes(path), StandardCharsets.ISO_8859_1));
             }
         }
         return seen;
     }
 
-    private static Experiment experiment(Night of) {
-        return of.get(Experiments.class).find("p", "E1").orElseThrow();
-    }
-
-    private Run scrub() throws Exception {
-        ScrubRequest all = new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false);
-        return night.await(night.get(Operations.class).startScrub(all, "test").id());
-    }
-
-    private Path restored(Night from, SiteAddress address) throws Exception {
-        Experiment experiment = experiment(from);
-        Manifest manifest = from.get(Manifests.class).current(experiment.id()).orElseThrow();
+    private Path restored(Night from) throws Exception {
+        Experiment experiment = from.experiment();
+        int last =
+                from.get(Manifests.class).current(experiment.id()).orElseThrow().number();
         Path into = Files.createTempDirectory(folder, "restored").resolve("tree");
-        try (Restore restore = new Restore(
-                from.get(Inventories.class).of(manifest, 1),
-                experiment.name(),
-                manifest.number(),
-                Selection.ALL,
-                address,
-                into,
-                OPTIONS)) {
-            List<Copy.Finding> lost = new ArrayList<>();
-            restore.run(lost::add);
-            assertThat(lost).isEmpty();
-        }
+        from.restore(experiment, last, site.address(), into, OPTIONS);
         return into;
     }
 }

@@ -114,16 +114,16 @@ class ConditionsTest {
         SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
         try (Night night = Night.on(nowhere)) {
             night.register("E1", Files.createDirectory(folder.resolve("source")));
-            night.jdbc().sql("""
+            night.update("""
                     insert into run (kind, site_id, state, requested_by, started_at, ended_at)
                     values ('nightlyBackup', 1, 'COMPLETE', 'x', now(), now())
-                    """).update();
+                    """);
             Conditions conditions = night.get(Conditions.class);
             Alerts alerts = night.get(Alerts.class);
             assertThat(conditions.now()).isEmpty();
 
             for (Seed seed : SEEDS) {
-                night.jdbc().sql(seed.begin).update();
+                night.update(seed.begin);
                 assertThat(conditions.now())
                         .as(seed.kind.name())
                         .filteredOn(each -> each.kind() == seed.kind)
@@ -137,7 +137,7 @@ class ConditionsTest {
                 assertThat(alerts.evaluate(conditions.now())).isEqualTo(new Changed(1, 0));
                 assertThat(alerts.evaluate(conditions.now())).isEqualTo(new Changed(0, 0));
 
-                night.jdbc().sql(seed.end).update();
+                night.update(seed.end);
                 assertThat(conditions.now()).as("after " + seed.kind).isEmpty();
                 assertThat(alerts.evaluate(conditions.now())).isEqualTo(new Changed(0, 1));
             }

@@ -47,7 +47,7 @@ class CostModelsTest {
         assertThat(learnt.seconds(new Work(1_000_000_000, 1_000)))
                 .isCloseTo(SLOW.seconds(new Work(1_000_000_000, 1_000)), within(1e-6));
         assertThat(jdbc.sql("select bytes || ' ' || entries || ' ' || lanes from cost_model")
-                        .query((row, n) -> row.getString(1))
+                        .query(String.class)
                         .list())
                 .containsExactly("1000000000 1000 4");
     }

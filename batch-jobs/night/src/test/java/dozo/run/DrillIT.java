@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dozo.copy.Trees;
 import dozo.drill.DrillPromises;
 import dozo.drill.DrillPromises.Standing;
 import dozo.drill.Rehearsals;
@@ -16,12 +17,10 @@ import dozo.ledger.Sight;
 import dozo.manifest.Manifests;
 import dozo.plan.Work;
 import dozo.registry.Experiments;
-import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
 import dozo.registry.Sites;
-import dozo.remote.ChildProcess;
 import dozo.restore.KeptRestore;
 import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
@@ -30,8 +29,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -94,13 +91,13 @@ class DrillIT extends NightAtSite {
         assertThat(drill.bytesVerified()).isEqualTo(2);
         assertThat(drill.seconds()).isPositive();
         assertThat(drill.firstByteSeconds()).isPositive().isLessThan(drill.seconds());
-        assertThat(names(scratch)).isEmpty();
+        assertThat(Trees.names(scratch)).isEmpty();
         assertThat(source.resolve("f")).hasContent("1");
         assertThat(night.get(Ledger.class).after(before, 10))
                 .extracting(row -> row.actor(), row -> row.action(), row -> row.subject())
                 .containsExactly(
                         tuple("operator", "drill.requested", "p/E1"), tuple(Ledger.SYSTEM, "drill.ended", "p/E1"));
-        assertThat(night.get(Restores.class).page(experiment(), Long.MAX_VALUE, 10))
+        assertThat(night.get(Restores.class).page(night.experiment(), Long.MAX_VALUE, 10))
                 .as("it is not a restore that somebody asked for")
                 .isEmpty();
         assertThat(night.get(Restores.class).drills(Sight.EVERYTHING, "p", Long.MAX_VALUE, 10))
@@ -112,23 +109,18 @@ class DrillIT extends NightAtSite {
 
     @Test
     void ofTwoDrillsOfAProjectThatAreRequestedAtOnceOneIsRefused() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         FutureTask<Long> first = new FutureTask<>(this::request);
         FutureTask<Long> second = new FutureTask<>(this::request);
         // So that the first drill does not end before the second is requested.
         RestoreQueueIT.signalSite("STOP");
-        try (Connection lock = database.getConnection();
-                Statement statement = lock.createStatement()) {
-            lock.setAutoCommit(false);
-            statement.execute("lock table ledger in share mode");
-            Thread.ofPlatform().start(first);
-            night.awaitHeldUp("relation = 'ledger'::regclass");
-            Thread waiting = Thread.ofPlatform().start(second);
-            Awaitility.await()
-                    .atMost(LIMIT)
-                    .until(() -> waiting.getState() == Thread.State.BLOCKED || !waiting.isAlive());
-            lock.rollback();
+        try {
+            night.whileHolding("lock table ledger in share mode", () -> {
+                Thread.ofPlatform().start(first);
+                night.awaitHeldUp("relation = 'ledger'::regclass");
+                Thread waiting = Thread.ofPlatform().start(second);
+                Night.until(() -> waiting.getState() == Thread.State.BLOCKED || !waiting.isAlive());
+            });
             long drill = first.get();
             assertThatThrownBy(second::get)
                     .hasRootCauseInstanceOf(Refusal.class)
@@ -142,8 +134,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aDrillThatIsSeenToBeCompleteIsSeenWithItsTime() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
 
         for (int i = 0; i < 10; i++) {
             long id = request();
@@ -177,7 +168,7 @@ class DrillIT extends NightAtSite {
 
         assertThat(parts).isSubsetOf("a", "b/c", "b/d");
         assertThat(parts).as("random").hasSizeGreaterThan(1);
-        assertThat(names(scratch)).isEmpty();
+        assertThat(Trees.names(scratch)).isEmpty();
     }
 
     @Test
@@ -193,8 +184,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aDamagedCopyIsAFailedDrillUntilOneSucceeds() throws Exception {
-        Night.write(source, Map.of("good", "1", "bad name", "2"));
-        night.complete();
+        complete(Map.of("good", "1", "bad name", "2"));
         Path copy = root.resolve("p/E1/data/bad name");
         byte[] sound = Files.readAllBytes(copy);
         overwrite(copy, "3".getBytes());
@@ -224,8 +214,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aSiteThatIsAwayIsAFailedDrill() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         site.close();
 
         KeptRestore drill = ended(request());
@@ -234,13 +223,12 @@ class DrillIT extends NightAtSite {
         assertThat(drill.message()).isNotEmpty().doesNotContain("/proc/self");
         assertThat(drill.seconds()).isNull();
         assertThat(standing()).isEqualTo(Standing.FAILED);
-        assertThat(names(scratch)).isEmpty();
+        assertThat(Trees.names(scratch)).isEmpty();
     }
 
     @Test
     void aScratchFolderThatCannotBeUsedIsAFailedDrill() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         Files.writeString(scratch, "a file");
         assertThat(ended(request()).state()).isEqualTo(RestoreState.FAILED);
         Files.delete(scratch);
@@ -251,13 +239,12 @@ class DrillIT extends NightAtSite {
             Files.setAttribute(scratch, "unix:uid", 1);
             assertThat(ended(request()).message()).contains("does not belong to the service's user");
         }
-        assertThat(names(scratch)).isEmpty();
+        assertThat(Trees.names(scratch)).isEmpty();
     }
 
     @Test
     void aScratchFolderInASourceIsRefused() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         scratch = source.resolve("scratch");
         reopen();
 
@@ -267,23 +254,18 @@ class DrillIT extends NightAtSite {
 
     @Test
     void oneThatIsKilledIsCleanedUpAndShowsNothing() throws Exception {
-        RestoreQueueIT.writeMany(source, 2_000);
+        Night.writeMany(source, 2_000);
         night.complete();
         night.get(RestoreQueue.class).stop();
         long id = request();
         night.close();
-        try (ChildProcess child = RestoreProcess.start(folder.resolve("child.log"), site.address(), database)) {
-            Awaitility.await()
-                    .atMost(LIMIT)
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> !child.isAlive() || files(scratch) > 10);
-            assertThat(child.isAlive()).as("killed in the middle").isTrue();
-        }
-        assertThat(names(scratch)).hasSize(1);
+        RestoreProcess.start(folder.resolve("child.log"), site.address(), database)
+                .killWhen(() -> files(scratch) > 10);
+        assertThat(Trees.names(scratch)).hasSize(1);
         night = new Night(database, site.address(), "dozo.drill.folder=" + scratch);
 
         assertThat(ended(id).state()).isEqualTo(RestoreState.BROKEN_OFF);
-        assertThat(names(scratch)).isEmpty();
+        assertThat(Trees.names(scratch)).isEmpty();
         assertThat(standing()).as("neither a success nor a failure").isEqualTo(Standing.KEPT);
         assertThat(promise().lastDrill()).isNull();
         assertThat(ended(request()).state()).isEqualTo(RestoreState.COMPLETE);
@@ -291,10 +273,9 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aRestoreByAPersonGoesFirst() throws Exception {
-        RestoreQueueIT.writeMany(source, 10);
+        Night.writeMany(source, 10);
         night.complete();
-        Path allowed = Files.createDirectory(folder.resolve("allowed"));
-        night.get(RestorePlaces.class).setRoots("p", List.of(allowed), "admin");
+        Path allowed = allowed();
         // While the site is suspended, the drill cannot end, however fast or slow the machine is.
         RestoreQueueIT.signalSite("STOP");
         long drill;
@@ -302,9 +283,9 @@ class DrillIT extends NightAtSite {
         try {
             drill = request();
             long running = drill;
-            Awaitility.await().atMost(LIMIT).until(() -> now(running).state() == RestoreState.RUNNING);
+            Night.until(() -> now(running).state() == RestoreState.RUNNING);
             person = requestRestore(allowed.resolve("new"));
-            Awaitility.await().atMost(LIMIT).until(() -> night.count("""
+            Night.until(() -> night.count("""
                     select count(*) from restore join drill using (restore_id) where state = 'WAITING'
                     """) == 1);
         } finally {
@@ -313,67 +294,57 @@ class DrillIT extends NightAtSite {
 
         assertThat(ended(drill).state()).isEqualTo(RestoreState.COMPLETE);
         KeptRestore restored =
-                night.get(Restores.class).find(experiment(), person).orElseThrow();
+                night.get(Restores.class).find(night.experiment(), person).orElseThrow();
         assertThat(restored.state()).isEqualTo(RestoreState.COMPLETE);
         assertThat(restored.endedAt()).isBeforeOrEqualTo(now(drill).startedAt());
         NightlyBackupIT.assertSame(source, allowed.resolve("new"));
-        assertThat(names(scratch)).isEmpty();
+        assertThat(Trees.names(scratch)).isEmpty();
     }
 
     /** What still arrives for an interrupted drill must not be written once its folder is being removed. */
     @Test
     void aDrillThatIsPutBackWhileItsFilesArriveLeavesNothingAndBeginsAnew() throws Exception {
-        RestoreQueueIT.writeMany(source, 2_000);
+        Night.writeMany(source, 2_000);
         night.complete();
-        Path allowed = Files.createDirectory(folder.resolve("allowed"));
-        night.get(RestorePlaces.class).setRoots("p", List.of(allowed), "admin");
+        Path allowed = allowed();
         for (int attempt = 0; attempt < 2; attempt++) {
             long drill = request();
-            Awaitility.await()
-                    .atMost(LIMIT)
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> now(drill).entriesVerified() > 0);
+            Night.until(() -> now(drill).entriesVerified() > 0);
             RestoreQueueIT.signalSite("STOP");
             try {
                 requestRestore(allowed.resolve("new" + attempt));
-                Awaitility.await().atMost(LIMIT).until(() -> now(drill).state() != RestoreState.RUNNING);
+                Night.until(() -> now(drill).state() != RestoreState.RUNNING);
             } finally {
                 RestoreQueueIT.signalSite("CONT");
             }
 
             KeptRestore ended = ended(drill);
             assertThat(ended.state()).as(ended.message()).isEqualTo(RestoreState.COMPLETE);
-            assertThat(names(scratch)).isEmpty();
+            assertThat(Trees.names(scratch)).isEmpty();
         }
     }
 
     @Test
     void itWaitsForABackupAndCanBeStopped() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
-        Path allowed = Files.createDirectory(folder.resolve("allowed"));
-        night.get(RestorePlaces.class).setRoots("p", List.of(allowed), "admin");
-        night.jdbc().sql("""
+        complete(Map.of("f", "1"));
+        Path allowed = allowed();
+        night.update("""
                 insert into run (kind, site_id, state, requested_by, started_at) values ('nightlyBackup', 1, 'RUNNING', 'x', now())
-                """).update();
+                """);
         long drill = request();
         long person = requestRestore(allowed.resolve("new"));
-        Awaitility.await()
-                .atMost(LIMIT)
-                .until(() -> !night.get(Restores.class)
-                        .find(experiment(), person)
-                        .orElseThrow()
-                        .state()
-                        .goesOn());
+        Night.until(() -> !night.get(Restores.class)
+                .find(night.experiment(), person)
+                .orElseThrow()
+                .state()
+                .goesOn());
 
         assertThat(now(drill).state()).isEqualTo(RestoreState.WAITING);
         assertThatThrownBy(this::request).hasMessage("drill %d of project p has not ended yet".formatted(drill));
         night.get(RestoreQueue.class).stop(drill, "operator");
         assertThat(now(drill).state()).isEqualTo(RestoreState.STOPPED);
 
-        night.jdbc()
-                .sql("update run set state = 'STOPPED', ended_at = now() where ended_at is null")
-                .update();
+        night.update("update run set state = 'STOPPED', ended_at = now() where ended_at is null");
         assertThat(ended(request()).state()).isEqualTo(RestoreState.COMPLETE);
     }
 
@@ -384,8 +355,7 @@ class DrillIT extends NightAtSite {
         Files.createDirectory(source.resolve("only a folder"));
         night.complete();
         assertThat(standing()).isEqualTo(Standing.NOTHING);
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         registered(Duration.ofDays(100));
         assertThat(standing()).isEqualTo(Standing.OVERDUE);
 
@@ -397,8 +367,7 @@ class DrillIT extends NightAtSite {
 
     @Test
     void aProjectIsRehearsedWithinItsOwnDays() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         registered(Duration.ofDays(20));
         assertThat(standing()).isEqualTo(Standing.KEPT);
         Projects projects = night.get(Projects.class);
@@ -415,9 +384,7 @@ class DrillIT extends NightAtSite {
         assertThat(ended(drill).state()).isEqualTo(RestoreState.COMPLETE);
         assertThat(standing()).isEqualTo(Standing.KEPT);
 
-        night.jdbc()
-                .sql("update restore set ended_at = now() + interval '1 year'")
-                .update();
+        night.update("update restore set ended_at = now() + interval '1 year'");
         assertThat(standing())
                 .as("a drill of the future, before the clock was set back")
                 .isEqualTo(Standing.OVERDUE);
@@ -438,7 +405,7 @@ class DrillIT extends NightAtSite {
 
         rehearsals.requestDue();
         rehearsals.requestDue();
-        awaitNone();
+        RestoreQueueIT.awaitNone(night);
         assertThat(night.get(Restores.class).drills(Sight.EVERYTHING, null, Long.MAX_VALUE, 10))
                 .extracting(KeptRestore::project, KeptRestore::requestedBy, KeptRestore::state)
                 .containsExactlyInAnyOrder(
@@ -446,21 +413,18 @@ class DrillIT extends NightAtSite {
                         tuple("q", Ledger.SYSTEM, RestoreState.COMPLETE));
 
         rehearsals.requestDue();
-        awaitNone();
+        RestoreQueueIT.awaitNone(night);
         assertThat(night.count("select count(*) from drill")).isEqualTo(2);
-        night.jdbc()
-                .sql("update restore set ended_at = ended_at - interval '50 days'")
-                .update();
+        night.update("update restore set ended_at = ended_at - interval '50 days'");
         rehearsals.requestDue();
-        awaitNone();
+        RestoreQueueIT.awaitNone(night);
         assertThat(night.count("select count(*) from drill")).isEqualTo(4);
     }
 
     @Test
     void theTimeOfARestoreIsForecastFromDrills() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
-        int at = night.get(Sites.class).find("dr").orElseThrow().id();
+        complete(Map.of("f", "1"));
+        int at = night.site().id();
         RestoreForecasts forecasts = night.get(RestoreForecasts.class);
         for (int i = 0; i < 5; i++) {
             assertThat(forecasts.of(at, new Work(1, 1))).isEmpty();
@@ -485,20 +449,23 @@ class DrillIT extends NightAtSite {
         return night.get(Rehearsals.class).request("p", null, null, "operator").id();
     }
 
+    /** Returns a folder into which the project may restore. */
+    private Path allowed() throws IOException {
+        Path allowed = Files.createDirectory(folder.resolve("allowed"));
+        night.get(RestorePlaces.class).setRoots("p", List.of(allowed), "admin");
+        return allowed;
+    }
+
     private long requestRestore(Path target) {
         return night.get(RestoreQueue.class)
                 .request(
-                        experiment(),
-                        night.get(Manifests.class).find(experiment().id(), 1).orElseThrow(),
+                        night.experiment(),
+                        night.get(Manifests.class).find(1, 1).orElseThrow(),
                         Selection.ALL,
-                        night.get(Sites.class).find("dr").orElseThrow(),
+                        night.site(),
                         target,
                         "lab")
                 .id();
-    }
-
-    private Experiment experiment() {
-        return night.get(Experiments.class).find("p", "E1").orElseThrow();
     }
 
     private KeptRestore now(long id) {
@@ -510,10 +477,6 @@ class DrillIT extends NightAtSite {
                 .atMost(LIMIT)
                 .pollInterval(Duration.ofMillis(50))
                 .until(() -> now(id), drill -> !drill.state().goesOn());
-    }
-
-    private void awaitNone() {
-        RestoreQueueIT.awaitNone(night);
     }
 
     private DrillPromises.DrillPromise promise() {
@@ -538,19 +501,10 @@ class DrillIT extends NightAtSite {
     }
 
     private static long files(Path folder) throws IOException {
-        if (!Files.exists(folder)) {
-            return 0;
-        }
         long files = 0;
-        for (String each : names(folder)) {
-            files += names(folder.resolve(each)).size();
+        for (Path each : Files.exists(folder) ? Trees.in(folder) : List.<Path>of()) {
+            files += Trees.in(each).size();
         }
         return files;
-    }
-
-    private static List<String> names(Path folder) throws IOException {
-        try (Stream<Path> all = Files.list(folder)) {
-            return all.map(each -> String.valueOf(each.getFileName())).toList();
-        }
     }
 }

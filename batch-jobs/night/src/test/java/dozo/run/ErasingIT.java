@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.audit.AuditReports;
+import dozo.copy.Trees;
 import dozo.db.Race;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
@@ -21,30 +22,22 @@ import dozo.registry.Erasures.State;
 import dozo.registry.Holds;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
-import dozo.remote.ChildProcess;
 import dozo.remote.GuardedSite;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.sql.Connection;
-import java.sql.Statement;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
@@ -93,7 +86,7 @@ class ErasingIT extends NightAtSite {
     @Test
     void anErasedExperimentIsGoneFromTheCatalogueAndTheSiteAndNothingElseIs() throws Exception {
         versions();
-        Map<String, String> stays = everythingOf("E2");
+        Map<Path, String> stays = everythingOf("E2");
         List<Path> records = records();
         Instant before = Instant.now();
         assertThat(records).hasSizeGreaterThan(1);
@@ -141,7 +134,7 @@ class ErasingIT extends NightAtSite {
                 .isZero();
         assertThat(reports.of(Sight.EVERYTHING, null, null).erasedSince()).isZero();
         assertThat(night.coverage().safe()).isTrue();
-        assertThat(bagsAreValid()).isTrue();
+        NightlyBackupIT.assertChecks(root.resolve("p/E2"));
         night.complete();
     }
 
@@ -190,9 +183,8 @@ class ErasingIT extends NightAtSite {
         assertThatThrownBy(() -> erasures.approve(asked.id(), "admin"))
                 .isInstanceOf(Refusal.class)
                 .hasMessage("erasure 1 was requested by Admin; another person has to approve it");
-        assertThatThrownBy(() -> night.jdbc()
-                        .sql("update erasure set approved_by = 'ADMIN', approved_at = now(), not_before = now()")
-                        .update())
+        assertThatThrownBy(() -> night.update(
+                        "update erasure set approved_by = 'ADMIN', approved_at = now(), not_before = now()"))
                 .as("nor by SQL")
                 .isInstanceOf(DataAccessException.class);
     }
@@ -225,9 +217,7 @@ class ErasingIT extends NightAtSite {
                 "erasure 2 has nothing left to do at site \"dr\"");
         for (String forbidden : List.of(
                 "delete from erasure", "delete from erasure_site", "update erasure set requested_by = 'other'")) {
-            assertThatThrownBy(() -> night.jdbc().sql(forbidden).update())
-                    .as(forbidden)
-                    .isInstanceOf(DataAccessException.class);
+            assertThatThrownBy(() -> night.update(forbidden)).as(forbidden).isInstanceOf(DataAccessException.class);
         }
     }
 
@@ -275,9 +265,7 @@ class ErasingIT extends NightAtSite {
         assertThat(messages(night.run()))
                 .containsExactly("erasure 1 of p/E1: restore %d of it is under way".formatted(restore));
         assertThat(bag).exists();
-        night.jdbc()
-                .sql("update restore set state = 'STOPPED', ended_at = now()")
-                .update();
+        night.update("update restore set state = 'STOPPED', ended_at = now()");
 
         night.complete();
         assertThat(bag).doesNotExist();
@@ -286,18 +274,14 @@ class ErasingIT extends NightAtSite {
 
     @Test
     void whatIsBeingCopiedIsNotErasedBeforeTheNextNight() throws Exception {
-        Run copying;
-        try (Connection lock = database.getConnection();
-                Statement statement = lock.createStatement()) {
-            lock.setAutoCommit(false);
-            statement.execute("lock table receipt in share mode");
-            copying = night.get(Operations.class).start("dr", "test");
+        Run copying = night.whileHolding("lock table receipt in share mode", () -> {
+            Run started = night.start();
             night.awaitHeldUp("relation = 'receipt'::regclass");
             erase();
-            lock.rollback();
-        }
-        assertThat(night.await(copying.id()).state()).isEqualTo(RunState.COMPLETE);
-        Awaitility.await().atMost(Duration.ofMinutes(5)).until(night.get(Executions.class)::idle);
+            return started;
+        });
+        assertThat(night.await(copying).state()).isEqualTo(RunState.COMPLETE);
+        night.awaitIdle();
         assertThat(bag).exists();
         assertThat(night.coverage().experimentsSafe()).isEqualTo(2);
 
@@ -311,28 +295,22 @@ class ErasingIT extends NightAtSite {
         erase();
         Erasure second = erasures.request(Sight.EVERYTHING, "p", "E2", "wish", "lab");
         erasures.approve(second.id(), "admin");
-        Run run;
-        try (Connection lock = database.getConnection();
-                Statement statement = lock.createStatement()) {
-            lock.setAutoCommit(false);
-            statement.execute("select from experiment where code = 'E1' for key share");
-            run = night.get(Operations.class).start("dr", "test");
+        Run run = night.whileHolding("select from experiment where code = 'E1' for key share", () -> {
+            Run started = night.start();
             Race.awaitWaiting(database);
             erasures.withdraw(Sight.EVERYTHING, second.id(), "lab");
-            lock.rollback();
-        }
+            return started;
+        });
 
-        assertThat(messages(night.await(run.id()))).isEmpty();
-        assertThat(erasures.find(Sight.EVERYTHING, second.id()).orElseThrow().state())
-                .isEqualTo(State.WITHDRAWN);
+        assertThat(messages(night.await(run))).isEmpty();
+        assertThat(state(second)).isEqualTo(State.WITHDRAWN);
         assertThat(bag).doesNotExist();
         assertThat(root.resolve("p/E2/data/a/b")).hasContent("stays");
     }
 
     @Test
     void withinItsWaitingTimeNothingIsErased() throws Exception {
-        night.close();
-        night = new Night(database, site.address());
+        restart();
         erasures = night.get(Erasures.class);
         night.complete();
         Erasure asked = erase();
@@ -340,8 +318,7 @@ class ErasingIT extends NightAtSite {
         night.complete();
 
         assertThat(bag).exists();
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.APPROVED);
+        assertThat(state(asked)).isEqualTo(State.APPROVED);
         erasures.withdraw(Sight.EVERYTHING, asked.id(), "lab");
         night.complete();
         assertThat(bag).exists();
@@ -362,8 +339,7 @@ class ErasingIT extends NightAtSite {
                 .singleElement()
                 .asString()
                 .startsWith("erasure 1 of p/E1: it could not be removed from the site: ");
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.ERASING);
+        assertThat(state(asked)).isEqualTo(State.ERASING);
         assertThat(erasures.sites(asked.id()).getFirst().message()).contains("p/E1");
         assertThat(rowsOf(asked)).as("at home it is gone").isEmpty();
 
@@ -383,9 +359,7 @@ class ErasingIT extends NightAtSite {
             night.run("hard");
             Erasure asked = erase();
             night.complete();
-            assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                    .as("not at the other site yet")
-                    .isEqualTo(State.ERASING);
+            assertThat(state(asked)).as("not at the other site yet").isEqualTo(State.ERASING);
 
             assertThat(messages(night.run("hard")))
                     .singleElement()
@@ -394,8 +368,7 @@ class ErasingIT extends NightAtSite {
             assertThat(hard.resolve("p/E1/data/link")).isSymbolicLink();
 
             erasures.state(asked.id(), "hard", "removed by the site's administrators", "admin");
-            assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                    .isEqualTo(State.ERASED);
+            assertThat(state(asked)).isEqualTo(State.ERASED);
             assertThat(erasures.sites(asked.id()))
                     .extracting(ErasureAtSite::site, ErasureAtSite::statedBy)
                     .containsExactly(tuple("dr", null), tuple("hard", "admin"));
@@ -411,18 +384,16 @@ class ErasingIT extends NightAtSite {
             Files.createDirectories(bag.resolve("data"));
             Files.writeString(bag.resolve("data/from-a-snapshot"), "1");
         });
-        assertThat(messages(night.await(run.id())))
+        assertThat(messages(night.await(run)))
                 .containsExactly(
                         "erasure 1 of p/E1: it could not be removed from the site: the folder p/E1 is there again");
-        Awaitility.await().atMost(Duration.ofMinutes(5)).until(night.get(Executions.class)::idle);
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.ERASING);
+        night.awaitIdle();
+        assertThat(state(asked)).isEqualTo(State.ERASING);
 
         night.complete();
 
         assertThat(bag).doesNotExist();
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.ERASED);
+        assertThat(state(asked)).isEqualTo(State.ERASED);
     }
 
     @Test
@@ -463,8 +434,7 @@ class ErasingIT extends NightAtSite {
         Files.move(disk, root);
         night.complete();
         assertThat(bag).doesNotExist();
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.ERASED);
+        assertThat(state(asked)).isEqualTo(State.ERASED);
     }
 
     @Test
@@ -479,26 +449,16 @@ class ErasingIT extends NightAtSite {
         night.close();
         long all = filesInBag();
 
-        try (ChildProcess child =
-                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .pollInterval(Duration.ofMillis(2))
-                    .until(() -> filesInBag() < all || !child.isAlive());
-            child.assertAlive();
-        }
+        NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)
+                .killWhen(() -> filesInBag() < all);
         assertThat(bag).as("killed in the middle, not after the end").exists();
 
         night = new Night(database, site.address(), SETTINGS);
         erasures = night.get(Erasures.class);
-        night.get(Operations.class).recover();
-        Run run = night.await(night.get(Runs.class).latest().orElseThrow().id());
-        assertThat(night.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        night.goOn();
         assertThat(pathsAtSite()).noneMatch(path -> path.contains("p/E1"));
         assertThat(root.resolve("p/E2/data/a/b")).hasContent("stays");
-        assertThat(erasures.find(Sight.EVERYTHING, asked.id()).orElseThrow().state())
-                .isEqualTo(State.ERASED);
+        assertThat(state(asked)).isEqualTo(State.ERASED);
         assertThat(ledgerOf("p/E1").stream().filter("erasure.begun"::equals)).hasSize(1);
     }
 
@@ -525,6 +485,10 @@ class ErasingIT extends NightAtSite {
         assertThat(root.resolve(".dozo/versions/p/E1")).isDirectory();
     }
 
+    private State state(Erasure erasure) {
+        return erasures.find(Sight.EVERYTHING, erasure.id()).orElseThrow().state();
+    }
+
     private List<String> messages(Run run) {
         return night.findings(run).stream()
                 .filter(finding -> finding.reason() == Problem.UNERASED)
@@ -536,43 +500,29 @@ class ErasingIT extends NightAtSite {
         return night.jdbc()
                 .sql("select action from ledger where subject = :subject order by seq")
                 .param("subject", subject)
-                .query((row, n) -> row.getString(1))
+                .query(String.class)
                 .list();
     }
 
     private List<Path> records() throws IOException {
-        try (Stream<Path> names = Files.list(root.resolve(".dozo/catalogue"))) {
-            return names.filter(Files::isRegularFile).sorted().toList();
-        }
+        return Trees.files(root.resolve(".dozo/catalogue"));
     }
 
     private List<String> pathsAtSite() throws IOException {
-        try (Stream<Path> all = Files.walk(root)) {
-            return all.map(path -> root.relativize(path).toString()).toList();
-        }
+        return Trees.all(root).stream()
+                .map(path -> root.relativize(path).toString())
+                .toList();
     }
 
     /** Returns the files at the site of an experiment, with their content. */
-    private Map<String, String> everythingOf(String code) throws IOException {
-        try (Stream<Path> all = Files.walk(root.resolve("p").resolve(code))) {
-            return all.filter(Files::isRegularFile)
-                    .collect(Collectors.toMap(
-                            Path::toString,
-                            path -> {
-                                try {
-                                    return new String(Files.readAllBytes(path), StandardCharsets.ISO_8859_1);
-                                } catch (IOException e) {
-                                    throw new UncheckedIOException(e);
-                                }
-                            },
-                            (a, b) -> a,
-                            TreeMap::new));
+    private Map<Path, String> everythingOf(String code) throws IOException {
+        Map<Path, String> contents = new TreeMap<>();
+        for (Path path : Trees.all(root.resolve("p").resolve(code))) {
+            if (Files.isRegularFile(path)) {
+                contents.put(path, Files.readString(path, StandardCharsets.ISO_8859_1));
+            }
         }
-    }
-
-    private boolean bagsAreValid() throws Exception {
-        NightlyBackupIT.assertChecks(root.resolve("p/E2"));
-        return true;
+        return contents;
     }
 
     /** Returns the tables with a row that contains a text, as text or as bytes. */
@@ -580,7 +530,7 @@ class ErasingIT extends NightAtSite {
         List<String> tables = jdbc.sql("""
                         select c.relname from pg_class c
                         where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' order by 1
-                        """).query((row, n) -> row.getString(1)).list();
+                        """).query(String.class).list();
         return tables.stream()
                 .filter(table -> jdbc.sql("""
                                 select exists (select from %s t
@@ -595,11 +545,11 @@ class ErasingIT extends NightAtSite {
 
     /** Returns the tables with a row that has the number of an erased experiment. */
     private List<String> rowsOf(Erasure erased) {
-        return night.jdbc().sql("""
+        return night.texts("""
                         select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
                         where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
                           and a.attname = 'experiment_id' and c.relname <> 'erasure'
-                        """).query((row, n) -> row.getString(1)).list().stream()
+                        """).stream()
                 .filter(table -> night.count("""
                         select count(*) from %s where experiment_id = (select experiment_id from erasure where erasure_id = %d)
                         """.formatted(table, erased.id())) > 0)

@@ -2,14 +2,12 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
+import dozo.copy.Trees;
 import dozo.db.ActiveService;
 import dozo.db.ActiveService.Holder;
 import dozo.file.FilePath;
 import dozo.registry.SiteLanes;
-import dozo.registry.Sites;
-import dozo.registry.Sites.Site;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
@@ -20,13 +18,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** A service from which another one has taken over changes nothing at a site, also outside of runs (ADR 0081). */
 class FencedServiceIT extends NightAtSite {
-
-    private static final Duration LIMIT = Duration.ofMinutes(2);
 
     private final ActiveService active = active();
 
@@ -36,24 +31,15 @@ class FencedServiceIT extends NightAtSite {
         return active;
     }
 
-    private Site dr() {
-        return night.get(Sites.class).find("dr").orElseThrow();
-    }
-
     /** Returns the names in the folder of temporary files. */
     private List<String> incoming() throws IOException {
         Path folder = root.resolve(".dozo/incoming");
-        if (!Files.exists(folder)) {
-            return List.of();
-        }
-        try (Stream<Path> names = Files.list(folder)) {
-            return names.map(name -> name.getFileName().toString()).toList();
-        }
+        return Files.exists(folder) ? Trees.names(folder) : List.of();
     }
 
     @Test
     void openLanesSendNothingMore() throws Exception {
-        try (Lanes lanes = new SiteLanes(active).to(dr(), 1)) {
+        try (Lanes lanes = new SiteLanes(active).to(night.site(), 1)) {
             Lane lane = lanes.next();
             lane.sftp().mkdirs(FilePath.of("before"));
 
@@ -72,19 +58,19 @@ class FencedServiceIT extends NightAtSite {
             service.get(SiteMeasuring.class).requireProcessorShare(0);
             CompletableFuture<Void> measuring = CompletableFuture.runAsync(() -> {
                 try {
-                    var _ = service.get(SiteMeasuring.class).measure(dr(), "test");
+                    var _ = service.get(SiteMeasuring.class).measure(night.site(), "test");
                 } catch (RemoteException | InterruptedException e) {
                     throw new IllegalStateException(e);
                 }
             });
-            await().atMost(LIMIT).until(() -> incoming().stream().anyMatch(name -> name.contains("tune-")));
+            Night.until(() -> incoming().stream().anyMatch(name -> name.contains("tune-")));
 
             active.lose(new Holder("two", "", Instant.EPOCH, 2));
 
-            await().atMost(LIMIT).until(measuring::isDone);
+            Night.until(measuring::isDone);
             assertThat(measuring).isCompletedExceptionally();
             assertThat(incoming()).anyMatch(name -> name.contains("tune-"));
-            assertThat(night.get(SiteTunings.class).of(dr().id())).isEmpty();
+            assertThat(night.get(SiteTunings.class).of(night.site().id())).isEmpty();
         }
     }
 }

@@ -90,7 +90,7 @@ class ForecastIT extends NightAtSite {
         night.complete();
         register("E2", "f", "22");
         Run run = night.complete();
-        night.jdbc().sql("update run_forecast set until_at = made_at").update();
+        night.update("update run_forecast set until_at = made_at");
 
         forecasts().compare();
 
@@ -139,9 +139,7 @@ class ForecastIT extends NightAtSite {
         register("E2", "f", "2");
         register("E3", "f", "3");
         // An estimate of 864 kB each at 10 B/s: ten days each.
-        assertThat(night.jdbc()
-                        .sql("update protection set bytes = 8640000, bytes_safe = 8640000")
-                        .update())
+        assertThat(night.update("update protection set bytes = 8640000, bytes_safe = 8640000"))
                 .isEqualTo(1);
         night.get(SiteTimetables.class).set("dr", List.of("daily 00:00-24:00 10 B/s"), "test");
 
@@ -245,8 +243,7 @@ class ForecastIT extends NightAtSite {
         assertThat(forecasts().of(failed.id())).isPresent();
         Night.write(source.resolve("E2"), Map.of("f", "2"));
 
-        Run retry = night.await(
-                night.get(Operations.class).retry(failed.id(), "test").id());
+        Run retry = night.await(night.operations().retry(failed.id(), "test"));
 
         assertThat(retry.state()).isEqualTo(RunState.COMPLETE);
         assertThat(forecasts().of(retry.id())).isEmpty();

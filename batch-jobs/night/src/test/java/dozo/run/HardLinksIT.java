@@ -2,8 +2,8 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.loopback.LoopbackSite;
-import dozo.remote.ChildProcess;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
@@ -11,13 +11,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.SplittableRandom;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** A file with many names is sent and stored once, and has all its names at the site (ADR 0072). */
@@ -60,7 +57,7 @@ class HardLinksIT extends NightAtSite {
         Run second = night.complete();
         assertThat(night.count("select count(*) from transfer_unit where run_id = " + second.id()))
                 .isZero();
-        assertThat(scrub().state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.scrub().state()).isEqualTo(RunState.COMPLETE);
     }
 
     @Test
@@ -99,7 +96,7 @@ class HardLinksIT extends NightAtSite {
         night.complete();
         assertOneFile("a", "b");
         assertThat(inode("d")).isNotEqualTo(inode("a"));
-        assertThat(inode(version(2, "d"))).isEqualTo(inode("a"));
+        assertThat(Trees.inode(version(2, "d"))).isEqualTo(inode("a"));
 
         // Only the mode changes, for all names, as they are one file.
         String before = mode(version(2, "d"));
@@ -137,9 +134,7 @@ class HardLinksIT extends NightAtSite {
         link("b", "a");
         night.register("E1", source);
         night.complete();
-        FileTime time = Files.getLastModifiedTime(bag.resolve("data/a"));
-        Files.writeString(bag.resolve("data/a"), "CONTENT");
-        Files.setLastModifiedTime(bag.resolve("data/a"), time);
+        Trees.flip(bag.resolve("data/a"), 0);
 
         link("c", "a");
         link("d", "a");
@@ -148,7 +143,7 @@ class HardLinksIT extends NightAtSite {
         assertOneFile("c", "d");
         assertThat(inode("c")).isNotEqualTo(inode("a"));
 
-        scrub();
+        night.scrub();
         assertThat(night.jdbc()
                         .sql(
                                 "select convert_from(name, 'UTF8') from open_damage join entry using (experiment_id, entry_no)")
@@ -179,7 +174,8 @@ class HardLinksIT extends NightAtSite {
 
             NightlyBackupIT.assertSame(source, other.resolve("p/E1/data"));
             NightlyBackupIT.assertChecks(other.resolve("p/E1"));
-            assertThat(inode(other.resolve("p/E1/data/b"))).isNotEqualTo(inode(other.resolve("p/E1/data/a")));
+            assertThat(Trees.inode(other.resolve("p/E1/data/b")))
+                    .isNotEqualTo(Trees.inode(other.resolve("p/E1/data/a")));
             assertThat(nights.count("select count(*) from receipt where way_in = 'link'"))
                     .isZero();
             assertThat(nights.coverage().safe()).isTrue();
@@ -198,20 +194,10 @@ class HardLinksIT extends NightAtSite {
         night.register("E1", source);
         for (int kill = 1; kill <= 2; kill++) {
             long target = linksDone() + 15;
-            try (ChildProcess child =
-                    NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
-                Awaitility.await()
-                        .atMost(Duration.ofMinutes(3))
-                        .pollInterval(Duration.ofMillis(5))
-                        .until(() -> linksDone() >= target || !child.isAlive());
-                assertThat(child.isAlive()).as("killed in the middle").isTrue();
-            }
+            NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)
+                    .killWhen(() -> linksDone() >= target);
         }
-        night.get(Operations.class).recover();
-        Run run = night.await(night.get(Runs.class).latest().orElseThrow().id());
-
-        assertThat(night.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        night.goOn();
         Set<Object> inodes = new HashSet<>();
         for (int i = 0; i < files; i++) {
             for (int j = 0; j < 30; j++) {
@@ -229,12 +215,6 @@ class HardLinksIT extends NightAtSite {
         return night.count("select count(*) from transfer_unit where kind = 'LINKS' and state = 'VERIFIED'");
     }
 
-    private Run scrub() throws Exception {
-        return night.await(night.get(Operations.class)
-                .startScrub(new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false), "test")
-                .id());
-    }
-
     private void link(String name, String existing) {
         try {
             Files.createDirectories(source.resolve(name).getParent());
@@ -245,9 +225,7 @@ class HardLinksIT extends NightAtSite {
     }
 
     private void writeLarge(String name) throws IOException {
-        byte[] content = new byte[3_000_000];
-        new SplittableRandom(7).nextBytes(content);
-        Files.write(source.resolve(name), content);
+        Files.write(source.resolve(name), Trees.random(3_000_000));
     }
 
     private Path version(int manifest, String name) {
@@ -259,11 +237,7 @@ class HardLinksIT extends NightAtSite {
     }
 
     private Object inode(String name) throws IOException {
-        return inode(bag.resolve("data").resolve(name));
-    }
-
-    private static Object inode(Path file) throws IOException {
-        return Files.getAttribute(file, "unix:ino");
+        return Trees.inode(bag.resolve("data").resolve(name));
     }
 
     private static String mode(Path file) throws IOException {
@@ -274,10 +248,8 @@ class HardLinksIT extends NightAtSite {
     private static long bytesOfFiles(Path folder) throws IOException {
         Set<Object> counted = new HashSet<>();
         long bytes = 0;
-        try (var all = Files.walk(folder)) {
-            for (Path path : (Iterable<Path>) all.filter(Files::isRegularFile)::iterator) {
-                bytes += counted.add(inode(path)) ? Files.size(path) : 0;
-            }
+        for (Path path : Trees.all(folder)) {
+            bytes += Files.isRegularFile(path) && counted.add(Trees.inode(path)) ? Files.size(path) : 0;
         }
         return bytes;
     }

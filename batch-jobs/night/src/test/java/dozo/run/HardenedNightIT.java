@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.rebuild.Rebuild;
@@ -13,11 +14,8 @@ import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Nights and scrubs at a hardened site (ADR 0068). */
@@ -39,11 +37,9 @@ class HardenedNightIT extends NightAtSite {
         for (int i = 0; i < FILES; i++) {
             Night.write(source, Map.of("many/" + i, "file " + i));
         }
-        byte[] large = new byte[24 << 20];
-        new SplittableRandom(1).nextBytes(large);
+        byte[] large = Trees.random(24 << 20);
         Files.write(source.resolve("large"), large);
-        Night.write(source, Map.of("changed", "before", "renamed", "same", "vanished", "gone"));
-        night.register("E1", source);
+        register(Map.of("changed", "before", "renamed", "same", "vanished", "gone"));
         Files.createFile(dying);
 
         Run interrupted = night.run();
@@ -70,19 +66,14 @@ class HardenedNightIT extends NightAtSite {
         assertThat(bag.resolve("data/vanished")).hasContent("gone");
         assertThat(bag.resolve("data/large")).hasBinaryContent(large);
         NightlyBackupIT.assertChecks(bag);
-        try (Stream<Path> left = Files.list(root.resolve(".dozo/incoming"))) {
-            assertThat(left.map(path -> path.getFileName().toString()))
-                    .as("a killed check's folder is removed a day later")
-                    .allMatch(name -> name.startsWith("probe-"));
-        }
+        assertThat(Trees.names(root.resolve(".dozo/incoming")))
+                .as("a killed check's folder is removed a day later")
+                .allMatch(name -> name.startsWith("probe-"));
         assertThat(night.get(Capabilities.class).of(1).orElseThrow().keyCouldNot())
                 .containsExactly(Power.CHANGE, Power.RENAME, Power.REPLACE, Power.DELETE);
 
-        Run scrub = night.await(night.get(Operations.class)
-                .startScrub(new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false), "test")
-                .id());
-        assertThat(night.findings(scrub)).isEmpty();
-        assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+        Run scrub = night.scrub();
+        night.assertComplete(scrub);
     }
 
     @Test
@@ -95,9 +86,9 @@ class HardenedNightIT extends NightAtSite {
         night.complete();
 
         for (String name : List.of("b/name", "later")) {
-            assertThat(Files.getAttribute(bag.resolve("data/" + name), "unix:ino"))
+            assertThat(Trees.inode(bag.resolve("data/" + name)))
                     .as(name)
-                    .isEqualTo(Files.getAttribute(bag.resolve("data/a/file"), "unix:ino"));
+                    .isEqualTo(Trees.inode(bag.resolve("data/a/file")));
         }
         Files.writeString(source.resolve("later"), "changed in place");
         night.complete();
@@ -108,9 +99,7 @@ class HardenedNightIT extends NightAtSite {
 
     @Test
     void theCatalogueIsRebuiltFromIt() throws Exception {
-        Night.write(source, Map.of("a/file", "1", "new\nline", "2", "empty", ""));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a/file", "1", "new\nline", "2", "empty", ""));
 
         try (Night rebuilt = Night.without(TestDatabase.fresh())) {
             Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), null);
@@ -124,8 +113,7 @@ class HardenedNightIT extends NightAtSite {
 
     @Test
     void whatAThiefPutsInTheWayIsMovedAside() throws Exception {
-        Night.write(source, Map.of("a/file", "1", "folder/in", "2"));
-        night.register("E1", source);
+        register(Map.of("a/file", "1", "folder/in", "2"));
         Files.createDirectories(bag.resolve("data/a/file"));
         Files.createSymbolicLink(bag.resolve("data/folder"), root);
         Files.createDirectories(root.resolve(".dozo/versions/p/E1/1/data/a/file"));

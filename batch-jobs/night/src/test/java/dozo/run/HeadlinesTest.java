@@ -41,10 +41,10 @@ class HeadlinesTest {
             assertThat(headline(night, "-", 0).kind()).isEqualTo(Kind.NO_NIGHT);
             assertThat(headline(night, EVERY_NIGHT, 2).kind()).isEqualTo(Kind.WAITING);
             assertThat(headline(night, EVERY_NIGHT, 4).kind()).isEqualTo(Kind.OLD_NIGHT);
-            night.jdbc().sql("""
+            night.update("""
                     insert into run (kind, site_id, state, requested_by, started_at, ended_at)
                     values ('nightlyBackup', 1, 'COMPLETE', 'x', now(), now())
-                    """).update();
+                    """);
 
             assertThat(headline(night, "-", 2).kind()).isEqualTo(Kind.WAITING);
             assertThat(headline(night, EVERY_NIGHT, 2).kind()).isEqualTo(Kind.WAITING);
@@ -62,10 +62,10 @@ class HeadlinesTest {
         SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
         try (Night night = Night.on(nowhere)) {
             night.register("E1", Files.createDirectory(folder.resolve("source")));
-            night.jdbc().sql("""
+            night.update("""
                     insert into run (kind, site_id, state, requested_by, started_at, ended_at, part_project_id)
                     values ('nightlyBackup', 1, 'COMPLETE', 'x', now() + interval '3 days', now() + interval '3 days', 1)
-                    """).update();
+                    """);
             assertThat(headline(night, EVERY_NIGHT, 4).kind()).isEqualTo(Kind.OLD_NIGHT);
 
             night.get(SiteSchedules.class).set("dr", List.of("project p: 0 0 12 1 * *"), "test");
@@ -89,18 +89,18 @@ class HeadlinesTest {
         SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
         try (Night night = Night.on(nowhere)) {
             night.register("E1", Files.createDirectory(folder.resolve("source")));
-            night.jdbc().sql("""
+            night.update("""
                     insert into run (kind, site_id, state, requested_by, started_at, ended_at)
                     values ('nightlyBackup', 1, 'COMPLETE', 'x', now() + interval '1 year', now())
-                    """).update();
+                    """);
 
             assertThat(headline(night, EVERY_NIGHT, 4).kinds()).startsWith(Kind.CLOCK_SET_BACK, Kind.OLD_NIGHT);
             assertThat(headline(night, "-", 4).kinds()).startsWith(Kind.CLOCK_SET_BACK, Kind.NO_NIGHT);
 
-            night.jdbc().sql("""
+            night.update("""
                     insert into run (kind, site_id, state, requested_by, started_at, ended_at)
                     values ('nightlyBackup', 1, 'COMPLETE', 'x', now(), now())
-                    """).update();
+                    """);
             assertThat(headline(night, EVERY_NIGHT, 2).kind()).isEqualTo(Kind.WAITING);
         }
     }

@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings.KeptFinding;
@@ -19,8 +20,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -139,10 +138,7 @@ class IncomingIT {
             Path inTheWay = Files.createDirectory(left.resolve("7"));
 
             Run run = night.run();
-            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
-                assertThat(finding.reason()).isEqualTo(Problem.SITE_REFUSED);
-                assertThat(finding.message()).contains(".dozo/incoming/p/E1");
-            });
+            night.assertOnly(run, Problem.SITE_REFUSED, ".dozo/incoming/p/E1");
             assertThat(inTheWay).exists();
         }
     }
@@ -183,17 +179,12 @@ class IncomingIT {
     }
 
     private void large(String name) throws IOException {
-        byte[] content = new byte[LARGE_BYTES];
-        new SplittableRandom(3).nextBytes(content);
         Path file = FilePath.of(name).under(source);
         Files.createDirectories(file.getParent());
-        Files.write(file, content);
+        Files.write(file, Trees.random(LARGE_BYTES));
     }
 
     private List<Path> incoming() throws IOException {
-        Path all = root.resolve(".dozo/incoming");
-        try (Stream<Path> left = Files.walk(all)) {
-            return left.filter(path -> !path.equals(all)).toList();
-        }
+        return Trees.all(root.resolve(".dozo/incoming")).stream().skip(1).toList();
     }
 }

@@ -18,9 +18,7 @@ class JumpHostNightIT {
     @Test
     void everyConnectionOfANightGoesThroughTheJumpHost() throws Exception {
         Path source = Files.createDirectory(folder.resolve("source"));
-        for (int i = 0; i < 30; i++) {
-            Files.writeString(source.resolve("file" + i), "content " + i);
-        }
+        Night.writeMany(source, 30);
         Path root = Files.createDirectory(folder.resolve("dr"));
         try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("site"), root, 0);
                 LoopbackSite jump = LoopbackSite.openSsh(

@@ -3,24 +3,18 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.copy.Trees;
 import dozo.db.Campaign;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
-import dozo.remote.ChildProcess;
-import dozo.run.Runs.Run;
-import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +30,7 @@ class KillIT {
     private static final int CHUNK = 2;
     private static final int BUNDLE_ENTRIES = 5;
     private static final int UNITS_A_KILL = 50;
+    private static final String DONE = "transfer_unit where state = 'VERIFIED'";
     private static final String[] SETTINGS = {
         "dozo.transfer.partitions=" + PARTITIONS,
         "dozo.transfer.chunk=" + CHUNK,
@@ -76,22 +71,14 @@ class KillIT {
             Map<Path, Object> standing = new HashMap<>();
             List<Long> unrecorded = new ArrayList<>();
             for (int kill = 1; kill <= kills; kill++) {
-                long target = done(jdbc) + UNITS_A_KILL;
-                try (ChildProcess child =
-                        NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
-                    Awaitility.await()
-                            .atMost(Duration.ofMinutes(5))
-                            .pollInterval(Duration.ofMillis(5))
-                            .until(() -> done(jdbc) >= target || !child.isAlive());
-                    assertThat(child.isAlive())
-                            .as("killed in the middle, not after the end")
-                            .isTrue();
-                }
+                long target = count(jdbc, DONE) + UNITS_A_KILL;
+                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)
+                        .killWhen(() -> count(jdbc, DONE) >= target);
                 unrecorded.add(filesWithoutReceipt(jdbc, root));
                 standing.putAll(provenFiles(jdbc, root));
             }
-            long committed = done(jdbc);
-            long units = units(jdbc);
+            long committed = count(jdbc, DONE);
+            long units = count(jdbc, "transfer_unit");
             assertThat(committed).isBetween((long) UNITS_A_KILL * kills, units - 1);
             System.out.printf(
                     "killed %d times: %d of %d units committed, %s files named and not yet recorded, %d proven files watched%n",
@@ -101,24 +88,18 @@ class KillIT {
                     .allSatisfy(each -> assertThat(each).isLessThanOrEqualTo(UNRECORDED_MAX));
 
             try (Night night = new Night(database, site.address(), SETTINGS)) {
-                night.get(Operations.class).recover();
-                Run run =
-                        night.await(night.get(Runs.class).latest().orElseThrow().id());
-
-                assertThat(night.findings(run)).isEmpty();
-                assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+                night.goOn();
                 assertThat(night.coverage().safe()).isTrue();
                 assertThat(night.coverage().bytesSafe()).isEqualTo(bytes);
             }
-            assertThat(jdbc.sql(
-                                    "select count(*) from receipt r1 join receipt r2 on r1.unit_id = r2.unit_id and r1.receipt_id < r2.receipt_id")
-                            .query((row, n) -> row.getLong(1))
-                            .single())
+            assertThat(count(
+                            jdbc,
+                            "receipt r1 join receipt r2 on r1.unit_id = r2.unit_id and r1.receipt_id < r2.receipt_id"))
                     .as("units proven twice")
                     .isZero();
             assertThat(standing)
                     .isNotEmpty()
-                    .allSatisfy((path, inode) -> assertThat(inode(path)).isEqualTo(inode));
+                    .allSatisfy((path, inode) -> assertThat(Trees.inode(path)).isEqualTo(inode));
             NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
             NightlyBackupIT.assertChecks(root.resolve("p/E1"));
             assertThat(root.resolve(".dozo/incoming/p/E1")).doesNotExist();
@@ -145,16 +126,8 @@ class KillIT {
         return bytes + large.length;
     }
 
-    private static long done(JdbcClient jdbc) {
-        return jdbc.sql("select count(*) from transfer_unit where state = 'VERIFIED'")
-                .query((row, n) -> row.getLong(1))
-                .single();
-    }
-
-    private static long units(JdbcClient jdbc) {
-        return jdbc.sql("select count(*) from transfer_unit")
-                .query((row, n) -> row.getLong(1))
-                .single();
+    private static long count(JdbcClient jdbc, String from) {
+        return jdbc.sql("select count(*) from " + from).query(Long.class).single();
     }
 
     /** Returns the files that have a receipt, with their inodes: a file that is sent again would have another. */
@@ -168,23 +141,14 @@ class KillIT {
                 .query((row, n) -> root.resolve("p/E1/data").resolve(row.getString("path")))
                 .list();
         Map<Path, Object> inodes = new HashMap<>();
-        paths.forEach(path -> inodes.put(path, inode(path)));
+        paths.forEach(path -> inodes.put(path, Trees.inode(path)));
         return inodes;
     }
 
     private static long filesWithoutReceipt(JdbcClient jdbc, Path root) throws IOException {
-        List<Path> standing = new ArrayList<>();
-        try (Stream<Path> files = Files.walk(root.resolve("p/E1/data"))) {
-            files.filter(Files::isRegularFile).forEach(standing::add);
-        }
-        return standing.size() - provenFiles(jdbc, root).size();
-    }
-
-    private static Object inode(Path path) {
-        try {
-            return Files.getAttribute(path, "unix:ino", LinkOption.NOFOLLOW_LINKS);
-        } catch (IOException e) {
-            throw new AssertionError("a proven file is not there", e);
-        }
+        long standing = Trees.all(root.resolve("p/E1/data")).stream()
+                .filter(Files::isRegularFile)
+                .count();
+        return standing - provenFiles(jdbc, root).size();
     }
 }

@@ -2,8 +2,8 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.file.Problem;
-import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Sites;
 import dozo.remote.SilentRelay;
@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
-import java.util.SplittableRandom;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,8 +37,7 @@ class LostSiteIT extends NightAtSite {
 
     @BeforeEach
     void register() throws Exception {
-        Night.write(source, Map.of("a", "1", "sub/b", "2"));
-        night.register("E1", source);
+        register(Map.of("a", "1", "sub/b", "2"));
     }
 
     @Test
@@ -62,7 +60,7 @@ class LostSiteIT extends NightAtSite {
         try (SilentRelay relay = new SilentRelay(site.address())) {
             night.get(Sites.class).save("dr", relay.address(), "test");
             relay.cutAfter(WITHIN_CHECK_BYTES, site::close);
-            Run run = night.get(Operations.class).start("dr", "test");
+            Run run = night.start();
             awaitWaiting(run);
 
             comesBack();
@@ -76,12 +74,12 @@ class LostSiteIT extends NightAtSite {
         try (SilentRelay relay = new SilentRelay(site.address())) {
             night.get(Sites.class).save("dr", relay.address(), "test");
             relay.cutAfter(WITHIN_CHECK_BYTES, site::close);
-            Run run = night.get(Operations.class).start("dr", "test");
+            Run run = night.start();
             awaitWaiting(run);
 
-            night.get(Operations.class).stop(run.id(), "test");
+            night.operations().stop(run.id(), "test");
 
-            assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+            assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
         }
     }
 
@@ -106,21 +104,17 @@ class LostSiteIT extends NightAtSite {
         try (SilentRelay relay = new SilentRelay(site.address());
                 Night impatient = new Night(database, relay.address(), "dozo.transfer.outage=3s")) {
             Run run = impatient.startAndHoldUpBefore("collect", () -> relay.resetAfter(() -> 5));
-            Run ended = impatient.await(run.id());
+            Run ended = impatient.await(run);
 
             assertThat(ended.state()).isEqualTo(RunState.FAILED);
-            assertThat(impatient.findings(ended))
-                    .extracting(KeptFinding::reason)
-                    .containsExactly(Problem.SITE_UNREACHABLE);
+            impatient.assertOnly(ended, Problem.SITE_UNREACHABLE);
         }
     }
 
     /** Enough for many units at once. */
     private void writeMany() throws IOException {
-        byte[] content = new byte[300_000];
         for (int i = 0; i < 60; i++) {
-            new SplittableRandom(i).nextBytes(content);
-            Files.write(source.resolve("file" + i), content);
+            Files.write(source.resolve("file" + i), Trees.random(300_000, i));
         }
     }
 
@@ -131,9 +125,7 @@ class LostSiteIT extends NightAtSite {
         Run run = night.run();
 
         assertThat(run.state()).isEqualTo(RunState.FAILED);
-        assertThat(night.findings(run))
-                .singleElement()
-                .satisfies(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNREACHABLE));
+        night.assertOnly(run, Problem.SITE_UNREACHABLE);
     }
 
     @ParameterizedTest
@@ -157,11 +149,10 @@ class LostSiteIT extends NightAtSite {
             night.complete();
             relay.resetAfter(() -> relay.resets() < RESETS ? random.nextInt(20, 60) : 0);
 
-            Run scrub = night.await(startScrub(night).id());
+            Run scrub = night.await(night.startScrub(0).id());
 
             assertThat(relay.resets()).isPositive();
-            assertThat(night.findings(scrub)).isEmpty();
-            assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+            night.assertComplete(scrub);
             assertThat(night.count("select count(*) from reading"))
                     .isEqualTo(night.count("select count(*) from receipt"));
         }
@@ -175,12 +166,10 @@ class LostSiteIT extends NightAtSite {
             impatient.complete();
             relay.resetAfter(() -> 5);
 
-            Run ended = impatient.await(startScrub(impatient).id());
+            Run ended = impatient.await(impatient.startScrub(0).id());
 
             assertThat(ended.state()).isEqualTo(RunState.FAILED);
-            assertThat(impatient.findings(ended))
-                    .extracting(KeptFinding::reason)
-                    .containsExactly(Problem.SITE_UNREACHABLE);
+            impatient.assertOnly(ended, Problem.SITE_UNREACHABLE);
         }
     }
 
@@ -188,7 +177,7 @@ class LostSiteIT extends NightAtSite {
     @ValueSource(strings = {"read", "examine", "examineOwn"})
     void aScrubWaitsForASiteThatIsLostWithoutAnOpenTransaction(String step) throws Exception {
         night.complete();
-        Run run = night.startAndHoldUpBefore(step, () -> startScrub(night), site::close);
+        Run run = night.startAndHoldUpBefore(step, () -> night.startScrub(0), site::close);
         awaitWaiting(run);
         assertNoOpenTransaction();
 
@@ -200,22 +189,17 @@ class LostSiteIT extends NightAtSite {
     @Test
     void aScrubThatWaitsCanBeStopped() throws Exception {
         night.complete();
-        Run run = night.startAndHoldUpBefore("read", () -> startScrub(night), site::close);
+        Run run = night.startAndHoldUpBefore("read", () -> night.startScrub(0), site::close);
         awaitWaiting(run);
 
-        night.get(Operations.class).stop(run.id(), "test");
+        night.operations().stop(run.id(), "test");
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
-    }
-
-    private static Run startScrub(Night night) {
-        return night.get(Operations.class)
-                .startScrub(new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false), "test");
+        assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
     }
 
     /** Waits for the end of one that is open for a moment: a look whether the site is back, for example. */
     private void assertNoOpenTransaction() {
-        Awaitility.await().atMost(LIMIT).until(() -> night.count("""
+        Night.until(() -> night.count("""
                 select count(*) from pg_stat_activity
                 where datname = current_database() and state like 'idle in transaction%'
                 """) == 0);
@@ -225,7 +209,7 @@ class LostSiteIT extends NightAtSite {
         Run waiting = Awaitility.await()
                 .atMost(LIMIT)
                 .until(
-                        () -> night.get(Runs.class).find(run.id()).orElseThrow(),
+                        () -> night.find(run),
                         now -> !now.goesOn() || now.message().startsWith("waiting for site dr since "));
         assertThat(waiting.goesOn()).as(waiting.message()).isTrue();
     }
@@ -235,9 +219,8 @@ class LostSiteIT extends NightAtSite {
     }
 
     private void assertComplete(Run run) throws Exception {
-        Run end = night.await(run.id());
-        assertThat(night.findings(end)).isEmpty();
-        assertThat(end.state()).isEqualTo(RunState.COMPLETE);
+        Run end = night.await(run);
+        night.assertComplete(end);
         assertThat(end.message()).isEmpty();
         NightlyBackupIT.assertChecks(bag);
     }

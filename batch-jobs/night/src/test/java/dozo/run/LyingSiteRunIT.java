@@ -2,21 +2,13 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
-import dozo.copy.Restore;
 import dozo.file.Problem;
-import dozo.file.Selection;
 import dozo.loopback.LoopbackSite;
-import dozo.manifest.Manifests;
 import dozo.remote.LyingTools;
-import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -53,8 +45,7 @@ class LyingSiteRunIT extends NightAtSite {
 
     @BeforeEach
     void open() throws IOException {
-        Night.write(source, Map.of("a", "1", "b", "2", "c", "3"));
-        night.register("E1", source);
+        register(Map.of("a", "1", "b", "2", "c", "3"));
     }
 
     @Test
@@ -79,9 +70,7 @@ class LyingSiteRunIT extends NightAtSite {
 
     @Test
     void aNightIsNotSpentWaitingForCommandsThatDoNotEnd() throws Exception {
-        for (int i = 0; i < 100; i++) {
-            Files.writeString(source.resolve("file" + i), "content " + i);
-        }
+        Night.writeMany(source, 100);
         lie(HANGS);
 
         Run run = night.run();
@@ -96,10 +85,10 @@ class LyingSiteRunIT extends NightAtSite {
         night.complete();
         lie(HANGS);
 
-        assertNothingIsKnown(scrub(), "did not end within");
+        assertNothingIsKnown(night.scrub(), "did not end within");
 
         tools.are(HONEST);
-        assertThat(scrub().state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.scrub().state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from reading")).isEqualTo(night.count("select count(*) from receipt"));
     }
 
@@ -121,11 +110,11 @@ class LyingSiteRunIT extends NightAtSite {
                 "real \"$@\"; exit 1")) {
             lie(lie);
 
-            assertNothingIsKnown(scrub(), "digest");
+            assertNothingIsKnown(night.scrub(), "digest");
         }
         lie("real \"$@\" | head -n 2");
 
-        Run scrub = scrub();
+        Run scrub = night.scrub();
 
         assertThat(night.findings(scrub))
                 .filteredOn(finding -> finding.path() != null)
@@ -149,22 +138,9 @@ class LyingSiteRunIT extends NightAtSite {
         }
         night.complete();
         tools.tarDoes(manner, manner);
-        List<Finding> findings = new ArrayList<>();
-
-        try (Restore restore = new Restore(
-                night.get(Inventories.class)
-                        .of(night.get(Manifests.class).current(1).orElseThrow(), 1),
-                "p/E1",
-                1,
-                Selection.ALL,
-                site.address(),
-                folder.resolve("restored"),
-                new Options(1, 0, false))) {
-            restore.run(findings::add);
-        }
+        night.restore(night.experiment(), 1, site.address(), folder.resolve("restored"), new Options(1, 0, false));
 
         assertThat(tools.archives()).as("archives after the first").isZero();
-        assertThat(findings).isEmpty();
         NightlyBackupIT.assertSame(source, folder.resolve("restored"));
     }
 
@@ -183,11 +159,5 @@ class LyingSiteRunIT extends NightAtSite {
         assertThat(night.count("select count(*) from damage")).isZero();
         assertThat(night.count("select count(*) from reading")).isZero();
         assertThat(night.coverage().safe()).isTrue();
-    }
-
-    private Run scrub() {
-        ScrubRequest everything = new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false);
-        return night.await(
-                night.get(Operations.class).startScrub(everything, "test").id());
     }
 }

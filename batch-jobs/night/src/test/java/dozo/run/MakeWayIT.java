@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.registry.Refusal;
-import dozo.registry.Sites;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,7 +15,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** A night has priority over a scrub: the scrub finishes its current work and ends, and the night starts. */
@@ -33,11 +30,11 @@ class MakeWayIT extends NightAtSite {
         Run scrub = slowScrub();
         Night.write(source, Map.of("new", "1"));
 
-        Run started = operations().start("dr", "operator");
+        Run started = night.operations().start("dr", "operator");
 
         assertThat(started.state()).isEqualTo(RunState.RUNNING);
-        assertThat(run(scrub).state()).isEqualTo(RunState.STOPPED);
-        assertThat(night.await(started.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.find(scrub).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.await(started).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.coverage().filesSafe()).isEqualTo(FILES + 1);
         assertThat(night.count("select count(*) from reading"))
                 .as("what was not read is still due")
@@ -49,7 +46,7 @@ class MakeWayIT extends NightAtSite {
     @Test
     void ofTwoOperatorsAtOnceOneStartsTheNightAndTheOtherIsToldSo() throws Exception {
         Run scrub = slowScrub();
-        Callable<Run> start = () -> operations().start("dr", "operator");
+        Callable<Run> start = () -> night.operations().start("dr", "operator");
         List<Future<Run>> asked;
         try (var operators = Executors.newVirtualThreadPerTaskExecutor()) {
             asked = operators.invokeAll(List.of(start, start));
@@ -67,23 +64,23 @@ class MakeWayIT extends NightAtSite {
                 .cause()
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("only one can run at a time");
-        assertThat(run(scrub).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.find(scrub).state()).isEqualTo(RunState.STOPPED);
         assertThat(night.count("select count(*) from ledger where action = 'run.stopping'"))
                 .as("the scrub is asked once")
                 .isEqualTo(1);
-        night.await(night.get(Runs.class).latest().orElseThrow().id());
+        night.await(night.get(Runs.class).latest().orElseThrow());
     }
 
     @Test
     void aScrubThatEndsByItselfMeanwhileIsNoHindrance() throws Exception {
         protect(1);
         for (int i = 0; i < 3; i++) {
-            Run scrub = operations().startScrub(request(0), "test");
+            Run scrub = night.startScrub(0);
 
-            Run started = operations().start("dr", "operator");
+            Run started = night.operations().start("dr", "operator");
 
-            assertThat(run(scrub).state()).isIn(RunState.COMPLETE, RunState.STOPPED);
-            assertThat(night.await(started.id()).state()).isEqualTo(RunState.COMPLETE);
+            assertThat(night.find(scrub).state()).isIn(RunState.COMPLETE, RunState.STOPPED);
+            assertThat(night.await(started).state()).isEqualTo(RunState.COMPLETE);
         }
     }
 
@@ -91,11 +88,11 @@ class MakeWayIT extends NightAtSite {
     void waitingHasAnEndAndTheScrubIsStoppedAllTheSame() throws Exception {
         Run scrub = slowScrub();
 
-        assertThatThrownBy(() -> operations().start("dr", "operator", Duration.ZERO))
+        assertThatThrownBy(() -> night.operations().start("dr", "operator", Duration.ZERO))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("try again");
 
-        assertThat(night.await(scrub.id()).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.await(scrub).state()).isEqualTo(RunState.STOPPED);
         night.complete();
     }
 
@@ -103,85 +100,80 @@ class MakeWayIT extends NightAtSite {
     @Test
     void aRunWhoseProcessDiedAfterItWasAskedToStopIsNotGoneOnWith() throws Exception {
         Run scrub = slowScrub();
-        night.close();
-        night = new Night(database, site.address());
+        restart();
         night.get(Runs.class).stop(scrub.id(), "operator");
 
-        operations().recover();
+        night.operations().recover();
 
-        assertThat(run(scrub).state()).isEqualTo(RunState.STOPPED);
-        assertThat(run(scrub).stoppedBy()).isEqualTo("operator");
-        assertThat(operations().isWorking()).isFalse();
+        assertThat(night.find(scrub).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.find(scrub).stoppedBy()).isEqualTo("operator");
+        assertThat(night.operations().isWorking()).isFalse();
     }
 
     @Test
     void aScrubWhoseProcessEndedAfterItWasAskedMakesWayToo() throws Exception {
         Run scrub = slowScrub();
-        operations().stop(scrub.id(), "operator");
-        night.close();
-        night = new Night(database, site.address());
+        night.operations().stop(scrub.id(), "operator");
+        restart();
 
-        Run started = operations().start("dr", "operator");
+        Run started = night.operations().start("dr", "operator");
 
-        assertThat(run(scrub).state()).isEqualTo(RunState.STOPPED);
-        assertThat(night.await(started.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.find(scrub).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.await(started).state()).isEqualTo(RunState.COMPLETE);
     }
 
     @Test
     void aScrubThatAProcessLeftIsNotWaitedFor() throws Exception {
         Run scrub = slowScrub();
-        night.close();
-        night = new Night(database, site.address());
-        assertThat(run(scrub).state()).isEqualTo(RunState.RUNNING);
+        restart();
+        assertThat(night.find(scrub).state()).isEqualTo(RunState.RUNNING);
 
-        Run started = operations().start("dr", "operator", Duration.ofSeconds(5));
+        Run started = night.operations().start("dr", "operator", Duration.ofSeconds(5));
 
-        assertThat(run(scrub).state()).isEqualTo(RunState.STOPPED);
-        assertThat(night.await(started.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.find(scrub).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.await(started).state()).isEqualTo(RunState.COMPLETE);
     }
 
     @Test
     void aNightThatWasOpenedAndNotBegunIsBegunByTheNextStart() throws Exception {
         protect(1);
-        Run opened = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "operator");
-        night.close();
-        night = new Night(database, site.address());
+        Run opened = night.open();
+        restart();
 
-        operations().recover();
+        night.operations().recover();
 
-        assertThat(night.await(opened.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(opened).state()).isEqualTo(RunState.COMPLETE);
     }
 
     @Test
     void aScrubStopsNoNight() throws Exception {
         protect(1);
-        Run opened = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "operator");
+        Run opened = night.open();
 
-        assertThatThrownBy(() -> operations().startScrub(request(0), "test")).isInstanceOf(Refusal.class);
-        assertThatThrownBy(() -> operations().start("dr", "another")).isInstanceOf(Refusal.class);
+        assertThatThrownBy(() -> night.startScrub(0))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("only one can run at a time");
+        assertThatThrownBy(() -> night.operations().start("dr", "another")).isInstanceOf(Refusal.class);
 
-        assertThat(run(opened).state()).isEqualTo(RunState.RUNNING);
+        assertThat(night.find(opened).state()).isEqualTo(RunState.RUNNING);
     }
 
     @Test
     void whatNobodyWorksOnHasEndedWhenItIsStopped() throws Exception {
         protect(1);
-        Run opened = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "operator");
+        Run opened = night.open();
 
-        operations().stop(opened.id(), "operator");
+        night.operations().stop(opened.id(), "operator");
 
-        assertThat(run(opened).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.find(opened).state()).isEqualTo(RunState.STOPPED);
     }
 
     /** A scrub that has read some copies, and waits for its budget before it reads others. */
     private Run slowScrub() throws IOException {
         protect(FILES);
-        Run scrub = operations().startScrub(request(SLOW), "test");
-        Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> night.count("select count(*) from reading") > 0);
-        assertThat(run(scrub).state()).isEqualTo(RunState.RUNNING);
+        Run scrub = night.startScrub(SLOW);
+        Night.until(() -> night.count("select count(*) from reading") > 0);
+        assertThat(night.find(scrub).state()).isEqualTo(RunState.RUNNING);
         return scrub;
     }
 
@@ -191,17 +183,5 @@ class MakeWayIT extends NightAtSite {
         }
         night.register("E1", source);
         night.run();
-    }
-
-    private Run run(Run run) {
-        return night.get(Runs.class).find(run.id()).orElseThrow();
-    }
-
-    private Operations operations() {
-        return night.get(Operations.class);
-    }
-
-    private static ScrubRequest request(long bytesPerSecond) {
-        return new ScrubRequest(null, Duration.ofDays(1), true, bytesPerSecond, null, false);
     }
 }

@@ -6,8 +6,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.ChildProcess;
-import dozo.run.Runs.Run;
-import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,9 +58,7 @@ class MemoryIT {
     }
 
     private static void assertSafe(Night night, int files) {
-        Run run = night.get(Runs.class).latest().orElseThrow();
-        assertThat(night.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        night.assertComplete(night.get(Runs.class).latest().orElseThrow());
         assertThat(night.coverage().safe()).isTrue();
         assertThat(night.coverage().filesSafe()).isEqualTo(files);
     }

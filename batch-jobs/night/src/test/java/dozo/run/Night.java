@@ -2,16 +2,26 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Copy;
+import dozo.copy.Copy.Options;
+import dozo.copy.Inventory;
+import dozo.copy.Restore;
 import dozo.db.ActiveService;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.file.Selection;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
+import dozo.manifest.Manifests;
 import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
 import dozo.remote.SiteAddress;
+import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
@@ -21,8 +31,10 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -103,6 +115,35 @@ final class Night implements AutoCloseable {
         return get(JdbcClient.class);
     }
 
+    /** Changes rows by SQL. Returns how many. */
+    int update(String sql) {
+        return jdbc().sql(sql).update();
+    }
+
+    /** Returns the first column of a query. */
+    List<String> texts(String sql) {
+        return jdbc().sql(sql).query(String.class).list();
+    }
+
+    Operations operations() {
+        return get(Operations.class);
+    }
+
+    /** Returns the site {@code dr}. */
+    Site site() {
+        return get(Sites.class).find("dr").orElseThrow();
+    }
+
+    /** Returns experiment {@code p/E1}. */
+    Experiment experiment() {
+        return get(Experiments.class).find("p", "E1").orElseThrow();
+    }
+
+    /** Returns a run as it is now. */
+    Run find(Run run) {
+        return get(Runs.class).find(run.id()).orElseThrow();
+    }
+
     /** Registers a folder as experiment {@code p/CODE}. */
     void register(String code, Path source) {
         Projects projects = get(Projects.class);
@@ -112,6 +153,16 @@ final class Night implements AutoCloseable {
         get(Experiments.class).register("p", code, "", source, "test");
     }
 
+    /** Starts a night to the site {@code dr}. */
+    Run start() {
+        return operations().start("dr", "test");
+    }
+
+    /** Opens a night to the site {@code dr} on which nobody works. */
+    Run open() {
+        return get(Runs.class).open(Runs.RunKind.NIGHTLY_BACKUP, site(), "test");
+    }
+
     /** Runs a complete night to the site {@code dr}. */
     Run run() {
         return run("dr");
@@ -119,17 +170,47 @@ final class Night implements AutoCloseable {
 
     /** Runs a complete night, and waits until its job's thread has ended too: before that, nothing can be recovered. */
     Run run(String site) {
-        Run run = await(get(Operations.class).start(site, "test").id());
-        Awaitility.await().atMost(LIMIT).pollInterval(POLL).until(get(Executions.class)::idle);
+        Run run = await(operations().start(site, "test"));
+        awaitIdle();
         return run;
     }
 
     /** Runs a complete night to the site {@code dr} without findings. */
     Run complete() {
         Run run = run();
-        assertThat(findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        assertComplete(run);
         return run;
+    }
+
+    /** Goes on with the run that a dead process left, to its end. */
+    Run goOn() {
+        operations().recover();
+        Run run = await(get(Runs.class).latest().orElseThrow());
+        assertComplete(run);
+        return run;
+    }
+
+    void assertComplete(Run run) {
+        assertThat(findings(run)).isEmpty();
+        assertThat(run.state()).as(run.message()).isEqualTo(RunState.COMPLETE);
+    }
+
+    /** Runs a scrub of everything. */
+    Run scrub() {
+        return await(startScrub(0));
+    }
+
+    /**
+     * Starts a scrub of everything.
+     *
+     * @param bytesPerSecond 0: as fast as possible
+     */
+    Run startScrub(long bytesPerSecond) {
+        return operations().startScrub(everything(bytesPerSecond), "test");
+    }
+
+    static ScrubRequest everything(long bytesPerSecond) {
+        return new ScrubRequest(null, Duration.ofDays(1), true, bytesPerSecond, null, false);
     }
 
     /** Returns the sums of what is safe that differ from the receipts. */
@@ -146,7 +227,7 @@ final class Night implements AutoCloseable {
                                           where r.experiment_id = p.experiment_id and r.site_id = p.site_id
                                             and r.entry_no = e.entry_no)) c
                         where (p.files_safe, p.bytes_safe, p.entries_safe) <> (c.files, c.bytes, c.entries)
-                        """).query((row, n) -> row.getString(1)).list();
+                        """).query(String.class).list();
     }
 
     /** Waits for a run's end. While a job works here, the database is asked seldom: each question costs processor time. */
@@ -164,8 +245,30 @@ final class Night implements AutoCloseable {
         return ended;
     }
 
+    Run await(Run run) {
+        return await(run.id());
+    }
+
+    /** Waits until no job works in this process. */
+    void awaitIdle() {
+        until(get(Executions.class)::idle);
+    }
+
+    /** Waits until something is so. */
+    static void until(Callable<Boolean> condition) {
+        Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(10)).until(condition);
+    }
+
     List<Findings.KeptFinding> findings(Run run) {
         return get(Findings.class).of(Sight.EVERYTHING, run.id(), 0, 1_000);
+    }
+
+    /** Checks that a run has one finding, whose message has these words. */
+    void assertOnly(Run run, Problem reason, String... words) {
+        assertThat(findings(run)).singleElement().satisfies(finding -> {
+            assertThat(finding.reason()).isEqualTo(reason);
+            assertThat(words).allSatisfy(word -> assertThat(finding.message()).contains(word));
+        });
     }
 
     Coverage.Totals coverage() {
@@ -182,11 +285,11 @@ final class Night implements AutoCloseable {
      * @param lock which one: a condition for {@code pg_locks}
      */
     void awaitHeldUp(String lock) {
-        Awaitility.await().atMost(LIMIT).pollInterval(POLL).until(() -> count("""
-                        select count(*) from pg_locks
-                        where not granted and database = (select oid from pg_database where datname = current_database())
-                          and %s
-                        """.formatted(lock)) > 0);
+        until(() -> count("""
+                select count(*) from pg_locks
+                where not granted and database = (select oid from pg_database where datname = current_database())
+                  and %s
+                """.formatted(lock)) > 0);
     }
 
     /** What a test does while a run is held up. */
@@ -194,9 +297,28 @@ final class Night implements AutoCloseable {
         void run() throws Exception;
     }
 
+    /** Returns what something returns that is done while a transaction, undone then, holds a statement's locks. */
+    <T> T whileHolding(String locks, Callable<T> meanwhile) throws Exception {
+        try (Connection held = get(DataSource.class).getConnection();
+                Statement lock = held.createStatement()) {
+            held.setAutoCommit(false);
+            lock.execute(locks);
+            T made = meanwhile.call();
+            held.rollback();
+            return made;
+        }
+    }
+
+    void whileHolding(String locks, Meanwhile meanwhile) throws Exception {
+        whileHolding(locks, () -> {
+            meanwhile.run();
+            return null;
+        });
+    }
+
     /** Starts a run, and holds it up before a step while something is done. Only once for each database: it creates a trigger. */
     Run startAndHoldUpBefore(String step, Meanwhile meanwhile) throws Exception {
-        return startAndHoldUpBefore(step, () -> get(Operations.class).start("dr", "test"), meanwhile);
+        return startAndHoldUpBefore(step, this::start, meanwhile);
     }
 
     /** Holds up another run in the same way. */
@@ -229,6 +351,29 @@ final class Night implements AutoCloseable {
         if (!closed) {
             closed = true;
             jobs.close();
+        }
+    }
+
+    /** Returns a restore, not begun yet. */
+    Restore restoring(Experiment experiment, int manifest, SiteAddress from, Path into, Options options) {
+        Inventory inventory = get(Inventories.class)
+                .of(get(Manifests.class).find(experiment.id(), manifest).orElseThrow(), 1);
+        return new Restore(inventory, experiment.name(), manifest, Selection.ALL, from, into, options);
+    }
+
+    /** Restores a manifest completely into a new folder. */
+    void restore(Experiment experiment, int manifest, SiteAddress from, Path into, Options options) throws Exception {
+        List<Copy.Finding> lost = new ArrayList<>();
+        try (Restore restore = restoring(experiment, manifest, from, into, options)) {
+            assertThat(restore.run(lost::add).complete()).isTrue();
+        }
+        assertThat(lost).isEmpty();
+    }
+
+    /** Writes many small files into a folder. */
+    static void writeMany(Path folder, int files) throws IOException {
+        for (int i = 0; i < files; i++) {
+            Files.writeString(folder.resolve("file" + i), "content of " + i);
         }
     }
 

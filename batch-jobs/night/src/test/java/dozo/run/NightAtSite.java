@@ -3,9 +3,11 @@ package dozo.run;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
+import dozo.run.Runs.Run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,6 +50,30 @@ abstract class NightAtSite {
         bag = root.resolve("p/E1");
         site = serve();
         database = TestDatabase.fresh();
+        night = new Night(database, site.address(), settings);
+    }
+
+    /** Writes files into the source, and registers it as experiment {@code p/E1}. */
+    final void register(Map<String, String> files) throws IOException {
+        Night.write(source, files);
+        night.register("E1", source);
+    }
+
+    /** Writes files into the source, and runs a complete night. */
+    final Run complete(Map<String, String> files) throws IOException {
+        Night.write(source, files);
+        return night.complete();
+    }
+
+    /** Registers experiment {@code p/E1} with these files, which are safe after its first night. */
+    final void safe(Map<String, String> files) throws IOException {
+        register(files);
+        night.complete();
+    }
+
+    /** Closes the night, and begins one of the next process. */
+    final void restart(String... settings) {
+        night.close();
         night = new Night(database, site.address(), settings);
     }
 

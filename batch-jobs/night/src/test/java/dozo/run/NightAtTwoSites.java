@@ -8,9 +8,6 @@ import dozo.run.Runs.Run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.SplittableRandom;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -48,13 +45,13 @@ abstract class NightAtTwoSites extends NightAtSite {
     }
 
     Run start(String from, String to, String project, String experiment, boolean sourceGone) {
-        return night.get(Operations.class)
+        return night.operations()
                 .replicate(new ReplicationRequest(from, to, project, experiment, sourceGone), "operator");
     }
 
     Run replicate(String experiment) {
-        Run run = night.await(start("dr", "second", null, experiment, false).id());
-        Awaitility.await().atMost(Duration.ofMinutes(5)).until(night.get(Executions.class)::idle);
+        Run run = night.await(start("dr", "second", null, experiment, false));
+        night.awaitIdle();
         return run;
     }
 
@@ -69,11 +66,5 @@ abstract class NightAtTwoSites extends NightAtSite {
         NightlyBackupIT.assertSame(kept, secondRoot.resolve("p/E1/data"));
         NightlyBackupIT.assertChecks(secondRoot.resolve("p/E1"));
         assertThat(secondRoot.resolve(".dozo/incoming/p/E1")).doesNotExist();
-    }
-
-    static byte[] random(int length) {
-        byte[] content = new byte[length];
-        new SplittableRandom(length).nextBytes(content);
-        return content;
     }
 }

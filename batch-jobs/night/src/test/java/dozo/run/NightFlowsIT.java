@@ -5,11 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Sites;
 import dozo.remote.HungMount;
 import dozo.remote.SlowMount;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.send.Sender;
 import dozo.transfer.ClaimedUnits;
@@ -83,16 +81,15 @@ class NightFlowsIT {
         experiment("E3");
         Run run;
         try (HungMount _ = new HungMount(hung)) {
-            run = night.get(Operations.class).start("dr", "test");
+            run = night.start();
 
-            Awaitility.await().atMost(LIMIT).until(() -> safe() == 2);
+            Night.until(() -> safe() == 2);
             assertThat(night.get(OfferedLooks.class).isLooked(run.id())).isFalse();
-            assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state())
-                    .isEqualTo(RunState.RUNNING);
+            assertThat(night.find(run).state()).isEqualTo(RunState.RUNNING);
             NightlyBackupIT.assertChecks(root.resolve("p/E1"));
             NightlyBackupIT.assertChecks(root.resolve("p/E3"));
         }
-        night.await(run.id());
+        night.await(run);
     }
 
     @Test
@@ -104,10 +101,7 @@ class NightFlowsIT {
             Run run = night.run();
 
             assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
-                assertThat(finding.reason()).isEqualTo(Problem.UNREADABLE);
-                assertThat(finding.message()).contains("has not answered for 3 s");
-            });
+            night.assertOnly(run, Problem.UNREADABLE, "has not answered for 3 s");
             assertThat(safe()).isEqualTo(1);
         }
         night.complete();
@@ -119,14 +113,12 @@ class NightFlowsIT {
         open();
         Path hung = experiment("E1");
         try (HungMount _ = new HungMount(hung)) {
-            Run run = night.get(Operations.class).start("dr", "test");
-            Awaitility.await()
-                    .atMost(LIMIT)
-                    .until(() -> Thread.getAllStackTraces().keySet().stream()
-                            .anyMatch(thread -> thread.getName().equals("look-1")));
-            night.get(Operations.class).stop(run.id(), "test");
+            Run run = night.start();
+            Night.until(() -> Thread.getAllStackTraces().keySet().stream()
+                    .anyMatch(thread -> thread.getName().equals("look-1")));
+            night.operations().stop(run.id(), "test");
 
-            assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+            assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
         }
     }
 
@@ -135,7 +127,7 @@ class NightFlowsIT {
     void aRunThatIsStoppedWhileItsFlowsBeginIsAskedAgain() throws Exception {
         open();
         experiment("E1");
-        Operations operations = night.get(Operations.class);
+        Operations operations = night.operations();
         try (Connection held = night.get(DataSource.class).getConnection();
                 Statement statement = held.createStatement()) {
             held.setAutoCommit(false);
@@ -146,13 +138,13 @@ class NightFlowsIT {
             night.awaitHeldUp("relation = 'run_worker'::regclass");
             operations.stop(run.id(), "test");
             held.rollback(unitsOnly);
-            NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+            NightFlow flow = flow(run);
 
             operations.recover();
 
             assertThat(flow.ends()).isTrue();
             held.rollback();
-            assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+            assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
         }
     }
 
@@ -205,10 +197,7 @@ class NightFlowsIT {
 
             assertThat(mount.hanging()).isLessThanOrEqualTo(64);
             assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
-                assertThat(finding.reason()).isEqualTo(Problem.UNREADABLE);
-                assertThat(finding.message()).contains("check its file server");
-            });
+            night.assertOnly(run, Problem.UNREADABLE, "check its file server");
             mount.comeBack();
             night.complete();
         }
@@ -230,12 +219,12 @@ class NightFlowsIT {
             night.register("E1", source);
             experiment("E2");
             mount.hangLater();
-            Run run = night.get(Operations.class).start("dr", "test");
+            Run run = night.start();
 
-            Awaitility.await().atMost(LIMIT).until(() -> safe() == 1);
+            Night.until(() -> safe() == 1);
             assertThat(mount.hanging()).isEqualTo(2);
             mount.comeBack();
-            assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+            assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
             assertThat(safe()).isEqualTo(2);
         }
     }
@@ -248,9 +237,9 @@ class NightFlowsIT {
         try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
             Run run = hangingAtReading(mount, source);
 
-            night.get(Operations.class).stop(run.id(), "test");
+            night.operations().stop(run.id(), "test");
 
-            assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+            assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
             assertThat(night.findings(run)).isEmpty();
             assertThat(mount.hanging()).isPositive();
         }
@@ -264,13 +253,12 @@ class NightFlowsIT {
         try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
             Run run = hangingAtReading(mount, source);
             pause(run);
-            assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state())
-                    .isEqualTo(RunState.PAUSED);
+            assertThat(night.find(run).state()).isEqualTo(RunState.PAUSED);
 
             mount.comeBack();
-            night.get(Operations.class).resume(run.id(), "test");
+            night.operations().resume(run.id(), "test");
 
-            assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+            assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
             assertThat(safe()).isEqualTo(1);
         }
     }
@@ -280,9 +268,8 @@ class NightFlowsIT {
         open();
         Path hung = experiment("E1");
         ClaimedUnits units = night.get(ClaimedUnits.class);
-        Run run = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
-        NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+        Run run = night.open();
+        NightFlow flow = flow(run);
         night.get(Looking.class).look(flow);
 
         try (HungMount _ = new HungMount(hung)) {
@@ -304,24 +291,24 @@ class NightFlowsIT {
     /** A run whose first experiment is safe and whose next one hangs; it is paused, and the source responds again. */
     private Run pausedWhileHanging(Path hung) throws Exception {
         try (HungMount _ = new HungMount(hung)) {
-            Run run = night.get(Operations.class).start("dr", "test");
-            Awaitility.await().atMost(LIMIT).until(() -> safe() == 1);
+            Run run = night.start();
+            Night.until(() -> safe() == 1);
             pause(run);
             return run;
         }
     }
 
     private void pause(Run run) {
-        night.get(Operations.class).pause(run.id(), "test");
-        Awaitility.await().atMost(LIMIT).until(night.get(Executions.class)::idle);
+        night.operations().pause(run.id(), "test");
+        night.awaitIdle();
     }
 
     /** A run of one experiment that hangs while it reads a file. */
     private Run hangingAtReading(SlowMount mount, Path source) throws IOException {
         night.register("E1", source);
         mount.hangLater();
-        Run run = night.get(Operations.class).start("dr", "test");
-        Awaitility.await().atMost(LIMIT).until(() -> mount.hanging() > 0);
+        Run run = night.start();
+        Night.until(() -> mount.hanging() > 0);
         return run;
     }
 
@@ -332,9 +319,9 @@ class NightFlowsIT {
         Path hung = experiment("E2");
         experiment("E3");
         Run run = pausedWhileHanging(hung);
-        night.get(Operations.class).resume(run.id(), "test");
+        night.operations().resume(run.id(), "test");
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
         assertThat(safe()).isEqualTo(3);
         assertThat(night.count("select count(*) from transfer_unit")).isEqualTo(3);
         assertThat(night.count("select max(attempts) from transfer_unit")).isEqualTo(1);
@@ -346,11 +333,11 @@ class NightFlowsIT {
         Path first = experiment("E1");
         Path hung = experiment("E2");
         Run run = pausedWhileHanging(hung);
-        night.jdbc().sql("update run set looked_after = 0").update();
+        night.update("update run set looked_after = 0");
         Night.write(first, Map.of("a", "other content", "new", "file"));
-        night.get(Operations.class).resume(run.id(), "test");
+        night.operations().resume(run.id(), "test");
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
         assertThat(safe()).isEqualTo(2);
         assertThat(root.resolve("p/E1/data/a")).hasContent("other content");
         Bagit.assertValid(root.resolve("p/E1"));
@@ -365,10 +352,10 @@ class NightFlowsIT {
         Awaitility.await()
                 .atMost(LIMIT)
                 .until(() -> message(run), message -> message.startsWith("waiting for site dr since "));
-        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state()).isEqualTo(RunState.RUNNING);
+        assertThat(night.find(run).state()).isEqualTo(RunState.RUNNING);
         site = LoopbackSite.openSsh(folder.resolve("sshd"), root, port);
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
         assertThat(message(run)).isEmpty();
         assertThat(safe()).isEqualTo(1);
         NightlyBackupIT.assertChecks(root.resolve("p/E1"));
@@ -379,10 +366,8 @@ class NightFlowsIT {
         open("dozo.transfer.outage=1s");
         Run run = losesItsSite();
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.FAILED);
-        assertThat(night.findings(run))
-                .singleElement()
-                .satisfies(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNREACHABLE));
+        assertThat(night.await(run).state()).isEqualTo(RunState.FAILED);
+        night.assertOnly(run, Problem.SITE_UNREACHABLE);
         assertThat(message(run)).doesNotContain("waiting");
     }
 
@@ -392,9 +377,9 @@ class NightFlowsIT {
         Run run = losesItsSite();
         Awaitility.await().atMost(LIMIT).until(() -> message(run), message -> message.startsWith("waiting"));
 
-        night.get(Operations.class).stop(run.id(), "test");
+        night.operations().stop(run.id(), "test");
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
     }
 
     @Test
@@ -403,10 +388,10 @@ class NightFlowsIT {
         Run run = losesItsSite();
         Awaitility.await().atMost(LIMIT).until(() -> message(run), message -> message.startsWith("waiting"));
 
-        night.get(Operations.class).pause(run.id(), "test");
-        Awaitility.await().atMost(LIMIT).until(night.get(Executions.class)::idle);
+        night.operations().pause(run.id(), "test");
+        night.awaitIdle();
 
-        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state()).isEqualTo(RunState.PAUSED);
+        assertThat(night.find(run).state()).isEqualTo(RunState.PAUSED);
         assertThat(message(run)).isEmpty();
     }
 
@@ -414,8 +399,7 @@ class NightFlowsIT {
     void whatADeadProcessSaidItWaitsForIsNotSaidOfWhoGoesOn() throws Exception {
         open();
         experiment("E1");
-        Run run = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        Run run = night.open();
         night.get(Runs.class).say(run.id(), "waiting for site dr since yesterday");
 
         night.get(NightFlows.class).of(run.id(), run.siteId());
@@ -432,11 +416,11 @@ class NightFlowsIT {
         try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
             night.register("E1", source);
             mount.hang();
-            Run run = night.get(Operations.class).start("dr", "test");
-            Awaitility.await().atMost(LIMIT).until(() -> mount.hanging() > 0);
+            Run run = night.start();
+            Night.until(() -> mount.hanging() > 0);
             site.close();
             mount.comeBack();
-            Awaitility.await().atMost(LIMIT).until(() -> night.count("select count(*) from transfer_unit") == 1);
+            Night.until(() -> night.count("select count(*) from transfer_unit") == 1);
             return run;
         } finally {
             Night.write(source, Map.of("a", "1", "sub/b", "2"));
@@ -446,8 +430,12 @@ class NightFlowsIT {
         }
     }
 
+    private NightFlow flow(Run run) {
+        return night.get(NightFlows.class).of(run.id(), run.siteId());
+    }
+
     private String message(Run run) {
-        return night.get(Runs.class).find(run.id()).orElseThrow().message();
+        return night.find(run).message();
     }
 
     @Test
@@ -479,9 +467,8 @@ class NightFlowsIT {
         experiment("E1");
         ClaimedUnits units = night.get(ClaimedUnits.class);
         RunWorkers workers = night.get(RunWorkers.class);
-        Run run = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
-        NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+        Run run = night.open();
+        NightFlow flow = flow(run);
         night.get(Looking.class).look(flow);
         Claim cutOff = units.claim(run.id(), flow.worker(), 0, 10).getFirst();
         assertThat(units.claim(run.id(), flow.worker(), 1, 10)).isEmpty();

@@ -1,13 +1,13 @@
 package dozo.run;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.TestDatabase;
 import dozo.remote.ChildProcess;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
+import java.util.stream.Stream;
 
 /** A night in its own process. */
 final class NightProcess {
@@ -20,24 +20,20 @@ final class NightProcess {
     static ChildProcess start(
             int heapMegabytes, Path log, SiteAddress site, HikariDataSource database, String... settings)
             throws IOException {
-        List<String> arguments = new ArrayList<>(List.of(
-                database.getJdbcUrl(), String.valueOf(database.getUsername()), String.valueOf(database.getPassword())));
-        arguments.addAll(List.of(settings));
-        return new ChildProcess(NightProcess.class, heapMegabytes, log, site, arguments.toArray(String[]::new));
+        String[] arguments = Stream.concat(Stream.of(TestDatabase.words(database)), Stream.of(settings))
+                .toArray(String[]::new);
+        return new ChildProcess(NightProcess.class, heapMegabytes, log, site, arguments);
     }
 
     static void main(String[] all) {
         String[] arguments = ChildProcess.arguments(all);
-        HikariDataSource database = new HikariDataSource();
-        database.setJdbcUrl(arguments[0]);
-        database.setUsername(arguments[1]);
-        database.setPassword(arguments[2]);
+        HikariDataSource database = TestDatabase.of(arguments);
         String[] settings = Arrays.copyOfRange(arguments, DATABASE_ARGUMENTS, arguments.length);
         try (Night night = new Night(database, ChildProcess.site(all), settings)) {
             var left = night.get(Runs.class).running();
             if (left.isPresent()) {
-                night.get(Operations.class).recover();
-                night.await(left.get().id());
+                night.operations().recover();
+                night.await(left.get());
             } else {
                 night.run();
             }

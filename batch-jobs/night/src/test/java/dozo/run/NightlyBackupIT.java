@@ -3,13 +3,14 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dozo.copy.Trees;
+import dozo.db.Program;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
 import dozo.manifest.Freezes;
-import dozo.registry.Experiments;
 import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import dozo.registry.Sites;
@@ -17,21 +18,14 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
-import javax.sql.DataSource;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 import org.junit.jupiter.api.Test;
 import org.springframework.batch.core.BatchStatus;
@@ -51,19 +45,16 @@ class NightlyBackupIT extends NightAtSite {
         Files.createSymbolicLink(source.resolve("dangling"), Path.of("../nowhere"));
         byte[] japanese = "脳画像 表.dat".getBytes(Charset.forName("windows-31j"));
         Files.writeString(FilePath.ROOT.resolve(japanese).under(source), "shift-jis");
-        byte[] large = random(5 << 20);
+        byte[] large = Trees.random(5 << 20);
         Files.write(source.resolve("large.raw"), large);
         Files.setPosixFilePermissions(source.resolve("a.txt"), PosixFilePermissions.fromString("rw-r-----"));
         Files.setLastModifiedTime(source.resolve("a.txt"), FileTime.from(Instant.parse("2020-02-29T12:34:56Z")));
         night.register("E1", source);
 
-        Run run = night.run();
-
-        assertThat(night.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
         assertThat(night.coverage().safe()).isTrue();
         assertThat(night.coverage().filesSafe()).isEqualTo(6);
-        Path data = root.resolve("p/E1/data");
+        Path data = bag.resolve("data");
         assertSame(source, data);
         assertThat(Files.readString(FilePath.ROOT.resolve(japanese).under(data)))
                 .isEqualTo("shift-jis");
@@ -130,29 +121,23 @@ class NightlyBackupIT extends NightAtSite {
                 .extracting(KeptFinding::reason)
                 .containsOnly(Problem.UNREADABLE);
         assertThat(night.coverage().filesSafe()).isZero();
-        try (Stream<Path> sent = Files.walk(root)) {
-            assertThat(sent.filter(Files::isRegularFile))
-                    .noneMatch(file -> file.toString().contains("/data/"));
-        }
+        assertThat(Trees.all(root))
+                .filteredOn(Files::isRegularFile)
+                .noneMatch(file -> file.toString().contains("/data/"));
     }
 
     @Test
     void aSecondNightSendsOnlyWhatIsNewAndKeepsWhatItReplaces() throws Exception {
-        Night.write(source, Map.of("same", "same", "changed", "before", "gone", "gone", "sub/same", "x"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("same", "same", "changed", "before", "gone", "gone", "sub/same", "x"));
         long receipts = night.count("select sum(cardinality(entry_nos)) from receipt");
         Night.write(source, Map.of("changed", "after", "sub/new", "new"));
         Files.delete(source.resolve("gone"));
 
-        Run second = night.run();
+        night.complete();
 
-        assertThat(night.findings(second)).isEmpty();
-        assertThat(second.state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select sum(cardinality(entry_nos)) from receipt") - receipts)
                 .as("the changed file, the new one and its folder's changed time are no content")
                 .isEqualTo(3);
-        Path bag = root.resolve("p/E1");
         assertThat(bag.resolve("data/changed")).hasContent("after");
         assertThat(root.resolve(".dozo/versions/p/E1/2/data/changed")).hasContent("before");
         assertThat(bag.resolve("data/gone")).as("deletions do not travel").hasContent("gone");
@@ -163,9 +148,7 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aNightWithoutNewsSendsNothingAndSealsNothing() throws Exception {
-        Night.write(source, Map.of("a", "1", "b/c", "2"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1", "b/c", "2"));
 
         Run second = night.run();
 
@@ -189,7 +172,7 @@ class NightlyBackupIT extends NightAtSite {
         Run second = night.run();
 
         assertThat(night.findings(second)).isEmpty();
-        Path data = root.resolve("p/E1/data");
+        Path data = bag.resolve("data");
         assertSame(source, data);
         assertThat(root.resolve(".dozo/versions/p/E1/2/data/x")).hasContent("file");
         assertThat(root.resolve(".dozo/versions/p/E1/2/data/y/inside")).hasContent("in a folder");
@@ -200,9 +183,7 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aSourceThatIsNotThereIsAFindingAndNothingOfItIsForgotten() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1"));
         Files.move(source, folder.resolve("elsewhere"));
 
         Run run = night.run();
@@ -218,14 +199,12 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void anEmptiedSourceIsAFindingAndSealsNothing() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "1"));
         Files.delete(source.resolve("a"));
 
         Run run = night.run();
 
-        assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SOURCE_EMPTY);
+        night.assertOnly(run, Problem.SOURCE_EMPTY);
         assertThat(night.count("select max(manifest_no) from manifest")).isEqualTo(1);
     }
 
@@ -244,17 +223,13 @@ class NightlyBackupIT extends NightAtSite {
         Run swept = night.run();
 
         assertThat(swept.state()).isEqualTo(RunState.FINDINGS);
-        assertThat(night.findings(swept)).singleElement().satisfies(finding -> {
-            assertThat(finding.reason()).isEqualTo(Problem.FROZEN);
-            assertThat(finding.message()).contains("20 of 20 files and links", "dozo release p/E1");
-        });
+        night.assertOnly(swept, Problem.FROZEN, "20 of 20 files and links", "dozo release p/E1");
         assertThat(night.get(Runs.class).progress(swept.id()).units()).isZero();
         assertThat(root.resolve("p/E1/data/scan-7")).hasContent("content of 7");
         assertThat(root.resolve("p/E1/data/scan-7.locked")).doesNotExist();
         assertThat(root.resolve(".dozo/versions")).doesNotExist();
 
-        night.get(Freezes.class)
-                .release(night.get(Experiments.class).find("p", "E1").orElseThrow(), "operator");
+        night.get(Freezes.class).release(night.experiment(), "operator");
         Run released = night.run();
 
         assertThat(released.state()).isEqualTo(RunState.COMPLETE);
@@ -267,20 +242,20 @@ class NightlyBackupIT extends NightAtSite {
     @Test
     void socketsAndFifosAreFindings() throws Exception {
         Night.write(source, Map.of("a", "1"));
-        makeFifo(source.resolve("pipe"));
+        Trees.fifo(source.resolve("pipe"));
         night.register("E1", source);
 
         Run run = night.run();
 
         assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-        assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SPECIAL);
+        night.assertOnly(run, Problem.SPECIAL);
         assertThat(night.coverage().filesSafe()).isEqualTo(1);
     }
 
     @Test
     void aSourceOfNothingButFifosIsEmptyAndEachOfThemIsNamed() throws Exception {
-        makeFifo(source.resolve("one"));
-        makeFifo(source.resolve("two"));
+        Trees.fifo(source.resolve("one"));
+        Trees.fifo(source.resolve("two"));
         night.register("E1", source);
 
         Run run = night.run();
@@ -313,15 +288,14 @@ class NightlyBackupIT extends NightAtSite {
 
         Run run = night.run();
 
-        assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SOURCE_EMPTY);
+        night.assertOnly(run, Problem.SOURCE_EMPTY);
         assertThat(run.state()).isEqualTo(RunState.FINDINGS);
         assertThat(night.coverage().experimentsSafe()).isZero();
     }
 
     @Test
     void whatIsSafeAtOneSiteIsNotTakenToBeSafeAtAnother() throws Exception {
-        Night.write(source, Map.of("changed", "before", "gone", "x", "same", "y"));
-        night.register("E1", source);
+        register(Map.of("changed", "before", "gone", "x", "same", "y"));
         Path otherRoot = Files.createDirectory(folder.resolve("dr2"));
         try (LoopbackSite other = LoopbackSite.openSsh(folder.resolve("sshd2"), otherRoot, 0)) {
             night.get(Sites.class).save("other", other.address(), "test");
@@ -352,7 +326,7 @@ class NightlyBackupIT extends NightAtSite {
         Files.delete(root.resolve("p/E1/data/sub/a"));
         Files.delete(root.resolve("p/E1/data/sub"));
         // As left by a run that dies while it settles: the next one repeats what may be half done.
-        night.jdbc().sql("update protection set tags_unknown = true").update();
+        night.update("update protection set tags_unknown = true");
         Night.write(source, Map.of("new", "3"));
         Night.write(second, Map.of("new", "4"));
 
@@ -368,9 +342,7 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aFolderThatWasAFileInBetweenHasOnlyItsOwnFilesInTheBag() throws Exception {
-        Night.write(source, Map.of("x/first", "1", "stays", "s"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("x/first", "1", "stays", "s"));
         Files.delete(source.resolve("x/first"));
         Files.delete(source.resolve("x"));
         Night.write(source, Map.of("x", "a file"));
@@ -388,31 +360,16 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aChangeOfModeOrTimeAloneReachesTheSite() throws Exception {
-        Night.write(source, Map.of("a", "same", "b", "same"));
-        night.register("E1", source);
-        night.run();
+        safe(Map.of("a", "same", "b", "same"));
         Files.setPosixFilePermissions(source.resolve("a"), PosixFilePermissions.fromString("rw-rw----"));
         Files.setLastModifiedTime(source.resolve("b"), FileTime.from(Instant.parse("2021-01-01T00:00:00Z")));
 
         night.complete();
 
-        Path data = root.resolve("p/E1/data");
+        Path data = bag.resolve("data");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data.resolve("a"))))
                 .isEqualTo("rw-rw----");
         assertThat(Files.getLastModifiedTime(data.resolve("b")).toInstant()).isEqualTo("2021-01-01T00:00:00Z");
-    }
-
-    @Test
-    void aRunThatNobodyWorksOnIsGoneOnWith() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        Run abandoned = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
-
-        night.get(Operations.class).recover();
-
-        assertThat(night.await(abandoned.id()).state()).isEqualTo(RunState.COMPLETE);
-        assertThat(night.coverage().safe()).isTrue();
     }
 
     @Test
@@ -427,8 +384,7 @@ class NightlyBackupIT extends NightAtSite {
     private RunState endedBy(RuntimeException failure, boolean stopped) {
         Runs runs = night.get(Runs.class);
         RunEnd end = night.get(RunEnd.class);
-        Run run = runs.open(
-                RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        Run run = runs.open(RunKind.NIGHTLY_BACKUP, night.site(), "test");
         JobExecution job = new JobExecution(
                 1,
                 new JobInstance(1, NightlyBackupJob.NAME),
@@ -446,20 +402,15 @@ class NightlyBackupIT extends NightAtSite {
 
     @Test
     void aRunThatIsAskedToStopEndsAndTheNextOneDoesTheRest() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        Run run;
-        try (Connection held = night.get(DataSource.class).getConnection();
-                Statement lock = held.createStatement()) {
-            // Locked until it was asked to stop, so that the run cannot end before.
-            held.setAutoCommit(false);
-            lock.execute("lock table manifest");
-            run = night.get(Operations.class).start("dr", "test");
-            night.get(Operations.class).stop(run.id(), "test");
-            held.rollback();
-        }
+        register(Map.of("a", "1"));
+        // Locked until it was asked to stop, so that the run cannot end before.
+        Run run = night.whileHolding("lock table manifest", () -> {
+            Run started = night.start();
+            night.operations().stop(started.id(), "test");
+            return started;
+        });
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
         night.complete();
         assertThat(night.coverage().safe()).isTrue();
     }
@@ -489,36 +440,16 @@ class NightlyBackupIT extends NightAtSite {
     }
 
     static void assertSame(Path source, Path copy) throws Exception {
-        Process diff = new ProcessBuilder("diff", "-r", "--no-dereference", source.toString(), copy.toString())
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(diff.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
-        assertThat(diff.waitFor()).as(output).isZero();
+        Program.succeed("diff", "-r", "--no-dereference", source.toString(), copy.toString());
     }
 
     static void assertChecks(Path bag) throws Exception {
         String payload = Files.exists(bag.resolve("sha256sums.txt")) ? "sha256sums.txt" : "manifest-sha256.txt";
         for (String list : List.of(payload, "tagmanifest-sha256.txt")) {
-            Process check = new ProcessBuilder("sha256sum", "--strict", "-c", list)
-                    .directory(bag.toFile())
-                    .redirectErrorStream(true)
-                    .start();
-            String output = new String(check.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
-            assertThat(check.waitFor(5, TimeUnit.MINUTES)).isTrue();
-            assertThat(check.exitValue()).as(output).isZero();
+            Program.run(new ProcessBuilder("sha256sum", "--strict", "-c", list).directory(bag.toFile()))
+                    .succeeded();
         }
         assertThat(Files.exists(bag.resolve("bagit.txt"), LinkOption.NOFOLLOW_LINKS))
                 .isTrue();
-    }
-
-    private static void makeFifo(Path path) throws Exception {
-        assertThat(new ProcessBuilder("mkfifo", path.toString()).start().waitFor())
-                .isZero();
-    }
-
-    private static byte[] random(int length) {
-        byte[] bytes = new byte[length];
-        new SplittableRandom(7).nextBytes(bytes);
-        return bytes;
     }
 }

@@ -3,6 +3,7 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.copy.Trees;
 import dozo.db.Campaign;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
@@ -13,13 +14,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,9 +66,9 @@ class NothingIsLostIT {
                     look(root, seen);
                 }
                 try (Night night = new Night(database, site.address(), SETTINGS)) {
-                    night.get(Operations.class).recover();
+                    night.operations().recover();
                     jdbc.sql("select run_id from run where state = 'RUNNING'")
-                            .query((row, i) -> row.getLong(1))
+                            .query(Long.class)
                             .list()
                             .forEach(night::await);
                     look(root, seen);
@@ -87,15 +85,15 @@ class NothingIsLostIT {
     /** Gives some names other content, or makes them a folder, a link or nothing. */
     private void change(Path source, int night) throws IOException {
         Files.writeString(source.resolve("always"), "night " + night);
-        byte[] large = new byte[3 << 20];
-        random.nextBytes(large);
-        Files.write(source.resolve("large"), large);
+        Files.write(source.resolve("large"), Trees.random(3 << 20, random.nextLong()));
         for (String name : NAMES) {
             Path path = source.resolve(name);
             if (random.nextInt(3) == 0 || !Files.isDirectory(path.getParent(), LinkOption.NOFOLLOW_LINKS)) {
                 continue;
             }
-            delete(path);
+            if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+                Trees.delete(path);
+            }
             switch (random.nextInt(5)) {
                 case 0 -> Files.createSymbolicLink(path, Path.of("night " + night % 3));
                 case 1, 2 -> Files.createDirectory(path);
@@ -119,17 +117,14 @@ class NothingIsLostIT {
         long before = done(jdbc);
         try (ChildProcess child =
                 NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .pollInterval(Duration.ofMillis(2))
-                    .until(() -> done(jdbc) > before || !child.isAlive());
+            Night.until(() -> done(jdbc) > before || !child.isAlive());
             return child.isAlive() ? 1 : 0;
         }
     }
 
     private static long done(JdbcClient jdbc) {
         return jdbc.sql("select count(*) from transfer_unit where state = 'VERIFIED'")
-                .query((row, n) -> row.getLong(1))
+                .query(Long.class)
                 .single();
     }
 
@@ -140,35 +135,16 @@ class NothingIsLostIT {
             if (!Files.isDirectory(root.resolve(top))) {
                 continue;
             }
-            try (Stream<Path> all = Files.walk(root.resolve(top))) {
-                for (Path path : (Iterable<Path>) all::iterator) {
-                    if (Files.isSymbolicLink(path)) {
-                        there.put(
-                                inode(path),
-                                Digest.ofContent(
-                                        Files.readSymbolicLink(path).toString().getBytes()));
-                    } else if (Files.isRegularFile(path)) {
-                        there.put(inode(path), Digest.ofContent(Files.readAllBytes(path)));
-                    }
+            for (Path path : Trees.all(root.resolve(top))) {
+                if (Files.isSymbolicLink(path)) {
+                    byte[] link = Files.readSymbolicLink(path).toString().getBytes();
+                    there.put(Trees.inode(path), Digest.ofContent(link));
+                } else if (Files.isRegularFile(path)) {
+                    there.put(Trees.inode(path), Digest.ofContent(Files.readAllBytes(path)));
                 }
             }
         }
         assertThat(there).containsAllEntriesOf(seen);
         seen.putAll(there);
-    }
-
-    private static Object inode(Path path) throws IOException {
-        return Files.getAttribute(path, "unix:ino", LinkOption.NOFOLLOW_LINKS);
-    }
-
-    private static void delete(Path path) throws IOException {
-        if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-            try (Stream<Path> children = Files.list(path)) {
-                for (Path child : children.toList()) {
-                    delete(child);
-                }
-            }
-        }
-        Files.deleteIfExists(path);
     }
 }

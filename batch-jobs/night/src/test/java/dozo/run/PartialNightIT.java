@@ -55,12 +55,12 @@ class PartialNightIT extends NightAtSite {
 
     @Test
     void onlyTheExperimentsCollectedFromTheOriginAreReadAndSent() throws Exception {
-        night.jdbc().sql("""
+        night.update("""
                         insert into origin (name, kind, address, spool, active, updated_at)
                         values ('pacs', 'dicomweb', 'http://localhost:1', '/spool', false, now());
                         insert into arrival (origin_id, item, state, code, waiting, first_seen_at, changed_at, experiment_id)
                         values (1, '1.2.3', 'COMPLETE', 'E1', false, now(), now(), 1)
-                        """).update();
+                        """);
 
         Run run = partial(Part.ofOrigin("pacs"));
 
@@ -123,7 +123,7 @@ class PartialNightIT extends NightAtSite {
     @Test
     void unitsOfOtherExperimentsStayPlanned() throws Exception {
         night.complete();
-        night.jdbc().sql("update transfer_unit set state = 'FAILED'").update();
+        night.update("update transfer_unit set state = 'FAILED'");
 
         partial(Q);
 
@@ -141,7 +141,7 @@ class PartialNightIT extends NightAtSite {
     }
 
     private Run partial(Part part) throws Exception {
-        return night.await(night.get(Operations.class).start("dr", part, "test").id());
+        return night.await(night.operations().start("dr", part, "test"));
     }
 
     private List<Long> open(Problem reason) {

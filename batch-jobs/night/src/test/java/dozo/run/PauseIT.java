@@ -3,22 +3,16 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.copy.Trees;
 import dozo.registry.Refusal;
-import dozo.registry.Sites;
 import dozo.remote.ChildProcess;
 import dozo.remote.SilentRelay;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
-import java.util.SplittableRandom;
-import javax.sql.DataSource;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -27,7 +21,6 @@ import org.junit.jupiter.api.Test;
  */
 class PauseIT extends NightAtSite {
 
-    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final int FILES = 300;
     private static final int SCRUBBED = 12;
     private static final String[] SETTINGS = {
@@ -45,29 +38,26 @@ class PauseIT extends NightAtSite {
     void whatIsUnderWayIsFinishedNothingIsBegunAndTheRestIsSentWhenItIsResumed() throws Exception {
         Run run = sendingNight();
 
-        operations().pause(run.id(), "operator");
+        night.operations().pause(run.id(), "operator");
 
-        Run paused = run(run);
+        Run paused = night.find(run);
         assertThat(paused.state()).isEqualTo(RunState.PAUSED);
         assertThat(paused.pausedBy()).isEqualTo("operator");
         assertThat(paused.pausedAt()).isAfterOrEqualTo(run.startedAt());
         awaitQuiet(run);
-        assertThat(run(run).state()).isEqualTo(RunState.PAUSED);
+        assertThat(night.find(run).state()).isEqualTo(RunState.PAUSED);
         long left = night.count("select count(*) from transfer_unit where state = 'PLANNED'");
         assertThat(left).as("left to be sent").isPositive();
-        operations().recover();
-        assertThat(operations().worksOn(run(run))).isFalse();
+        night.operations().recover();
+        assertThat(night.operations().worksOn(night.find(run))).isFalse();
 
-        Run resumed = operations().resume(run.id(), "admin");
+        Run resumed = night.operations().resume(run.id(), "admin");
 
         assertThat(resumed.state()).isEqualTo(RunState.RUNNING);
         assertThat(resumed.pausedBy()).isNull();
         assertComplete(run);
-        assertThat(night.jdbc()
-                        .sql("select actor || ' ' || action || ' ' || (detail->>'before') from ledger"
-                                + " where action in ('run.paused', 'run.resumed') order by seq")
-                        .query((row, n) -> row.getString(1))
-                        .list())
+        assertThat(night.texts("select actor || ' ' || action || ' ' || (detail->>'before') from ledger"
+                        + " where action in ('run.paused', 'run.resumed') order by seq"))
                 .containsExactly("operator run.paused RUNNING", "admin run.resumed PAUSED");
     }
 
@@ -75,18 +65,18 @@ class PauseIT extends NightAtSite {
     @Test
     void aPartitionWhoseContextWasNotStoredGoesOn() throws Exception {
         Run run = sendingNight();
-        operations().pause(run.id(), "operator");
+        night.operations().pause(run.id(), "operator");
         awaitQuiet(run);
-        assertThat(night.jdbc().sql("""
+        assertThat(night.update("""
                         update batch_step_execution_context set short_context = (
                             select c.short_context
                             from batch_step_execution_context c join batch_step_execution s using (step_execution_id)
                             where s.step_name = 'checkSite' limit 1)
                         where step_execution_id in (
                             select step_execution_id from batch_step_execution where step_name like 'sendUnits%')
-                        """).update()).isPositive();
+                        """)).isPositive();
 
-        operations().resume(run.id(), "operator");
+        night.operations().resume(run.id(), "operator");
 
         assertComplete(run);
     }
@@ -96,9 +86,9 @@ class PauseIT extends NightAtSite {
         Run run = sendingNight();
         for (int i = 1; i <= 3; i++) {
             long target = done() + 5;
-            Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> done() >= target);
-            operations().pause(run.id(), "operator");
-            operations().resume(run.id(), "operator");
+            Night.until(() -> done() >= target);
+            night.operations().pause(run.id(), "operator");
+            night.operations().resume(run.id(), "operator");
         }
 
         assertComplete(run);
@@ -107,33 +97,29 @@ class PauseIT extends NightAtSite {
     @Test
     void aPausedRunOutlivesTheProcessAndIsNotGoneOnWithByTheNext() throws Exception {
         Run run = sendingNight();
-        operations().pause(run.id(), "operator");
+        night.operations().pause(run.id(), "operator");
         awaitQuiet(run);
         long sent = done();
-        night.close();
-        night = new Night(database, site.address(), SETTINGS);
+        restart(SETTINGS);
 
-        operations().recover();
+        night.operations().recover();
 
-        assertThat(run(run).state()).isEqualTo(RunState.PAUSED);
-        assertThat(run(run).pausedBy()).isEqualTo("operator");
-        assertThat(operations().worksOn(run(run))).isFalse();
+        assertThat(night.find(run).state()).isEqualTo(RunState.PAUSED);
+        assertThat(night.find(run).pausedBy()).isEqualTo("operator");
+        assertThat(night.operations().worksOn(night.find(run))).isFalse();
         assertThat(done()).isEqualTo(sent);
-        operations().resume(run.id(), "operator");
+        night.operations().resume(run.id(), "operator");
         assertComplete(run);
     }
 
     @Test
     void killedWhileItFinishesWhatIsUnderWayItStaysPaused() throws Exception {
-        makeFiles(FILES);
+        Night.writeMany(source, FILES);
         night.register("E1", source);
         Run run;
         try (ChildProcess child =
                 NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
-            Awaitility.await()
-                    .atMost(LIMIT)
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> done() >= 5 || !child.isAlive());
+            child.awaitInWork(() -> done() >= 5);
             run = night.get(Runs.class).latest().orElseThrow();
             night.get(Runs.class).pause(run.id(), "operator");
             assertThat(child.isAlive()).as("killed before it had heard of it").isTrue();
@@ -141,11 +127,11 @@ class PauseIT extends NightAtSite {
         assertThat(night.count("select count(*) from transfer_unit where state = 'PLANNED'"))
                 .isPositive();
 
-        operations().recover();
+        night.operations().recover();
 
-        assertThat(run(run).state()).isEqualTo(RunState.PAUSED);
-        assertThat(operations().worksOn(run(run))).isFalse();
-        operations().resume(run.id(), "operator");
+        assertThat(night.find(run).state()).isEqualTo(RunState.PAUSED);
+        assertThat(night.operations().worksOn(night.find(run))).isFalse();
+        night.operations().resume(run.id(), "operator");
         assertComplete(run);
     }
 
@@ -154,36 +140,31 @@ class PauseIT extends NightAtSite {
         try (SilentRelay relay = new SilentRelay(site.address())) {
             night.close();
             night = new Night(database, relay.address(), SETTINGS);
-            makeFiles(3);
-            byte[] large = new byte[80 << 20];
-            new SplittableRandom(3).nextBytes(large);
-            Files.write(source.resolve("large"), large);
+            Night.writeMany(source, 3);
+            Files.write(source.resolve("large"), Trees.random(80 << 20));
             night.register("E1", source);
-            Run run = operations().start("dr", "test");
-            Awaitility.await()
-                    .atMost(LIMIT)
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> night.get(Runs.class).progress(run.id()).bytesMoved() > 4 << 20);
+            Run run = night.start();
+            Night.until(() -> night.get(Runs.class).progress(run.id()).bytesMoved() > 4 << 20);
             relay.dropWhatIsConnected();
-            operations().pause(run.id(), "operator");
-            operations().recover();
-            assertThat(operations().worksOn(run(run)))
+            night.operations().pause(run.id(), "operator");
+            night.operations().recover();
+            assertThat(night.operations().worksOn(night.find(run)))
                     .as("a minute is not over yet")
                     .isTrue();
-            assertThatThrownBy(() -> operations().resume(run.id(), "operator", Duration.ZERO))
+            assertThatThrownBy(() -> night.operations().resume(run.id(), "operator", Duration.ZERO))
                     .isInstanceOf(Refusal.class)
                     .hasMessageContaining("try again");
 
             long begin = System.nanoTime();
-            operations().recover(Duration.ZERO);
+            night.operations().recover(Duration.ZERO);
             awaitQuiet(run);
 
             assertThat(Duration.ofNanos(System.nanoTime() - begin))
                     .as("sooner than anybody notices that the lanes are dead")
                     .isLessThan(Duration.ofSeconds(15));
-            assertThat(run(run).state()).isEqualTo(RunState.PAUSED);
+            assertThat(night.find(run).state()).isEqualTo(RunState.PAUSED);
             assertThat(night.findings(run)).isEmpty();
-            operations().resume(run.id(), "operator");
+            night.operations().resume(run.id(), "operator");
             assertComplete(run);
         }
     }
@@ -191,37 +172,32 @@ class PauseIT extends NightAtSite {
     @Test
     void aPausedRunIsStoppedAtOnce() throws Exception {
         Run run = sendingNight();
-        operations().pause(run.id(), "operator");
+        night.operations().pause(run.id(), "operator");
         awaitQuiet(run);
 
-        operations().stop(run.id(), "operator");
+        night.operations().stop(run.id(), "operator");
 
-        assertThat(run(run).state()).isEqualTo(RunState.STOPPED);
-        assertThat(run(run).pausedBy()).isNull();
+        assertThat(night.find(run).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.find(run).pausedBy()).isNull();
         night.complete();
         assertThat(night.coverage().safe()).isTrue();
     }
 
     @Test
     void oneThatStillFinishesWhatIsUnderWayIsStoppedTooAndNeitherPausedNorResumedMeanwhile() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        Run run;
-        try (Connection held = night.get(DataSource.class).getConnection();
-                Statement lock = held.createStatement()) {
-            held.setAutoCommit(false);
-            lock.execute("lock table manifest");
-            run = operations().start("dr", "test");
+        register(Map.of("a", "1"));
+        Run run = night.whileHolding("lock table manifest", () -> {
+            Run held = night.start();
             awaitHeld();
-            operations().pause(run.id(), "operator");
-            operations().stop(run.id(), "operator");
-            assertThatThrownBy(() -> operations().resume(run.id(), "operator"))
+            night.operations().pause(held.id(), "operator");
+            night.operations().stop(held.id(), "operator");
+            assertThatThrownBy(() -> night.operations().resume(held.id(), "operator"))
                     .isInstanceOf(Refusal.class)
                     .hasMessageContaining("is stopping");
-            held.rollback();
-        }
+            return held;
+        });
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
         night.complete();
     }
 
@@ -232,101 +208,95 @@ class PauseIT extends NightAtSite {
 
     @Test
     void aRunThatIsBeingStoppedIsNotPaused() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        Run run;
-        try (Connection held = night.get(DataSource.class).getConnection();
-                Statement lock = held.createStatement()) {
-            held.setAutoCommit(false);
-            lock.execute("lock table manifest");
-            run = operations().start("dr", "test");
+        register(Map.of("a", "1"));
+        Run run = night.whileHolding("lock table manifest", () -> {
+            Run held = night.start();
             awaitHeld();
-            operations().stop(run.id(), "operator");
-            assertThatThrownBy(() -> operations().pause(run.id(), "operator"))
+            night.operations().stop(held.id(), "operator");
+            assertThatThrownBy(() -> night.operations().pause(held.id(), "operator"))
                     .isInstanceOf(Refusal.class)
                     .hasMessageContaining("is stopping");
-            held.rollback();
-        }
+            return held;
+        });
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.await(run).state()).isEqualTo(RunState.STOPPED);
     }
 
     @Test
     void whatIsNotSoIsRefusedAndSaysWhatIs() throws Exception {
-        Run run = opened();
-        assertThatThrownBy(() -> operations().resume(run.id(), "test"))
+        Run run = night.open();
+        assertThatThrownBy(() -> night.operations().resume(run.id(), "test"))
                 .isInstanceOf(Refusal.class)
                 .hasMessage("run %d is not paused", run.id());
-        operations().pause(run.id(), "operator");
+        night.operations().pause(run.id(), "operator");
 
-        assertThatThrownBy(() -> operations().pause(run.id(), "test"))
+        assertThatThrownBy(() -> night.operations().pause(run.id(), "test"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageStartingWith("run %d was paused by operator at".formatted(run.id()));
-        assertThatThrownBy(() -> operations().start("dr", "test"))
+        assertThatThrownBy(() -> night.start())
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("was paused by operator")
                 .hasMessageContaining("resume it or stop it first");
-        assertThatThrownBy(() -> operations().startScrub(request(0), "test"))
+        assertThatThrownBy(() -> night.startScrub(0))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("resume it or stop it first");
         assertThat(night.get(Runs.class).running()).isEmpty();
         assertThat(night.get(Runs.class).goingOn()).isPresent();
 
-        operations().stop(run.id(), "test");
-        assertThatThrownBy(() -> operations().pause(run.id(), "test"))
+        night.operations().stop(run.id(), "test");
+        assertThatThrownBy(() -> night.operations().pause(run.id(), "test"))
                 .isInstanceOf(Refusal.class)
                 .hasMessage("run %d is not running", run.id());
-        assertThatThrownBy(() -> operations().resume(run.id(), "test")).isInstanceOf(Refusal.class);
-        assertThatThrownBy(() -> operations().pause(999, "test"))
+        assertThatThrownBy(() -> night.operations().resume(run.id(), "test")).isInstanceOf(Refusal.class);
+        assertThatThrownBy(() -> night.operations().pause(999, "test"))
                 .isInstanceOf(Refusal.class)
                 .hasMessage("run 999 does not exist");
     }
 
     @Test
     void oneThatNobodyHasBegunYetIsBegunWhenItIsResumed() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        Run run = opened();
-        operations().pause(run.id(), "operator");
-        operations().recover();
-        assertThat(run(run).state()).isEqualTo(RunState.PAUSED);
+        register(Map.of("a", "1"));
+        Run run = night.open();
+        night.operations().pause(run.id(), "operator");
+        night.operations().recover();
+        assertThat(night.find(run).state()).isEqualTo(RunState.PAUSED);
 
-        operations().resume(run.id(), "operator");
+        night.operations().resume(run.id(), "operator");
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
     }
 
     @Test
     void aPausedScrubReadsTheRestWhenItIsResumed() throws Exception {
         Run scrub = scrub(2 << 20);
-        operations().pause(scrub.id(), "operator");
+        night.operations().pause(scrub.id(), "operator");
         awaitQuiet(scrub);
         assertThat(night.count("select count(*) from reading")).isBetween(1L, SCRUBBED - 1L);
 
-        operations().resume(scrub.id(), "operator");
+        night.operations().resume(scrub.id(), "operator");
 
-        assertThat(night.await(scrub.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(scrub).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from reading")).isEqualTo(SCRUBBED);
     }
 
     @Test
     void aPausedScrubMakesWayForANight() throws Exception {
         Run scrub = scrub(SLOW);
-        operations().pause(scrub.id(), "operator");
+        night.operations().pause(scrub.id(), "operator");
         awaitQuiet(scrub);
 
-        Run started = operations().start("dr", "test");
+        Run started = night.start();
 
-        assertThat(run(scrub).state()).isEqualTo(RunState.STOPPED);
-        assertThat(night.await(started.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.find(scrub).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.await(started).state()).isEqualTo(RunState.COMPLETE);
     }
 
     /** A night that has sent some units and has many left. */
     private Run sendingNight() throws IOException {
-        makeFiles(FILES);
+        Night.writeMany(source, FILES);
         night.register("E1", source);
-        Run run = operations().start("dr", "test");
-        Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> done() >= 5);
+        Run run = night.start();
+        Night.until(() -> done() >= 5);
         return run;
     }
 
@@ -337,29 +307,13 @@ class PauseIT extends NightAtSite {
         }
         night.register("E1", source);
         night.run();
-        Run scrub = operations().startScrub(request(bytesPerSecond), "test");
-        Awaitility.await()
-                .atMost(LIMIT)
-                .pollInterval(Duration.ofMillis(5))
-                .until(() -> night.count("select count(*) from reading") > 0);
+        Run scrub = night.startScrub(bytesPerSecond);
+        Night.until(() -> night.count("select count(*) from reading") > 0);
         return scrub;
     }
 
-    private Run opened() {
-        return night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
-    }
-
-    private void makeFiles(int count) throws IOException {
-        for (int i = 0; i < count; i++) {
-            Files.writeString(source.resolve("file" + i), "content " + i);
-        }
-    }
-
     private void assertComplete(Run run) throws Exception {
-        Run ended = night.await(run.id());
-        assertThat(night.findings(ended)).isEmpty();
-        assertThat(ended.state()).as(ended.message()).isEqualTo(RunState.COMPLETE);
+        night.assertComplete(night.await(run));
         assertThat(night.coverage().safe()).isTrue();
         assertThat(
                         night.count(
@@ -372,22 +326,10 @@ class PauseIT extends NightAtSite {
 
     /** Waits until no work of a run is under way. */
     private void awaitQuiet(Run run) {
-        Awaitility.await().atMost(LIMIT).until(() -> !operations().worksOn(run(run)));
+        Night.until(() -> !night.operations().worksOn(night.find(run)));
     }
 
     private long done() {
         return night.count("select count(*) from transfer_unit where state = 'VERIFIED'");
-    }
-
-    private Run run(Run run) {
-        return night.get(Runs.class).find(run.id()).orElseThrow();
-    }
-
-    private Operations operations() {
-        return night.get(Operations.class);
-    }
-
-    private static ScrubRequest request(long bytesPerSecond) {
-        return new ScrubRequest(null, Duration.ofDays(1), true, bytesPerSecond, null, false);
     }
 }

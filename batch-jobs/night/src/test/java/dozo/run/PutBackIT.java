@@ -3,6 +3,7 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Problem;
 import dozo.ledger.Findings.KeptFinding;
@@ -11,15 +12,11 @@ import dozo.rebuild.Rebuild;
 import dozo.rebuild.Rebuild.RecordKey;
 import dozo.remote.Unreadable;
 import dozo.run.Runs.Run;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,9 +32,7 @@ class PutBackIT extends NightAtSite {
     /** Nights of the database that is lost made manifests 2 and 3 of E1, and E2. */
     @BeforeEach
     void putBack() throws Exception {
-        Night.write(source, Map.of("a", "first", "same", "s"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "first", "same", "s"));
         night.close();
         HikariDataSource older = TestDatabase.copyOf(database);
         try (Night later = new Night(database, site.address())) {
@@ -59,16 +54,13 @@ class PutBackIT extends NightAtSite {
 
     @Test
     void theFirstNightSaysWhatIsMissingAndTheRecordsAtTheSiteStayTheLastOnes() throws Exception {
-        List<Path> records = records();
+        List<Path> records = Trees.all(root.resolve(".dozo/catalogue"));
 
         Run first = back.run();
 
-        assertThat(back.findings(first)).singleElement().satisfies(finding -> {
-            assertThat(finding.reason()).isEqualTo(Problem.SITE_AHEAD);
-            assertThat(finding.message()).contains("3 manifests of 2 experiments", "p/E1", "dozo rebuild-catalogue");
-        });
+        back.assertOnly(first, Problem.SITE_AHEAD, "3 manifests of 2 experiments", "p/E1", "dozo rebuild-catalogue");
         assertThat(back.coverage().safe()).isTrue();
-        assertThat(records()).isEqualTo(records);
+        assertThat(Trees.all(root.resolve(".dozo/catalogue"))).isEqualTo(records);
         try (Night rebuilt = Night.without(TestDatabase.fresh())) {
             rebuilt.get(Rebuild.class)
                     .run(
@@ -84,18 +76,20 @@ class PutBackIT extends NightAtSite {
                 .as("E2 is still missing")
                 .singleElement()
                 .satisfies(finding -> assertThat(finding.message()).contains("1 manifest of 1 experiment"));
-        assertThat(records()).as("who goes on has records again").hasSizeGreaterThan(records.size());
+        assertThat(Trees.all(root.resolve(".dozo/catalogue")))
+                .as("who goes on has records again")
+                .hasSizeGreaterThan(records.size());
     }
 
     @Test
     void aScrubCallsNothingDamagedThatALaterNightMovedToTheVersions() throws Exception {
-        Run scrub = scrub();
+        Run scrub = back.scrub();
 
-        assertThat(back.findings(scrub)).extracting(KeptFinding::reason).containsExactly(Problem.SITE_AHEAD);
+        back.assertOnly(scrub, Problem.SITE_AHEAD);
         assertThat(back.count("select count(*) from damage")).isZero();
         Files.writeString(bag.resolve("data/same"), "rot");
 
-        assertThat(back.findings(scrub()))
+        assertThat(back.findings(back.scrub()))
                 .extracting(KeptFinding::reason)
                 .containsExactlyInAnyOrder(Problem.SITE_AHEAD, Problem.DAMAGED);
     }
@@ -108,45 +102,29 @@ class PutBackIT extends NightAtSite {
         assertThat(root.resolve(".dozo/versions/p/E1/3/data/a")).hasContent("the second");
         assertThat(root.resolve(".dozo/versions/p/E1/3/data/a~2")).hasContent("third");
 
-        assertThat(back.findings(scrub())).extracting(KeptFinding::reason).containsExactly(Problem.SITE_AHEAD);
+        assertThat(back.findings(back.scrub())).extracting(KeptFinding::reason).containsExactly(Problem.SITE_AHEAD);
         assertThat(back.count("select count(*) from damage")).isZero();
     }
 
     @Test
     void aRetryOfTheFirstNightLeavesTheRecordsTheLastOnesToo() throws Exception {
-        List<Path> records = records();
+        List<Path> records = Trees.all(root.resolve(".dozo/catalogue"));
         back.register("E9", Files.createDirectory(folder.resolve("empty")));
         Run first = back.run();
 
-        Run retry =
-                back.await(back.get(Operations.class).retry(first.id(), "test").id());
+        Run retry = back.await(back.operations().retry(first.id(), "test"));
 
         assertThat(back.findings(retry)).extracting(KeptFinding::reason).contains(Problem.SITE_AHEAD);
-        assertThat(records()).isEqualTo(records);
+        assertThat(Trees.all(root.resolve(".dozo/catalogue"))).isEqualTo(records);
     }
 
     @Test
     void anAnchorThatCannotBeReadIsPassedOver() throws Exception {
-        Path last;
-        try (Stream<Path> anchors = Files.list(root.resolve(".dozo/ledger"))) {
-            last = anchors.max(Comparator.naturalOrder()).orElseThrow();
-        }
-        try (AutoCloseable _ = Unreadable.make(last)) {
+        try (AutoCloseable _ =
+                Unreadable.make(Trees.in(root.resolve(".dozo/ledger")).getLast())) {
             assertThat(back.findings(back.run()))
                     .extracting(KeptFinding::reason)
                     .containsExactly(Problem.SITE_AHEAD);
-        }
-    }
-
-    private Run scrub() throws InterruptedException {
-        ScrubRequest everything = new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false);
-        return back.await(
-                back.get(Operations.class).startScrub(everything, "test").id());
-    }
-
-    private List<Path> records() throws IOException {
-        try (Stream<Path> files = Files.walk(root.resolve(".dozo/catalogue"))) {
-            return files.sorted().toList();
         }
     }
 }

@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dozo.copy.Copy;
 import dozo.copy.Copy.Options;
-import dozo.copy.Restore;
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
-import dozo.file.Selection;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.manifest.Manifests;
@@ -28,26 +26,18 @@ import dozo.remote.ChildProcess;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import dozo.remote.Unreadable;
-import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
-import java.nio.charset.Charset;
-import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.sql.Connection;
-import java.sql.Statement;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -59,7 +49,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -78,19 +68,33 @@ class RebuildIT extends NightAtSite {
         }
     }
 
+    private void register(String code, Map<String, String> files) throws IOException {
+        Path one = Files.createDirectory(folder.resolve(code));
+        Night.write(one, files);
+        night.register(code, one);
+    }
+
     /** Rebuilds into the other database, as often as it is called. */
     private Run rebuild() throws Exception {
+        return rebuild(null);
+    }
+
+    /** Rebuilds from the records of the catalogue that are at the site. */
+    private Run rebuildFromRecords() throws Exception {
+        return rebuild(new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of()));
+    }
+
+    private Run rebuild(@Nullable RecordKey key) throws Exception {
         if (rebuilt == null) {
             rebuilt = Night.without(other);
         }
-        return rebuilt.get(Rebuild.class).run("dr", site.address(), null);
+        return rebuilt.get(Rebuild.class).run("dr", site.address(), key);
     }
 
     @Test
     void whatWasSafeIsSafeAgainAndComesBackAndTheNextNightSendsNothing() throws Exception {
-        byte[] japanese = "脳画像 表.dat".getBytes(Charset.forName("windows-31j"));
         Night.write(source, Map.of("a/b/c", "deep", "new\nline%0A", "n", "back\\slash", "b", "-", "dash", "zero", ""));
-        Files.writeString(FilePath.ROOT.resolve(japanese).under(source), "shift-jis");
+        Files.writeString(Trees.named(source, "脳画像 表.dat", "windows-31j"), "shift-jis");
         Files.createDirectories(source.resolve("empty/folder"));
         Files.createSymbolicLink(source.resolve("link"), Path.of("a/b/c"));
         Files.createSymbolicLink(source.resolve("dangling"), Path.of("/nowhere/in\nparticular"));
@@ -105,16 +109,16 @@ class RebuildIT extends NightAtSite {
 
         Run run = rebuild();
 
-        assertThat(rebuilt.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        rebuilt.assertComplete(run);
         assertThat(run.kind()).isEqualTo(RunKind.REBUILD);
         assertThat(totals(rebuilt)).isEqualTo(totals(night));
         assertThat(rebuilt.coverage().safe()).isTrue();
         assertThat(rebuilt.count("select count(*) from found_copy")).isZero();
         assertThat(rebuilt.count("select count(*) from receipt where way_in is not null or method not like 'exec %'"))
                 .isZero();
-        assertThat(actions()).contains("experiment.found", "experiment.verified", "catalogue.rebuilt", "run.ended");
-        Experiment found = rebuilt.get(Experiments.class).find("p", "E1").orElseThrow();
+        assertThat(rebuilt.texts("select distinct action from ledger"))
+                .contains("experiment.found", "experiment.verified", "catalogue.rebuilt", "run.ended");
+        Experiment found = rebuilt.experiment();
         assertThat(found.kind()).isEqualTo(SourceKind.NONE);
 
         Path restored = restored(found);
@@ -129,8 +133,7 @@ class RebuildIT extends NightAtSite {
                         tuple("p/E1", Problem.SOURCE_MISSING), tuple("p/E2", Problem.SOURCE_MISSING));
 
         rebuilt.register("E1", restored);
-        assertThat(rebuilt.get(Experiments.class).find("p", "E1").orElseThrow().kind())
-                .isEqualTo(SourceKind.FILESYSTEM);
+        assertThat(rebuilt.experiment().kind()).isEqualTo(SourceKind.FILESYSTEM);
         rebuilt.register(
                 "E2", restored(rebuilt.get(Experiments.class).find("p", "E2").orElseThrow()));
         Run next = rebuilt.complete();
@@ -169,8 +172,7 @@ class RebuildIT extends NightAtSite {
     void theManifestKeepsItsNumberSoThatNothingGetsThePlaceOfAStoredVersion() throws Exception {
         night.register("E1", source);
         for (int i = 1; i <= 3; i++) {
-            Night.write(source, Map.of("changed", "content " + i, "gone" + i, "g"));
-            night.complete();
+            complete(Map.of("changed", "content " + i, "gone" + i, "g"));
         }
         Files.delete(source.resolve("gone1"));
         night.complete();
@@ -203,14 +205,12 @@ class RebuildIT extends NightAtSite {
         Files.writeString(source.resolve("changed"), "second content");
         night.complete();
 
-        rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
-        Run run = rebuilt.get(Rebuild.class).run("any", site.address(), key);
+        Run run = rebuildFromRecords();
 
         assertThat(rebuilt.findings(run)).isEmpty();
         assertThat(totals(rebuilt)).isEqualTo(totals(night));
         assertThat(rebuilt.coverage().safe()).isTrue();
-        Experiment found = rebuilt.get(Experiments.class).find("p", "E1").orElseThrow();
+        Experiment found = rebuilt.experiment();
         assertThat(found.source()).isEqualTo(source);
         assertThat(rebuilt.get(Manifests.class).all(found.id()))
                 .extracting(Manifest::number, Manifest::files, Manifest::sealedAt)
@@ -229,28 +229,14 @@ class RebuildIT extends NightAtSite {
                         .number())
                 .isEqualTo(2);
         Path target = folder.resolve("first");
-        try (Restore restore = new Restore(
-                rebuilt.get(Inventories.class)
-                        .of(rebuilt.get(Manifests.class).find(found.id(), 1).orElseThrow(), 1),
-                "p/E1",
-                1,
-                Selection.ALL,
-                site.address(),
-                target,
-                new Options(0, 0, false))) {
-            List<Copy.Finding> lost = new ArrayList<>();
-            restore.run(lost::add);
-            assertThat(lost).isEmpty();
-        }
+        rebuilt.restore(found, 1, site.address(), target, new Options(0, 0, false));
         assertThat(target.resolve("changed")).hasContent("content 1");
         assertThat(target.resolve("gone")).hasContent("g");
     }
 
     @Test
     void recordsThatCannotBeOpenedAreRefusedAndNothingIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "b"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "b"));
         rebuilt = Night.without(other);
         RecordKey unsigned = new RecordKey(
                 Files.readString(Night.KEYS.resolve("recovery-key")), Set.of(Digest.ofContent(new byte[1])));
@@ -270,30 +256,24 @@ class RebuildIT extends NightAtSite {
     @Test
     void aBagOfAnErasedExperimentIsLeftOut() throws Exception {
         for (String code : List.of("E1", "E2")) {
-            Path one = Files.createDirectory(folder.resolve(code));
-            Night.write(one, Map.of("x", code));
-            night.register(code, one);
+            register(code, Map.of("x", code));
         }
         night.complete();
         Path kept = folder.resolve("snapshot");
-        try (Stream<Path> all = Files.walk(root.resolve("p/E1"))) {
-            for (Path each : all.toList()) {
-                Files.copy(each, kept.resolve(root.resolve("p/E1").relativize(each)));
-            }
+        for (Path each : Trees.all(bag)) {
+            Files.copy(each, kept.resolve(bag.relativize(each)));
         }
-        night.jdbc().sql("""
+        night.update("""
                 insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at, approved_by,
                                      approved_at, not_before)
                 select project_id, code, experiment_id, registered_at, 'wish', 'lab', now(), 'admin', now(), now()
                 from experiment where code = 'E1'
-                """).update();
+                """);
         night.complete();
         assertThat(root.resolve("p/E1")).doesNotExist();
         Files.move(kept, root.resolve("p/E1"));
 
-        rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
-        Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+        Run run = rebuildFromRecords();
 
         assertThat(rebuilt.findings(run))
                 .extracting(KeptFinding::message)
@@ -305,9 +285,7 @@ class RebuildIT extends NightAtSite {
     @Test
     void anExperimentWhoseRecordsAreDamagedOrCannotBeReadIsRebuiltFromItsBag() throws Exception {
         for (String code : List.of("E1", "E2", "E3")) {
-            Path one = Files.createDirectory(folder.resolve(code));
-            Night.write(one, Map.of("x", code));
-            night.register(code, one);
+            register(code, Map.of("x", code));
         }
         night.complete();
         Path cut = record("p/E2");
@@ -315,11 +293,10 @@ class RebuildIT extends NightAtSite {
         Files.delete(cut);
         Files.write(cut, Arrays.copyOf(whole, whole.length - 20));
         rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
 
         Run run;
         try (AutoCloseable _ = Unreadable.make(record("p/E3"))) {
-            run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+            run = rebuildFromRecords();
         }
 
         assertThat(rebuilt.findings(run))
@@ -336,22 +313,14 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void ofDamagedBaseRecordsTheRestIsLoadedAndTheyAreFindings() throws Exception {
-        Night.write(source, Map.of("a", "b"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "b"));
         night.complete();
         Path last = record("");
-        damage(last);
-        rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
-
-        Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+        RecordsIT.damage(last);
+        Run run = rebuildFromRecords();
 
         assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-        assertThat(rebuilt.findings(run)).singleElement().satisfies(finding -> {
-            assertThat(finding.reason()).isEqualTo(Problem.NOT_REBUILT);
-            assertThat(finding.message()).contains(last.getFileName() + " is damaged or cut");
-        });
+        rebuilt.assertOnly(run, Problem.NOT_REBUILT, last.getFileName() + " is damaged or cut");
         assertThat(rebuilt.coverage().safe()).isTrue();
         assertThat(rebuilt.get(Experiments.class).find("p/E1").orElseThrow().source())
                 .isEqualTo(source);
@@ -359,14 +328,9 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void ifNoRecordOfTheBaseIsUsableTheBagsAreRead() throws Exception {
-        Night.write(source, Map.of("a", "b"));
-        night.register("E1", source);
-        night.complete();
-        damage(record(""));
-        rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
-
-        Run run = rebuilt.get(Rebuild.class).run("dr", site.address(), key);
+        safe(Map.of("a", "b"));
+        RecordsIT.damage(record(""));
+        Run run = rebuildFromRecords();
 
         assertThat(rebuilt.findings(run)).singleElement().satisfies(finding -> {
             assertThat(finding.reason()).isEqualTo(Problem.NOT_REBUILT);
@@ -375,38 +339,22 @@ class RebuildIT extends NightAtSite {
         assertThat(rebuilt.coverage().safe()).isTrue();
     }
 
-    private static void damage(Path record) throws IOException {
-        byte[] altered = Files.readAllBytes(record);
-        altered[altered.length / 2] ^= 1;
-        Files.delete(record);
-        Files.write(record, altered);
-    }
-
     @Test
     void aBaseRecordThatCannotBeReadIsAnErrorAndNothingIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "b"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "b"));
         rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
 
         try (AutoCloseable _ = Unreadable.make(record(""))) {
-            assertThatThrownBy(() -> rebuilt.get(Rebuild.class).run("dr", site.address(), key))
-                    .isInstanceOf(RemoteException.class);
+            assertThatThrownBy(this::rebuildFromRecords).isInstanceOf(RemoteException.class);
         }
 
         assertThat(rebuilt.count("select count(*) from project")).isZero();
-        assertThat(rebuilt.get(Rebuild.class).run("dr", site.address(), key).state())
-                .isEqualTo(RunState.COMPLETE);
+        assertThat(rebuildFromRecords().state()).isEqualTo(RunState.COMPLETE);
     }
 
     /** Returns the last record of an experiment, or of the base. */
     private Path record(String experiment) throws IOException {
-        try (Stream<Path> files = Files.list(root.resolve(".dozo/catalogue").resolve(experiment))) {
-            return files.filter(Files::isRegularFile)
-                    .max(Comparator.comparing(Path::toString))
-                    .orElseThrow();
-        }
+        return Trees.files(root.resolve(".dozo/catalogue").resolve(experiment)).getLast();
     }
 
     @Test
@@ -433,42 +381,27 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void aSiteThatGoesAwayWhileItsRecordsAreLoadedLeavesNoHalfCatalogueThatLooksWhole() throws Exception {
-        Night.write(source, Map.of("a", "b"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "b"));
         rebuilt = Night.without(other);
-        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
 
-        FutureTask<Run> loading =
-                new FutureTask<>(() -> rebuilt.get(Rebuild.class).run("dr", site.address(), key));
-        try (Connection lock = other.getConnection();
-                Statement statement = lock.createStatement()) {
-            lock.setAutoCommit(false);
-            statement.execute("lock table entry_link in access exclusive mode");
+        FutureTask<Run> loading = new FutureTask<>(this::rebuildFromRecords);
+        rebuilt.whileHolding("lock table entry_link in access exclusive mode", () -> {
             Thread.ofVirtual().start(loading);
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .until(() -> rebuilt.count("select count(*) from project") == 1);
+            Night.until(() -> rebuilt.count("select count(*) from project") == 1);
             site.close();
-            lock.rollback();
-        }
+        });
 
         assertThatThrownBy(loading::get)
                 .hasCauseInstanceOf(Refusal.class)
                 .hasMessageContaining("the records were not loaded completely")
                 .hasMessageContaining("begin again with an empty database");
-        assertThatThrownBy(() -> rebuilt.get(Rebuild.class).run("dr", site.address(), key))
-                .hasMessageContaining("only into an empty one");
+        assertThatThrownBy(this::rebuildFromRecords).hasMessageContaining("only into an empty one");
     }
 
     @Test
     void whatIsDamagedMissingOrNotListedIsAFindingAndNotSafe() throws Exception {
-        Night.write(source, Map.of("good", "good", "bad", "right bytes", "lost", "lost", "sub/x", "x"));
-        night.register("E1", source);
-        night.complete();
-        FileTime time = Files.getLastModifiedTime(bag.resolve("data/bad"));
-        Files.writeString(bag.resolve("data/bad"), "wrong bytes");
-        Files.setLastModifiedTime(bag.resolve("data/bad"), time);
+        safe(Map.of("good", "good", "bad", "right bytes", "lost", "lost", "sub/x", "x"));
+        Trees.flip(bag.resolve("data/bad"), 3);
         Files.delete(bag.resolve("data/lost"));
         Files.writeString(bag.resolve("data/sub/foreign"), "f");
 
@@ -488,12 +421,9 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void whatIsNoCompleteBagIsAFindingAndTheRestIsRead() throws Exception {
-        Night.write(source, Map.of("f", "f"));
-        night.register("E1", source);
+        register(Map.of("f", "f"));
         for (String code : List.of("noList", "altered", "moved", "notOurs")) {
-            Path one = Files.createDirectory(folder.resolve(code));
-            Night.write(one, Map.of("f", code));
-            night.register(code, one);
+            register(code, Map.of("f", code));
         }
         night.complete();
         Path project = root.resolve("p");
@@ -522,9 +452,7 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void namesThatLeadOutOfTheBagAreNeverUsed() throws Exception {
-        Night.write(source, Map.of("f", "f"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("f", "f"));
         String line = "%064d  data/%s%n";
         list(line.formatted(1, "../../outside")
                 + line.formatted(2, "/etc/passwd")
@@ -557,8 +485,7 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void aDatabaseWithOtherContentIsRefused() throws Exception {
-        Night.write(source, Map.of("f", "f"));
-        night.register("E1", source);
+        register(Map.of("f", "f"));
 
         assertThatThrownBy(() -> night.get(Rebuild.class).run("dr", site.address(), null))
                 .isInstanceOf(Refusal.class)
@@ -571,9 +498,7 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void anEmptySiteFailsAndTheSameCallContinuesWithTheRightRoot() throws Exception {
-        Night.write(source, Map.of("f", "f"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("f", "f"));
         rebuilt = Night.without(other);
         SiteAddress wrong = site.address()
                 .withRoot(Files.createDirectory(folder.resolve("empty")).toString());
@@ -583,9 +508,8 @@ class RebuildIT extends NightAtSite {
                 .hasMessageContaining("right root");
         Run left = rebuilt.get(Runs.class).goingOn().orElseThrow();
         assertThat(left.message()).contains("dozo rebuild-catalogue");
-        rebuilt.get(Operations.class).recover();
-        assertThatThrownBy(() -> rebuilt.get(Operations.class).start("dr", "test"))
-                .isInstanceOf(Refusal.class);
+        rebuilt.operations().recover();
+        assertThatThrownBy(() -> rebuilt.start()).isInstanceOf(Refusal.class);
 
         Run run = rebuild();
         assertThat(run.id()).isEqualTo(left.id());
@@ -594,9 +518,7 @@ class RebuildIT extends NightAtSite {
 
     @Test
     void aCopyThatCannotBeReadStaysClaimedAndIsNotSentUntilItIsKnown() throws Exception {
-        Night.write(source, Map.of("f", "f", "closed", "c"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("f", "f", "closed", "c"));
         Path closed = bag.resolve("data/closed");
         Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("---------"));
         if (Files.isReadable(closed)) {
@@ -641,8 +563,7 @@ class RebuildIT extends NightAtSite {
         killWhen("select count(*) > 4 from receipt");
         Run run = rebuild();
 
-        assertThat(rebuilt.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        rebuilt.assertComplete(run);
         assertThat(rebuilt.count("select count(*) from run")).isEqualTo(1);
         assertThat(totals(rebuilt)).isEqualTo(totals(night));
         assertThat(rebuilt.count("select count(*) from manifest")).isEqualTo(experiments);
@@ -657,33 +578,15 @@ class RebuildIT extends NightAtSite {
     }
 
     private void killWhen(String condition) throws Exception {
-        try (ChildProcess child = new ChildProcess(
-                RebuildProcess.class,
-                256,
-                folder.resolve("child.log"),
-                site.address(),
-                other.getJdbcUrl(),
-                String.valueOf(other.getUsername()),
-                String.valueOf(other.getPassword()))) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(2))
-                    .pollInterval(Duration.ofMillis(2))
-                    .until(() -> !child.isAlive()
-                            || rebuilt.jdbc()
-                                    .sql(condition)
-                                    .query(Boolean.class)
-                                    .single());
-            assertThat(child.isAlive())
-                    .as("killed in the middle, not after the end")
-                    .isTrue();
-        }
+        Path log = folder.resolve("child.log");
+        new ChildProcess(RebuildProcess.class, 256, log, site.address(), TestDatabase.words(other))
+                .killWhen(
+                        () -> rebuilt.jdbc().sql(condition).query(Boolean.class).single());
     }
 
     @Test
     void nothingIsWrittenAtTheSite() throws Exception {
-        Night.write(source, Map.of("a/f", "f", "b", "b"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a/f", "f", "b", "b"));
         Map<Path, Object> before = everything();
 
         rebuild();
@@ -694,10 +597,8 @@ class RebuildIT extends NightAtSite {
 
     private Map<Path, Object> everything() throws IOException {
         Map<Path, Object> all = new TreeMap<>();
-        try (Stream<Path> paths = Files.walk(root, new FileVisitOption[0])) {
-            for (Path path : (Iterable<Path>) paths::iterator) {
-                all.put(path, Files.getLastModifiedTime(path, LinkOption.NOFOLLOW_LINKS));
-            }
+        for (Path path : Trees.all(root)) {
+            all.put(path, Files.getLastModifiedTime(path, LinkOption.NOFOLLOW_LINKS));
         }
         return all;
     }
@@ -715,32 +616,16 @@ class RebuildIT extends NightAtSite {
 
     private Path restored(Experiment experiment) throws Exception {
         Path into = folder.resolve("restored " + experiment.code());
-        Manifest manifest =
-                rebuilt.get(Manifests.class).current(experiment.id()).orElseThrow();
-        try (Restore restore = new Restore(
-                rebuilt.get(Inventories.class).of(manifest, 1),
-                experiment.name(),
-                manifest.number(),
-                Selection.ALL,
-                site.address(),
-                into,
-                OPTIONS)) {
-            restore.run(finding -> {
-                throw new AssertionError(finding.message());
-            });
-        }
+        int last = rebuilt.get(Manifests.class)
+                .current(experiment.id())
+                .orElseThrow()
+                .number();
+        rebuilt.restore(experiment, last, site.address(), into, OPTIONS);
         return into;
     }
 
     private static List<Long> totals(Night of) {
         Coverage.Totals totals = of.coverage();
         return List.of(totals.files(), totals.filesSafe(), totals.bytes(), totals.bytesSafe());
-    }
-
-    private List<String> actions() {
-        return rebuilt.jdbc()
-                .sql("select distinct action from ledger")
-                .query((row, n) -> row.getString(1))
-                .list();
     }
 }

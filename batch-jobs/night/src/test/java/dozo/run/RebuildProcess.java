@@ -1,6 +1,7 @@
 package dozo.run;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.TestDatabase;
 import dozo.rebuild.Rebuild;
 import dozo.remote.ChildProcess;
 
@@ -11,10 +12,7 @@ final class RebuildProcess {
 
     static void main(String[] all) throws Exception {
         String[] arguments = ChildProcess.arguments(all);
-        HikariDataSource database = new HikariDataSource();
-        database.setJdbcUrl(arguments[0]);
-        database.setUsername(arguments[1]);
-        database.setPassword(arguments[2]);
+        HikariDataSource database = TestDatabase.of(arguments);
         try (Night night = Night.without(database)) {
             night.get(Rebuild.class).run("dr", ChildProcess.site(all), null);
         }

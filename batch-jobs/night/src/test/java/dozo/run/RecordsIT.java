@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.certificate.Certificates;
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
@@ -27,12 +28,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -42,23 +42,11 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 class RecordsIT extends NightAtSite {
 
     /** Tables, or their columns, that are not as they were. */
-    private static final Set<String> OTHERWISE = Set.of(
-            "receipt",
-            "reading",
-            "stored",
-            "damage",
-            "tag_file",
-            "protection",
-            "transfer_unit",
-            "run_worker",
-            "catalogue_segment",
-            "catalogue_base",
-            "own_file",
-            "found_copy",
-            "coverage",
-            "flyway_schema_history",
-            "service_lease",
-            "service_seen");
+    private static final Set<String> OTHERWISE = Set.of("""
+            receipt reading stored damage tag_file protection transfer_unit
+            run_worker catalogue_segment catalogue_base own_file found_copy coverage flyway_schema_history
+            service_lease service_seen
+            """.strip().split("\\s+"));
 
     private final HikariDataSource other = TestDatabase.fresh();
     private final JdbcClient rebuilt = JdbcClient.create(other);
@@ -75,9 +63,7 @@ class RecordsIT extends NightAtSite {
         night.register("E1", source);
         night.register("E2", second);
         night.complete();
-        night.jdbc()
-                .sql("update experiment set title = '安静時 fMRI' where code = 'E1'")
-                .update();
+        night.update("update experiment set title = '安静時 fMRI' where code = 'E1'");
         Night.write(source, Map.of("change/b", "twenty-two", "new/e", "6"));
         Files.delete(source.resolve("gone/c"));
         Files.delete(source.resolve("gone"));
@@ -131,9 +117,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void aNightWithoutAChangeWritesNoSegment() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         List<Path> segments = records("p/E1");
         assertThat(segments).hasSize(1);
 
@@ -146,20 +130,14 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void aRecordWhoseNoteWasLostIsWrittenAgainAndBothAreUsable() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         Night.write(source, Map.of("b", "2"));
-        night.jdbc()
-                .sql("create table before as select * from catalogue_segment")
-                .update();
+        night.update("create table before as select * from catalogue_segment");
         night.complete();
         // As if the process had died after the file got its name.
-        night.jdbc()
-                .sql("update catalogue_segment s set (number, digest, manifest_no, folder_no, entry_no, receipt_id) ="
-                        + " (b.number, b.digest, b.manifest_no, b.folder_no, b.entry_no, b.receipt_id) from before b")
-                .update();
-        night.jdbc().sql("drop table before").update();
+        night.update("update catalogue_segment s set (number, digest, manifest_no, folder_no, entry_no, receipt_id) ="
+                + " (b.number, b.digest, b.manifest_no, b.folder_no, b.entry_no, b.receipt_id) from before b");
+        night.update("drop table before");
         Night.write(source, Map.of("c", "3"));
         record(night.complete());
 
@@ -170,8 +148,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void recordsAreReadBySftpToo() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         record(night.complete());
 
         try (RecordsAtSite files = new RecordsAtSite(site.address())) {
@@ -192,8 +169,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void anExperimentWithADamagedOrMissingRecordIsLeftOut() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         for (String code : List.of("E2", "E3", "E4")) {
             Path more = Files.createDirectory(folder.resolve(code));
             Night.write(more, Map.of("x", code));
@@ -234,9 +210,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void foreignAndNewerBaseRecordsAreRefusedAndNothingIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         night.complete();
         RecordFolder files = new RecordFolder(root);
         Digest mine = Digest.ofHex(night.get(Certificates.class).key().fingerprint());
@@ -265,10 +239,8 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void ofDamagedAndMissingBaseRecordsEverythingElseIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
-        night.jdbc().sql("update experiment set title = 'later'").update();
+        safe(Map.of("a", "1"));
+        night.update("update experiment set title = 'later'");
         night.complete();
         night.complete();
         List<Path> base = records("");
@@ -293,9 +265,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void ifTheLastBaseRecordIsDamagedTheOneBeforeIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         night.complete();
         night.complete();
         List<Path> base = records("");
@@ -314,11 +284,8 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void aSegmentThatContinuesNoneIsCompleteAlsoForAnEarlierBaseRecord() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
-        Night.write(source, Map.of("b", "2"));
-        night.complete();
+        safe(Map.of("a", "1"));
+        complete(Map.of("b", "2"));
         night.get(Records.class).renew(1, 1);
         night.complete();
         damage(records("").getLast());
@@ -329,9 +296,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void ifTheSiteItselfIsOnlyInADamagedBaseRecordNothingIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         night.complete();
         damage(records("").getFirst());
 
@@ -344,9 +309,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void ifNoBaseRecordIsUsableNothingIsLoaded() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1"));
         damage(records("").getFirst());
 
         assertThatThrownBy(() -> load(new RecordFolder(root)))
@@ -355,16 +318,16 @@ class RecordsIT extends NightAtSite {
         assertThat(count("select count(*) from project")).isZero();
     }
 
-    private static void damage(Path record) throws IOException {
+    static void damage(Path record) throws IOException {
         byte[] altered = Files.readAllBytes(record);
         altered[altered.length / 2] ^= 1;
-        write(record, altered);
+        Files.delete(record);
+        Files.write(record, altered);
     }
 
     @Test
     void aNightWithoutAKeyHasAFindingAndTheNextOneWritesWhatIsMissing() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         Path key = Night.KEYS.resolve("recovery-key");
         Files.deleteIfExists(key);
         Files.writeString(key, "not a key");
@@ -372,10 +335,7 @@ class RecordsIT extends NightAtSite {
             Run run = night.run();
 
             assertThat(run.state()).isEqualTo(RunState.FINDINGS);
-            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
-                assertThat(finding.reason()).isEqualTo(Problem.UNRECORDED);
-                assertThat(finding.message()).contains("is not a usable recovery key");
-            });
+            night.assertOnly(run, Problem.UNRECORDED, "is not a usable recovery key");
             assertThat(night.coverage().safe()).isTrue();
         } finally {
             Files.delete(key);
@@ -386,8 +346,7 @@ class RecordsIT extends NightAtSite {
 
     @Test
     void whatKeepsTheNameOfTheFolderIsAFindingOfThatExperiment() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         Path more = Files.createDirectory(folder.resolve("E2"));
         Night.write(more, Map.of("x", "2"));
         night.register("E2", more);
@@ -406,17 +365,8 @@ class RecordsIT extends NightAtSite {
         assertThat(records("")).hasSize(1);
     }
 
-    private interface Work {
-        void run() throws Exception;
-    }
-
-    private static void assertRefused(String why, Work work) {
-        assertThatThrownBy(work::run).isInstanceOf(Refusal.class).hasMessageContaining(why);
-    }
-
-    private static void write(Path file, byte[] content) throws IOException {
-        Files.deleteIfExists(file);
-        Files.write(file, content);
+    private static void assertRefused(String why, ThrowingCallable work) {
+        assertThatThrownBy(work).isInstanceOf(Refusal.class).hasMessageContaining(why);
     }
 
     /** Records the catalogue after a run, so that the record has the run's end. */
@@ -443,11 +393,7 @@ class RecordsIT extends NightAtSite {
 
     /** Returns the record files of an experiment, or of the base for "", oldest first. */
     private List<Path> records(String experiment) throws IOException {
-        try (Stream<Path> files = Files.list(root.resolve(".dozo/catalogue").resolve(experiment))) {
-            return files.filter(Files::isRegularFile)
-                    .sorted(Comparator.comparing(Path::toString))
-                    .toList();
-        }
+        return Trees.files(root.resolve(".dozo/catalogue").resolve(experiment));
     }
 
     private long count(String sql) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dozo.file.FilePath;
+import dozo.copy.Trees;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
@@ -13,7 +13,6 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
-import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -30,8 +29,7 @@ class ReplicationIT extends NightAtTwoSites {
 
         Run run = replicate("p/E1");
 
-        assertThat(night.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        night.assertComplete(run);
         assertThat(run.kind()).isEqualTo(RunKind.REPLICATION);
         assertThat(run.from()).isEqualTo("dr");
         assertThat(run.site()).isEqualTo("second");
@@ -52,7 +50,7 @@ class ReplicationIT extends NightAtTwoSites {
         assertThat(night.count("select count(*) from transfer_unit where run_id = " + after.id()))
                 .as("nothing is left for a night")
                 .isZero();
-        assertThat(night.findings(after)).extracting(KeptFinding::reason).containsExactly(Problem.SOURCE_MISSING);
+        night.assertOnly(after, Problem.SOURCE_MISSING);
         assertThatThrownBy(() -> start("dr", "second", null, "p/E1", false))
                 .isInstanceOf(Refusal.class)
                 .hasMessage("experiment p/E1 is complete at site second, or its source is there");
@@ -69,8 +67,7 @@ class ReplicationIT extends NightAtTwoSites {
         assertThat(night.findings(run)).isEmpty();
         assertSameAtSecond();
         Path there = secondRoot.resolve("p/E1/data");
-        assertThat(Files.getAttribute(there.resolve("b/name"), "unix:ino"))
-                .isEqualTo(Files.getAttribute(there.resolve("a/file"), "unix:ino"));
+        assertThat(Trees.inode(there.resolve("b/name"))).isEqualTo(Trees.inode(there.resolve("a/file")));
         assertThat(night.count("select count(*) from receipt where site_id = 2 and way_in = 'link'"))
                 .isEqualTo(1);
         assertThat(night.get(Coverage.class).all(2).safe()).isTrue();
@@ -117,8 +114,7 @@ class ReplicationIT extends NightAtTwoSites {
         Files.move(folder.resolve("aside"), data.resolve("many/5"));
         Run again = replicate("p/E1");
 
-        assertThat(night.findings(again)).isEmpty();
-        assertThat(again.state()).isEqualTo(RunState.COMPLETE);
+        night.assertComplete(again);
         assertThat(night.findings(run))
                 .allSatisfy(finding -> assertThat(finding.open()).isFalse());
         assertSameAtSecond();
@@ -129,27 +125,19 @@ class ReplicationIT extends NightAtTwoSites {
             Night.write(source, Map.of("many/" + i, "file " + i));
         }
         Night.write(source, Map.of("empty", "", "deep/er/and/deeper", "d", "new\nline", "n"));
-        Files.writeString(
-                FilePath.ROOT
-                        .resolve("脳.dat".getBytes(Charset.forName("windows-31j")))
-                        .under(source),
-                "sjis");
+        Files.writeString(Trees.named(source, "脳.dat", "windows-31j"), "sjis");
         Files.createDirectories(source.resolve("no/files"));
         Files.createSymbolicLink(source.resolve("link"), Path.of("many/1"));
         Files.createSymbolicLink(source.resolve("dangling"), Path.of("/nowhere"));
-        Files.write(source.resolve("middle"), random(1_700_000));
-        Files.write(source.resolve("large"), random(13 << 20));
+        Files.write(source.resolve("middle"), Trees.random(1_700_000));
+        Files.write(source.resolve("large"), Trees.random(13 << 20));
         Files.setLastModifiedTime(source.resolve("middle"), FileTime.fromMillis(1_234_567_000));
     }
 
-    /** Changes a byte of a file, and not its size and time. Returns its content before. */
+    /** Changes a byte of a file. Returns its content before. */
     private static byte[] flip(Path file) throws IOException {
         byte[] content = Files.readAllBytes(file);
-        FileTime time = Files.getLastModifiedTime(file);
-        byte[] flipped = content.clone();
-        flipped[content.length / 2] ^= 1;
-        Files.write(file, flipped);
-        Files.setLastModifiedTime(file, time);
+        Trees.flip(file, content.length / 2);
         return content;
     }
 }

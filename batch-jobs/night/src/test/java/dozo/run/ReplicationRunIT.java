@@ -4,20 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dozo.copy.Trees;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
-import dozo.remote.ChildProcess;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import org.awaitility.Awaitility;
@@ -37,28 +34,20 @@ class ReplicationRunIT extends NightAtTwoSites {
         for (int i = 0; i < 400; i++) {
             Night.write(source, Map.of("many/" + i, "x".repeat(40_000) + i));
         }
-        Files.write(source.resolve("large"), random(30 << 20));
+        Files.write(source.resolve("large"), Trees.random(30 << 20));
         safeAtFirst();
         Run opened = night.get(Runs.class)
                 .openReplication(new ReplicationRequest("dr", "second", "p", null, false), "operator");
         night.close();
-        try (ChildProcess child =
-                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, ONE_AT_A_TIME)) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> done() >= 3 || !child.isAlive());
-            assertThat(child.isAlive())
-                    .as(Files.readString(folder.resolve("child.log")))
-                    .isTrue();
-        }
+        NightProcess.start(256, folder.resolve("child.log"), site.address(), database, ONE_AT_A_TIME)
+                .killWhen(() -> done() >= 3);
         long before = done();
         night = new Night(database, site.address(), ONE_AT_A_TIME);
         assertThat(before).isLessThan(night.count("select count(*) from transfer_unit where site_id = 2"));
 
-        night.get(Operations.class).recover();
+        night.operations().recover();
 
-        assertThat(night.await(opened.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(opened).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("""
                 select count(*) from entry_receipt a join entry_receipt b using (experiment_id, site_id, entry_no)
                 where a.receipt_id < b.receipt_id
@@ -69,29 +58,24 @@ class ReplicationRunIT extends NightAtTwoSites {
     @Test
     void aSiteThatIsAwayWhileItIsReadIsWaitedFor() throws Exception {
         for (int i = 0; i < 60; i++) {
-            Files.write(source.resolve("file" + i), random(300_000));
+            Files.write(source.resolve("file" + i), Trees.random(300_000));
         }
-        Files.write(source.resolve("large"), random(40 << 20));
+        Files.write(source.resolve("large"), Trees.random(40 << 20));
         safeAtFirst();
-        night.close();
-        night = new Night(database, site.address(), ONE_AT_A_TIME);
-        Run started;
+        restart(ONE_AT_A_TIME);
         int port = site.address().port();
-        try (Connection lock = database.getConnection();
-                Statement statement = lock.createStatement()) {
-            // The first receipts wait, and nothing more is read meanwhile. NB: other locks are waited for before the
-            // site is connected to.
-            lock.setAutoCommit(false);
-            statement.execute("lock table receipt in share mode");
-            started = start("dr", "second", null, "p/E1", false);
+        // The first receipts wait, and nothing more is read meanwhile. NB: other locks are waited for before the site
+        // is connected to.
+        Run started = night.whileHolding("lock table receipt in share mode", () -> {
+            Run run = start("dr", "second", null, "p/E1", false);
             night.awaitHeldUp("relation = 'receipt'::regclass");
             site.close();
-            lock.rollback();
-        }
+            return run;
+        });
         Run waiting = Awaitility.await()
                 .atMost(Duration.ofMinutes(2))
                 .until(
-                        () -> night.get(Runs.class).find(started.id()).orElseThrow(),
+                        () -> night.find(started),
                         run -> !run.goesOn() || run.message().startsWith("waiting for site dr since "));
         assertThat(waiting.goesOn())
                 .as("%s %s %s", waiting.state(), waiting.message(), night.findings(waiting))
@@ -99,9 +83,8 @@ class ReplicationRunIT extends NightAtTwoSites {
 
         site = LoopbackSite.openSsh(folder.resolve("sshd"), root, port);
 
-        Run end = night.await(started.id());
-        assertThat(night.findings(end)).isEmpty();
-        assertThat(end.state()).isEqualTo(RunState.COMPLETE);
+        Run end = night.await(started);
+        night.assertComplete(end);
         assertSameAtSecond();
     }
 
@@ -117,22 +100,19 @@ class ReplicationRunIT extends NightAtTwoSites {
         night.run();
         night.get(Sites.class).remove("dr", true, "test");
 
-        Run run = night.await(start("dr", "second", null, null, true).id());
+        Run run = night.await(start("dr", "second", null, null, true));
 
         assertThat(run.state()).isEqualTo(RunState.COMPLETE);
         assertThat(secondRoot.resolve("p/E1/data/a")).hasContent("1");
         assertThat(secondRoot.resolve("p/E2")).doesNotExist();
-        assertThat(night.await(start("dr", "second", "p", null, false).id()).state())
-                .isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(start("dr", "second", "p", null, false)).state()).isEqualTo(RunState.COMPLETE);
         assertThat(secondRoot.resolve("p/E2/data/b")).hasContent("2");
         assertThat(night.get(Coverage.class).all(2).safe()).isTrue();
     }
 
     @Test
     void whatHasNoCopyAtTheFirstSiteIsAFinding() throws Exception {
-        Night.write(source, Map.of("a", "1", "unreadable", "2"));
-        night.register("E1", source);
-        night.complete();
+        safe(Map.of("a", "1", "unreadable", "2"));
         Night.write(source, Map.of("new", "was never sent"));
         sealWithoutSending();
         Files.move(source, kept);
@@ -148,8 +128,7 @@ class ReplicationRunIT extends NightAtTwoSites {
 
     @Test
     void invalidRequestsAreRefusedAtTheirFields() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
         assertRefused(start("nowhere", "second"), "from", "site \"nowhere\" does not exist");
         assertRefused(start("dr", "nowhere"), "to", "site \"nowhere\" does not exist");
         assertRefused(start("dr", "dr"), "to", "expected a site other than dr, which is read");
@@ -188,8 +167,7 @@ class ReplicationRunIT extends NightAtTwoSites {
     }
 
     private void sealWithoutSending() throws Exception {
-        Run run = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        Run run = night.open();
         night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
         night.get(NightFlows.class).close(run.id());
         night.get(Runs.class).close(run.id(), RunState.FAILED, "killed");
@@ -198,7 +176,7 @@ class ReplicationRunIT extends NightAtTwoSites {
     private long done() {
         return JdbcClient.create(database)
                 .sql("select count(*) from transfer_unit where site_id = 2 and state = 'VERIFIED'")
-                .query((row, n) -> row.getLong(1))
+                .query(Long.class)
                 .single();
     }
 }

@@ -8,6 +8,7 @@ import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.copy.Restore;
+import dozo.copy.Trees;
 import dozo.file.Attributes;
 import dozo.file.Attributes.Attribute;
 import dozo.file.FilePath;
@@ -20,14 +21,11 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
-import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** What a restore leaves in its folder: nothing of others is touched, and nobody gets rights by it. */
@@ -48,7 +46,7 @@ class RestoreFolderIT extends RestoredNight {
         Files.setAttribute(source.resolve("program"), "unix:mode", 06755);
         night();
 
-        assertThat(restore(1).progress().complete()).isTrue();
+        assertThat(restore(1).complete()).isTrue();
 
         assertThat(Files.getAttribute(restored(1).resolve("shared"), "unix:mode"))
                 .isEqualTo(Files.getAttribute(source.resolve("shared"), "unix:mode"));
@@ -105,7 +103,7 @@ class RestoreFolderIT extends RestoredNight {
         ExtendedAttributes.set(program, comment);
         night();
 
-        assertThat(restore(1).progress().complete()).isTrue();
+        assertThat(restore(1).complete()).isTrue();
 
         assertThat(ExtendedAttributes.of(restored(1).resolve("program")).all()).containsExactly(acl, comment);
         assertThat(findings).singleElement().satisfies(finding -> {
@@ -116,8 +114,7 @@ class RestoreFolderIT extends RestoredNight {
 
     @Test
     void aProcessThatMustNotChangeOwnersListsWhatItCouldNotSet() throws Exception {
-        Night.write(source, Map.of("program", "1"));
-        night();
+        night(Map.of("program", "1"));
 
         assertThat(RestoreWithoutRights.run(site.address(), "1", new Attribute(Attributes.ACL, ACL), restored(1)))
                 .satisfiesExactly(
@@ -134,23 +131,21 @@ class RestoreFolderIT extends RestoredNight {
     @Test
     void rootGivesNothingAwayInAFolderOfAnotherUser() throws Exception {
         assumeTrue(System.getProperty("user.name").equals("root"), "only root can change owners");
-        Night.write(source, Map.of("f", "1"));
-        night();
+        night(Map.of("f", "1"));
         Files.setAttribute(Files.createDirectory(restored(1)), "unix:uid", 1_234);
 
         try (Restore restore = restoring(1, OPTIONS.withOwners())) {
             assertThatThrownBy(() -> restore.run(findings::add)).hasMessageContaining("belongs to another user");
         }
 
-        assertThat(restore(1).progress().complete()).as("without owners").isTrue();
+        assertThat(restore(1).complete()).as("without owners").isTrue();
     }
 
     @Test
     void whatIsTooLongToComeBackIsAFindingAndNothingOfTheRestoreStays() throws Exception {
         Path deep = Files.createDirectories(source.resolve(("d".repeat(150) + "/").repeat(24)));
         Files.writeString(deep.resolve("f"), "too deep");
-        Night.write(source, Map.of("fine", "1"));
-        night();
+        night(Map.of("fine", "1"));
         Path target = Files.createDirectories(folder.resolve(("t".repeat(200) + "/").repeat(3)));
 
         try (Restore restore = restoring(1, target, OPTIONS)) {
@@ -170,7 +165,7 @@ class RestoreFolderIT extends RestoredNight {
         night();
         restore(1);
 
-        try (Restore again = restoring(1, restored(1), OPTIONS)) {
+        try (Restore again = restoring(1, OPTIONS)) {
             Progress end = again.run(findings::add);
             assertThat(end.complete()).isTrue();
             assertThat(end.bytesMoved()).isZero();
@@ -179,7 +174,7 @@ class RestoreFolderIT extends RestoredNight {
         assertThat(restored(1)).isDirectoryNotContaining("glob:**/.dozo-incoming*");
 
         Files.move(restored(1).resolve("d/f"), folder.resolve("taken away"));
-        try (Restore again = restoring(1, restored(1), OPTIONS)) {
+        try (Restore again = restoring(1, OPTIONS)) {
             assertThatThrownBy(() -> again.run(findings::add)).hasMessageContaining("is not empty");
         }
         Files.move(folder.resolve("taken away"), restored(1).resolve("d/f"));
@@ -187,7 +182,7 @@ class RestoreFolderIT extends RestoredNight {
         FileTime time = Files.getLastModifiedTime(restored(1).resolve("g"));
         Files.writeString(restored(1).resolve("g"), "2x");
         Files.setLastModifiedTime(restored(1).resolve("g"), time);
-        try (Restore again = restoring(1, restored(1), OPTIONS)) {
+        try (Restore again = restoring(1, OPTIONS)) {
             assertThat(again.run(findings::add).complete()).isFalse();
         }
         assertThat(findings).extracting(Finding::problem).containsOnly(Problem.DESTINATION_REFUSED);
@@ -196,8 +191,7 @@ class RestoreFolderIT extends RestoredNight {
 
     @Test
     void aFolderWithSomethingElseInItIsLeftAlone() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night();
+        night(Map.of("f", "1"));
         Night.write(restored(1), Map.of("theirs", "x"));
 
         assertThatThrownBy(() -> restore(1)).isInstanceOf(IOException.class).hasMessageContaining("is not empty");
@@ -215,7 +209,7 @@ class RestoreFolderIT extends RestoredNight {
         Path outside = Files.createDirectory(folder.resolve("outside"));
         Files.writeString(outside.resolve("victim"), "untouched");
         Files.writeString(restored(1).resolve("mine"), "theirs");
-        delete(restored(1).resolve("sub"));
+        Trees.delete(restored(1).resolve("sub"));
         Files.createSymbolicLink(restored(1).resolve("sub"), outside);
         Files.delete(restored(1).resolve("linked"));
         Files.createSymbolicLink(restored(1).resolve("linked"), outside.resolve("victim"));
@@ -231,15 +225,14 @@ class RestoreFolderIT extends RestoredNight {
         assertThat(restored(1).resolve("l")).hasContent("theirs");
         assertThat(outside).isDirectoryContaining("glob:**/victim");
         assertThat(outside.resolve("victim")).hasContent("untouched");
-        try (Stream<Path> all = Files.list(outside)) {
-            assertThat(all).hasSize(1);
-        }
+        assertThat(Trees.in(outside)).hasSize(1);
     }
 
     @Test
     void aRestoreThatWasCutOffFinishesTheRest() throws Exception {
         for (int i = 0; i < 40; i++) {
-            Files.write(Files.createDirectories(source.resolve("d" + i % 4)).resolve("f" + i), random(100_000 + i));
+            Files.write(
+                    Files.createDirectories(source.resolve("d" + i % 4)).resolve("f" + i), Trees.random(100_000 + i));
         }
         night();
         Map<Path, Object> before = new HashMap<>();
@@ -252,29 +245,27 @@ class RestoreFolderIT extends RestoredNight {
                     // Intended.
                 }
             });
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .until(() -> slow.progress().entriesVerified() > 0);
+            Night.until(() -> slow.progress().entriesVerified() > 0);
             thread.interrupt();
             thread.join();
         }
-        try (Stream<Path> all = Files.walk(restored(1))) {
-            all.filter(path -> path.getFileName().toString().matches("f\\d+"))
-                    .forEach(path -> before.put(path, inode(path)));
-        }
+        Trees.all(restored(1)).stream()
+                .filter(path -> path.getFileName().toString().matches("f\\d+"))
+                .forEach(path -> before.put(path, Trees.inode(path)));
         assertThat(before).hasSizeBetween(1, 39);
         findings.clear();
 
         assertRestores(1);
-        assertThat(before).allSatisfy((path, inode) -> assertThat(inode(path)).isEqualTo(inode));
+        assertThat(before)
+                .allSatisfy((path, inode) -> assertThat(Trees.inode(path)).isEqualTo(inode));
     }
 
     @Test
     void aDiskThatBecomesFullEndsTheRestoreAndTheSameOneFinishesTheRestOnceThereIsRoom() throws Exception {
         for (int i = 0; i < 60; i++) {
-            Files.write(Files.createDirectories(source.resolve("d" + i)).resolve("f"), random(100_000 + i));
+            Files.write(Files.createDirectories(source.resolve("d" + i)).resolve("f"), Trees.random(100_000 + i));
         }
-        Files.write(source.resolve("large"), random(20 << 20));
+        Files.write(source.resolve("large"), Trees.random(20 << 20));
         Files.createSymbolicLink(source.resolve("link"), Path.of("large"));
         night();
         try (Tmpfs disk = new Tmpfs(restored(1), "size=64m,nr_inodes=30")) {
@@ -298,28 +289,25 @@ class RestoreFolderIT extends RestoredNight {
                         "cannot write in %s: No space left on device; free some space there, then run again",
                         restored(1));
         assertThat(findings).isEmpty();
-        try (Stream<Path> all = Files.walk(restored(1))) {
-            assertThat(all.filter(path -> Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS))
-                            .map(restored(1)::relativize)
-                            .filter(path -> !path.startsWith(".dozo-incoming")))
-                    .allSatisfy(
-                            path -> assertThat(restored(1).resolve(path)).hasSameBinaryContentAs(source.resolve(path)));
-        }
+        assertThat(Trees.all(restored(1)).stream()
+                        .filter(path -> Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS))
+                        .map(restored(1)::relativize)
+                        .filter(path -> !path.startsWith(".dozo-incoming")))
+                .allSatisfy(path -> assertThat(restored(1).resolve(path)).hasSameBinaryContentAs(source.resolve(path)));
     }
 
     @Test
     void aSecondRestoreIntoAFolderIsRefusedAndTheFirstIsNotDisturbed() throws Exception {
-        RestoreQueueIT.writeMany(source, 10);
+        Night.writeMany(source, 10);
         night();
-        Night.write(source, Map.of("later", "2"));
-        night();
+        night(Map.of("later", "2"));
         try (Restore first = restoring(1, OPTIONS)) {
             FutureTask<Progress> running = new FutureTask<>(() -> first.run(findings::add));
             // While the site is suspended, it cannot end, however fast or slow the machine is.
             RestoreQueueIT.signalSite("STOP");
             try {
                 Thread.ofVirtual().start(running);
-                Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> Files.exists(restored(1)));
+                Night.until(() -> Files.exists(restored(1)));
                 for (int manifest = 1; manifest <= 2; manifest++) {
                     try (Restore second = restoring(manifest, restored(1), OPTIONS)) {
                         assertThatThrownBy(() -> second.run(findings::add))

@@ -2,21 +2,17 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
-import dozo.copy.Restore;
+import dozo.copy.Trees;
 import dozo.db.Campaign;
+import dozo.db.Program;
 import dozo.file.Attributes;
 import dozo.file.Attributes.Attribute;
-import dozo.file.Selection;
-import dozo.manifest.Manifests;
-import dozo.restore.Inventories;
 import dozo.source.ExtendedAttributes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -27,7 +23,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -57,21 +52,8 @@ class RestoreFuzzIT extends NightAtSite {
         night.register("E1", source);
         night.complete();
         Path target = folder.resolve("restored");
-        List<Finding> findings = new ArrayList<>();
+        night.restore(night.experiment(), 1, site.address(), target, new Options(2, 0, false).withOwners());
 
-        try (Restore restore = new Restore(
-                night.get(Inventories.class)
-                        .of(night.get(Manifests.class).find(1, 1).orElseThrow(), 1),
-                "p/E1",
-                1,
-                Selection.ALL,
-                site.address(),
-                target,
-                new Options(2, 0, false).withOwners())) {
-            assertThat(restore.run(findings::add).complete()).isTrue();
-        }
-
-        assertThat(findings).isEmpty();
         assertThat(Snapshot.withRights(target)).isEqualTo(Snapshot.withRights(source));
         assertThat(rsync(source, target)).as("itemized differences").isEmpty();
         assertThat(rsync(target, source))
@@ -81,13 +63,9 @@ class RestoreFuzzIT extends NightAtSite {
 
     private void fill(Random random, int names, long seed) throws IOException {
         HostileNames.write(source, names, seed);
-        List<Path> files;
-        List<Path> folders;
-        try (Stream<Path> all = Files.walk(source)) {
-            List<Path> found = all.filter(path -> !path.equals(source)).toList();
-            files = found.stream().filter(Files::isRegularFile).toList();
-            folders = found.stream().filter(Files::isDirectory).toList();
-        }
+        List<Path> found = Trees.all(source).stream().skip(1).toList();
+        List<Path> files = found.stream().filter(Files::isRegularFile).toList();
+        List<Path> folders = found.stream().filter(Files::isDirectory).toList();
         for (int i = 0; i < names / 10; i++) {
             Path into = folders.get(random.nextInt(folders.size()));
             Files.createLink(into.resolve("hard-" + i), files.get(random.nextInt(Math.max(1, files.size() / 8))));
@@ -122,13 +100,10 @@ class RestoreFuzzIT extends NightAtSite {
 
     /** Gives everything an owner, links too; all before the modes, of which a change of the owner clears bits. */
     private void own(Random random) throws IOException {
-        try (Stream<Path> all = Files.walk(source)) {
-            for (Path path : all.toList()) {
-                int user =
-                        random.nextInt(3) == 0 ? random.nextInt(Integer.MIN_VALUE, -1) : random.nextInt(1_000, 1_003);
-                Files.setAttribute(path, "unix:uid", user, LinkOption.NOFOLLOW_LINKS);
-                Files.setAttribute(path, "unix:gid", random.nextInt(100, 103), LinkOption.NOFOLLOW_LINKS);
-            }
+        for (Path path : Trees.all(source)) {
+            int user = random.nextInt(3) == 0 ? random.nextInt(Integer.MIN_VALUE, -1) : random.nextInt(1_000, 1_003);
+            Files.setAttribute(path, "unix:uid", user, LinkOption.NOFOLLOW_LINKS);
+            Files.setAttribute(path, "unix:gid", random.nextInt(100, 103), LinkOption.NOFOLLOW_LINKS);
         }
         for (Path path : capable) {
             ExtendedAttributes.set(path, new Attribute("security.capability", CAPABILITY));
@@ -186,24 +161,15 @@ class RestoreFuzzIT extends NightAtSite {
 
     /** Returns what rsync would change to make the copy equal: kinds, bytes, modes, owners, times, groups, ACLs. */
     private static String rsync(Path source, Path copy) throws IOException, InterruptedException {
-        Process rsync;
+        String[] command = {
+            "rsync", "-aHSAX", "--checksum", "--dry-run", "--itemize-changes", "--delete", source + "/", copy + "/"
+        };
+        String said;
         try {
-            rsync = new ProcessBuilder(
-                            "rsync",
-                            "-aHSAX",
-                            "--checksum",
-                            "--dry-run",
-                            "--itemize-changes",
-                            "--delete",
-                            source + "/",
-                            copy + "/")
-                    .redirectErrorStream(true)
-                    .start();
+            said = Program.succeed(command);
         } catch (IOException e) {
             throw new AssertionError("rsync is missing: install Debian's package rsync", e);
         }
-        String said = new String(rsync.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
-        assertThat(rsync.waitFor()).as(said).isZero();
         // The source's own folder is not part of a manifest.
         return said.lines().filter(line -> !line.endsWith(" ./")).reduce("", (one, other) -> one + other + "\n");
     }

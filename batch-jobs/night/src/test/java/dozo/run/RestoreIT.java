@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Progress;
+import dozo.copy.Trees;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.manifest.Ingest;
 import dozo.manifest.Known;
 import dozo.manifest.SourceLook;
-import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
-import dozo.registry.Sites;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.source.Times;
@@ -19,8 +19,6 @@ import dozo.transfer.ClaimedUnits;
 import dozo.verify.Receipts;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -33,7 +31,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -44,8 +41,7 @@ class RestoreIT extends RestoredNight {
 
     @Test
     void everyManifestOfALongHistoryComesBackAsTheSourceWas() throws Exception {
-        byte[] japanese = "脳画像 表.dat".getBytes(Charset.forName("windows-31j"));
-        Path raw = FilePath.ROOT.resolve(japanese).under(source);
+        Path raw = Trees.named(source, "脳画像 表.dat", "windows-31j");
         Night.write(
                 source,
                 Map.of("same", "s", "changed", "1", "gone", "g", "x", "file", "y/in/side", "deep", "new\nline", "n"));
@@ -55,7 +51,7 @@ class RestoreIT extends RestoredNight {
         Files.createSymbolicLink(source.resolve("link"), Path.of("y/in/../in/side"));
         Files.createSymbolicLink(source.resolve("z"), Path.of("/nowhere"));
         Files.createLink(source.resolve("y/same too"), source.resolve("same"));
-        Files.write(source.resolve("large"), random(5 << 20));
+        Files.write(source.resolve("large"), Trees.random(5 << 20));
         Files.setLastModifiedTime(
                 source.resolve("same"), FileTime.from(1_234_567_890_123_456_789L, TimeUnit.NANOSECONDS));
         Files.setPosixFilePermissions(source.resolve("gone"), PosixFilePermissions.fromString("r---w---x"));
@@ -65,20 +61,17 @@ class RestoreIT extends RestoredNight {
         Files.delete(source.resolve("gone"));
         Files.delete(source.resolve("x"));
         Files.writeString(raw, "euc-jp");
-        Night.write(source, Map.of("x/now", "a folder"));
-        night();
+        night(Map.of("x/now", "a folder"));
         Files.move(source.resolve("before"), source.resolve("after"));
         delete("y");
         Night.write(source, Map.of("y", "was a folder", "changed", "1"));
         delete("link");
-        Night.write(source, Map.of("link", "was a link"));
-        night();
+        night(Map.of("link", "was a link"));
         delete("x");
         delete("y");
         Files.createSymbolicLink(source.resolve("y"), Path.of("x"));
         delete("z");
-        Night.write(source, Map.of("x", "file", "gone", "back again", "z/inside", "was a link"));
-        night();
+        night(Map.of("x", "file", "gone", "back again", "z/inside", "was a link"));
         delete("y");
         delete("changed");
         Night.write(source, Map.of("y/in/side", "deep", "changed/a", "3"));
@@ -86,7 +79,7 @@ class RestoreIT extends RestoredNight {
         night();
         delete("changed");
         Night.write(source, Map.of("changed", "1", "before/a", "a"));
-        Files.write(source.resolve("large"), random(3 << 20));
+        Files.write(source.resolve("large"), Trees.random(3 << 20));
         night();
 
         for (int manifest = 1; manifest <= 6; manifest++) {
@@ -98,38 +91,31 @@ class RestoreIT extends RestoredNight {
 
     @Test
     void aCopyThatADeadRunMovedUnderAnEarlierManifestIsFound() throws Exception {
-        Night.write(source, Map.of("f", "first", "sub/g", "first too"));
-        night();
+        night(Map.of("f", "first", "sub/g", "first too"));
         Night.write(source, Map.of("f", "second", "sub/g", "second"));
         // Killed after it had moved aside what it replaces, and before it named anything.
         ingest();
         keep();
         moveAway("f", 2);
         moveAway("sub/g", 2);
-        Night.write(source, Map.of("f", "third", "sub/g", "third"));
-        night();
+        night(Map.of("f", "third", "sub/g", "third"));
 
         assertRestores(1);
-        Restored second = restore(2);
+        Progress second = restore(2);
         assertThat(findings)
                 .as("what was in no run's hands but the dead one's was never proven")
                 .extracting(Finding::path, Finding::problem)
                 .containsExactly(
                         tuple(FilePath.of("f"), Problem.UNPROVEN), tuple(FilePath.of("sub/g"), Problem.UNPROVEN));
-        assertThat(second.progress().complete()).isFalse();
+        assertThat(second.complete()).isFalse();
         findings.clear();
         assertRestores(3);
     }
 
     @Test
     void aUnitThatWasPlannedUnderAnEarlierManifestMovesCopiesUnderTheOneItIsSentUnder() throws Exception {
-        Night.write(source, Map.of("f", "first", "g", "first"));
-        night();
-        Run run = night.get(Runs.class)
-                .open(
-                        Runs.RunKind.NIGHTLY_BACKUP,
-                        night.get(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        night(Map.of("f", "first", "g", "first"));
+        Run run = night.open();
         Night.write(source, Map.of("f", "second"));
         NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
         night.get(Looking.class).look(flow);
@@ -184,8 +170,7 @@ class RestoreIT extends RestoredNight {
 
     @Test
     void whatHasTheNameMeanwhileKeepsIt() throws Exception {
-        Night.write(source, Map.of("f", "first", "g", "g"));
-        night();
+        night(Map.of("f", "first", "g", "g"));
         Night.write(source, Map.of("f", "second"));
         sealAndDie();
         keep();
@@ -205,12 +190,10 @@ class RestoreIT extends RestoredNight {
     void foreignFilesUnderFinalNamesAndAmongTheVersionsAreToldFromOurs() throws Exception {
         Night.write(root, Map.of("p/E1/data/f", "theirs", ".dozo/versions/p/E1/2/data/f", "theirs too"));
         Night.write(root, Map.of(".dozo/versions/p/E1/2/data/d/theirs", "in a folder of ours"));
-        Night.write(source, Map.of("f", "first", "d/deep/g", "first"));
-        night();
+        night(Map.of("f", "first", "d/deep/g", "first"));
         Night.write(source, Map.of("f", "second"));
         delete("d");
-        Night.write(source, Map.of("d", "a file now"));
-        night();
+        night(Map.of("d", "a file now"));
 
         assertThat(root.resolve(".dozo/versions/p/E1/2/data/f~2")).hasContent("first");
         assertThat(root.resolve(".dozo/versions/p/E1/2/data/d~2/deep/g")).hasContent("first");
@@ -220,10 +203,7 @@ class RestoreIT extends RestoredNight {
 
     @Test
     void whatIsMissingOrDamagedIsToldByNameAndComesOnceItIsThereAgain() throws Exception {
-        Night.write(
-                source,
-                Map.of("a", "1", "damaged", "22", "missing", "333", "short", "4444", "folder", "5", "b/c", "6"));
-        night();
+        night(Map.of("a", "1", "damaged", "22", "missing", "333", "short", "4444", "folder", "5", "b/c", "6"));
         Path data = root.resolve("p/E1/data");
         Files.writeString(data.resolve("damaged"), "xx");
         Files.move(data.resolve("missing"), folder.resolve("aside"));
@@ -231,11 +211,10 @@ class RestoreIT extends RestoredNight {
         Files.delete(data.resolve("folder"));
         Files.createDirectory(data.resolve("folder"));
 
-        Restored restored = restore(1);
+        Progress restored = restore(1);
 
-        assertThat(restored.progress().complete()).isFalse();
-        assertThat(restored.progress().entries() - restored.progress().entriesVerified())
-                .isEqualTo(4);
+        assertThat(restored.complete()).isFalse();
+        assertThat(restored.entries() - restored.entriesVerified()).isEqualTo(4);
         assertThat(findings)
                 .extracting(finding -> finding.path().toString(), Finding::problem)
                 .containsExactlyInAnyOrder(
@@ -245,7 +224,7 @@ class RestoreIT extends RestoredNight {
                         tuple("folder", Problem.UNREADABLE));
         assertThat(restored(1).resolve("b/c")).hasContent("6");
         assertThat(restored(1).resolve("damaged")).doesNotExist();
-        Object inode = inode(restored(1).resolve("b/c"));
+        Object inode = Trees.inode(restored(1).resolve("b/c"));
 
         Files.writeString(data.resolve("damaged"), "22");
         Files.move(folder.resolve("aside"), data.resolve("missing"));
@@ -254,25 +233,23 @@ class RestoreIT extends RestoredNight {
         Files.writeString(data.resolve("folder"), "5");
         findings.clear();
         assertRestores(1);
-        assertThat(inode(restored(1).resolve("b/c")))
+        assertThat(Trees.inode(restored(1).resolve("b/c")))
                 .as("what was there already stayed")
                 .isEqualTo(inode);
     }
 
     @Test
     void whatIsCalledLikeTheRestoresOwnFolderComesBack() throws Exception {
-        Night.write(source, Map.of(".dozo-incoming", "a file", ".dozo-incoming-1/x", "in a folder", "f", "1"));
-        night();
+        night(Map.of(".dozo-incoming", "a file", ".dozo-incoming-1/x", "in a folder", "f", "1"));
         Path copy = root.resolve("p/E1/data/f");
         Files.writeString(copy, "x");
-        assertThat(restore(1).progress().complete()).isFalse();
+        assertThat(restore(1).complete()).isFalse();
         findings.clear();
         Files.writeString(copy, "1");
         assertRestores(1);
 
         Files.delete(source.resolve(".dozo-incoming"));
-        Night.write(source, Map.of(".dozo-incoming/f", "a folder now"));
-        night();
+        night(Map.of(".dozo-incoming/f", "a folder now"));
         assertRestores(2);
     }
 
@@ -291,9 +268,9 @@ class RestoreIT extends RestoredNight {
         restore(1);
 
         assertThat(findings).extracting(finding -> finding.path().toString()).containsExactly("group");
-        assertThat(inode(restored(1).resolve("h3")))
-                .isEqualTo(inode(restored(1).resolve("h2")))
-                .isEqualTo(inode(restored(1).resolve("h4")));
+        assertThat(Trees.inode(restored(1).resolve("h3")))
+                .isEqualTo(Trees.inode(restored(1).resolve("h2")))
+                .isEqualTo(Trees.inode(restored(1).resolve("h4")));
 
         Files.writeString(data.resolve("group"), "one");
         findings.clear();
@@ -321,7 +298,7 @@ class RestoreIT extends RestoredNight {
         Files.setLastModifiedTime(far, FileTime.from(Instant.parse("2400-01-01T00:00:00Z")));
         night();
 
-        assertThat(restore(2).progress().complete()).isTrue();
+        assertThat(restore(2).complete()).isTrue();
         assertThat(findings)
                 .singleElement()
                 .satisfies(
@@ -338,10 +315,10 @@ class RestoreIT extends RestoredNight {
         sparse("large hole", 64 << 20);
         night();
 
-        assertThat(room(root.resolve("p/E1/data"))).isCloseTo(room(source), Percentage.withPercentage(1));
+        assertThat(Trees.room(root.resolve("p/E1/data"))).isCloseTo(Trees.room(source), Percentage.withPercentage(1));
         NightlyBackupIT.assertChecks(root.resolve("p/E1"));
         assertRestores(1);
-        assertThat(room(restored(1))).isCloseTo(room(source), Percentage.withPercentage(1));
+        assertThat(Trees.room(restored(1))).isCloseTo(Trees.room(source), Percentage.withPercentage(1));
     }
 
     /** Writes a file that is a hole, except for some bytes at each of these places. */
@@ -357,49 +334,27 @@ class RestoreIT extends RestoredNight {
         }
     }
 
-    /** Returns the disk space of all files of a folder. */
-    private static long room(Path folder) throws Exception {
-        Process du = new ProcessBuilder("du", "-s", "-B1", folder.toString()).start();
-        String said = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(du.waitFor()).isZero();
-        return Long.parseLong(said.substring(0, said.indexOf('\t')));
-    }
-
-    private void ingest() {
-        Experiment experiment = night.get(Experiments.class).find(1).orElseThrow();
-        seal(experiment, () -> night.get(Receipts.class).count(experiment.id()));
+    private void ingest() throws InterruptedException {
+        Experiment experiment = night.experiment();
+        Ingest ingest = night.get(Ingest.class);
+        Known known = ingest.known(new int[] {experiment.id()}).get(experiment.id());
+        try (SourceLook look = ingest.look(experiment, known, new LongAdder())) {
+            night.get(TransactionTemplate.class).executeWithoutResult(_ -> {
+                look.seal();
+                night.get(Receipts.class).count(experiment.id());
+            });
+        }
     }
 
     /** Seals, plans and claims what is new; then the run dies. */
     private void sealAndDie() throws Exception {
-        Run run = night.get(Runs.class)
-                .open(
-                        Runs.RunKind.NIGHTLY_BACKUP,
-                        night.get(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run run = night.open();
         NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
         night.get(Looking.class).look(flow);
         assertThat(night.get(ClaimedUnits.class).claim(run.id(), flow.worker(), 0, 100))
                 .isNotEmpty();
         night.get(NightFlows.class).close(run.id());
         night.get(Runs.class).close(run.id(), RunState.FAILED, "killed");
-    }
-
-    private void seal(Experiment experiment, Runnable counting) {
-        Ingest ingest = night.get(Ingest.class);
-        Known known = ingest.known(new int[] {experiment.id()}).get(experiment.id());
-        try (SourceLook look = ingest.look(experiment, known, new LongAdder())) {
-            inTransaction(() -> {
-                look.seal();
-                counting.run();
-            });
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private void inTransaction(Runnable work) {
-        new TransactionTemplate(night.get(PlatformTransactionManager.class)).executeWithoutResult(status -> work.run());
     }
 
     private void moveAway(String name, int manifest) throws IOException {

@@ -1,6 +1,7 @@
 package dozo.run;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.TestDatabase;
 import dozo.remote.ChildProcess;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
@@ -12,22 +13,12 @@ final class RestoreProcess {
     private RestoreProcess() {}
 
     static ChildProcess start(Path log, SiteAddress site, HikariDataSource database) throws IOException {
-        return new ChildProcess(
-                RestoreProcess.class,
-                256,
-                log,
-                site,
-                database.getJdbcUrl(),
-                String.valueOf(database.getUsername()),
-                String.valueOf(database.getPassword()));
+        return new ChildProcess(RestoreProcess.class, 256, log, site, TestDatabase.words(database));
     }
 
     static void main(String[] all) {
         String[] arguments = ChildProcess.arguments(all);
-        HikariDataSource database = new HikariDataSource();
-        database.setJdbcUrl(arguments[0]);
-        database.setUsername(arguments[1]);
-        database.setPassword(arguments[2]);
+        HikariDataSource database = TestDatabase.of(arguments);
         try (Night night = new Night(database, ChildProcess.site(all))) {
             RestoreQueueIT.awaitNone(night);
         }

@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dozo.copy.Trees;
 import dozo.file.FilePath;
 import dozo.file.PathPattern;
 import dozo.file.Problem;
 import dozo.file.Selection;
 import dozo.ledger.Ledger;
 import dozo.manifest.Manifests;
-import dozo.registry.Experiments;
-import dozo.registry.Experiments.Experiment;
+import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
@@ -25,18 +25,12 @@ import dozo.restore.Restores;
 import dozo.restore.Restores.RestoreFinding;
 import dozo.restore.Restores.RestoreState;
 import java.io.IOException;
-import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -60,9 +54,7 @@ class RestoreQueueIT extends NightAtSite {
     @Test
     void aManifestComesBackAsTheSourceWasAndTheLedgerSaysWhoAskedForItAndHowItEnded() throws Exception {
         Night.write(source, Map.of("f", "1", "deep/er/g", "2", "empty", ""));
-        Path raw = FilePath.ROOT
-                .resolve("脳画像 表.dat".getBytes(Charset.forName("windows-31j")))
-                .under(source);
+        Path raw = Trees.named(source, "脳画像 表.dat", "windows-31j");
         Files.writeString(raw, "shift-jis");
         Files.createSymbolicLink(source.resolve("link"), Path.of("/nowhere"));
         Files.createLink(source.resolve("hard"), source.resolve("f"));
@@ -101,8 +93,8 @@ class RestoreQueueIT extends NightAtSite {
         assertThat(ended.selection()).isEqualTo(Selection.of(FilePath.of("a/b")));
         assertThat(ended.entries()).isEqualTo(7).isEqualTo(ended.entriesVerified());
         NightlyBackupIT.assertSame(source.resolve("a/b"), target.resolve("a/b"));
-        assertThat(names(target)).containsExactly("a");
-        assertThat(names(target.resolve("a"))).containsExactly("b");
+        assertThat(Trees.names(target)).containsExactly("a");
+        assertThat(Trees.names(target.resolve("a"))).containsExactly("b");
         assertThat(Files.getLastModifiedTime(target.resolve("a")))
                 .isEqualTo(Files.getLastModifiedTime(source.resolve("a")));
 
@@ -110,7 +102,7 @@ class RestoreQueueIT extends NightAtSite {
                         .state())
                 .isEqualTo(RestoreState.COMPLETE);
         assertThat(allowed.resolve("one/a/b0")).hasContent("4");
-        assertThat(names(allowed.resolve("one/a"))).containsExactly("b0");
+        assertThat(Trees.names(allowed.resolve("one/a"))).containsExactly("b0");
 
         assertThatThrownBy(() -> request(allowed.resolve("never"), Selection.of(FilePath.of("a/nothing"))))
                 .hasMessage("p/E1 has nothing with this path in the requested state");
@@ -137,10 +129,10 @@ class RestoreQueueIT extends NightAtSite {
                 .containsExactly(
                         tuple("gone", Problem.NO_MATCH, "gone: p/E1#1 has nothing with this path"),
                         tuple("", Problem.NO_MATCH, "pattern \"*.none\": nothing in p/E1#1 matches"));
-        assertThat(names(target)).containsExactlyInAnyOrder("a", "b", "c", "top");
-        assertThat(names(target.resolve("a"))).containsExactly("1.nii");
-        assertThat(names(target.resolve("b"))).containsExactlyInAnyOrder("deep", "empty.nii");
-        assertThat(names(target.resolve("b/deep"))).containsExactly("2.nii");
+        assertThat(Trees.names(target)).containsExactlyInAnyOrder("a", "b", "c", "top");
+        assertThat(Trees.names(target.resolve("a"))).containsExactly("1.nii");
+        assertThat(Trees.names(target.resolve("b"))).containsExactlyInAnyOrder("deep", "empty.nii");
+        assertThat(Trees.names(target.resolve("b/deep"))).containsExactly("2.nii");
         assertThat(target.resolve("b/empty.nii/in"))
                 .as("in a folder that matches")
                 .isDirectory();
@@ -149,7 +141,7 @@ class RestoreQueueIT extends NightAtSite {
         KeptRestore nothing = ended(request(allowed.resolve("none"), selection(List.of(), List.of("*.none"))));
         assertThat(nothing.state()).isEqualTo(RestoreState.FAILED);
         assertThat(nothing.message()).isEqualTo("p/E1#1 has nothing with this path, or that matches this pattern");
-        assertThat(names(allowed.resolve("none"))).isEmpty();
+        assertThat(Trees.names(allowed.resolve("none"))).isEmpty();
         assertThatThrownBy(() -> request(allowed.resolve("never"), selection(List.of("x", "y"), List.of())))
                 .hasMessage("p/E1 has nothing with this path in the requested state");
     }
@@ -164,8 +156,7 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void aFolderThatIsNotBelowAnAllowedOneIsRefused() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         Files.createSymbolicLink(allowed.resolve("out"), outside);
         Files.createSymbolicLink(allowed.resolve("dangling"), outside.resolve("nothing"));
         Files.createDirectory(folder.resolve("allowed2"));
@@ -202,8 +193,8 @@ class RestoreQueueIT extends NightAtSite {
             assertThatThrownBy(() -> request(refused)).as(refused.toString()).isInstanceOf(Refusal.class);
         }
         assertThat(night.count("select count(*) from restore")).isZero();
-        assertThat(names(outside)).isEmpty();
-        assertThat(names(source)).containsExactly("f");
+        assertThat(Trees.names(outside)).isEmpty();
+        assertThat(Trees.names(source)).containsExactly("f");
         assertThat(allowed.resolve("full/f")).hasContent("mine");
 
         night.get(RestorePlaces.class).setRoots("p", List.of(), "admin");
@@ -236,8 +227,7 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void whatChangedBetweenTheRequestAndTheFirstByteIsSeen() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         Path lab = Files.createDirectory(allowed.resolve("lab"));
         Path visit = Files.createDirectory(allowed.resolve("visit"));
         RestoreQueue queue = night.get(RestoreQueue.class);
@@ -256,14 +246,14 @@ class RestoreQueueIT extends NightAtSite {
         assertThat(ended(registered).message()).contains("overlaps with a source");
         assertThat(ended(emptied).state()).isEqualTo(RestoreState.FAILED);
         assertThat(ended(emptied).message()).contains("is not empty");
-        assertThat(names(outside)).isEmpty();
-        assertThat(names(visit)).isEmpty();
-        assertThat(names(allowed.resolve("empty"))).containsExactly("theirs");
+        assertThat(Trees.names(outside)).isEmpty();
+        assertThat(Trees.names(visit)).isEmpty();
+        assertThat(Trees.names(allowed.resolve("empty"))).containsExactly("theirs");
     }
 
     @Test
     void aFolderThatIsMovedWhileItIsFilledIsFilledWhereItIs() throws Exception {
-        writeMany(source, 10);
+        Night.writeMany(source, 10);
         night.complete();
         Path lab = Files.createDirectory(allowed.resolve("lab"));
         // While the site is suspended, nothing arrives before the folder is moved.
@@ -271,7 +261,7 @@ class RestoreQueueIT extends NightAtSite {
         long id;
         try {
             id = request(lab.resolve("new"));
-            Awaitility.await().atMost(LIMIT).until(() -> Files.exists(lab.resolve("new/.dozo-incoming")));
+            Night.until(() -> Files.exists(lab.resolve("new/.dozo-incoming")));
             Files.move(lab, allowed.resolve("moved"));
             Files.createSymbolicLink(lab, outside);
         } finally {
@@ -279,14 +269,13 @@ class RestoreQueueIT extends NightAtSite {
         }
 
         assertThat(ended(id).state()).isEqualTo(RestoreState.COMPLETE);
-        assertThat(names(outside)).isEmpty();
+        assertThat(Trees.names(outside)).isEmpty();
         NightlyBackupIT.assertSame(source, allowed.resolve("moved/new"));
     }
 
     @Test
     void whatCannotBeHadIsListedAndTheSameRestoreFinishesTheRest() throws Exception {
-        Night.write(source, Map.of("f", "1", "g", "2"));
-        night.complete();
+        complete(Map.of("f", "1", "g", "2"));
         Path copy = root.resolve("p/E1/data/f");
         Files.move(copy, folder.resolve("away"));
 
@@ -308,7 +297,7 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void oneThatWaitsOrRunsIsStoppedAndKeepsItsFolderFromOthers() throws Exception {
-        writeMany(source, 10);
+        Night.writeMany(source, 10);
         night.complete();
         RestoreQueue queue = night.get(RestoreQueue.class);
         // While the site is suspended, the restore cannot end, however fast or slow the machine is.
@@ -340,15 +329,11 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void oneThatIsOverIsNotStoppedAndShowsAllThatItFetchedUntilItsResultIsRecorded() throws Exception {
-        Night.write(source, Map.of("a", "1", "b", "22"));
-        night.complete();
+        complete(Map.of("a", "1", "b", "22"));
         signalSite("STOP");
         long id = request(allowed.resolve("new"));
         awaitState(id, RestoreState.RUNNING);
-        try (Connection lock = database.getConnection();
-                Statement statement = lock.createStatement()) {
-            lock.setAutoCommit(false);
-            statement.execute("lock table restore in share mode");
+        night.whileHolding("lock table restore in share mode", () -> {
             signalSite("CONT");
             night.awaitHeldUp("relation = 'restore'::regclass");
 
@@ -356,8 +341,7 @@ class RestoreQueueIT extends NightAtSite {
             assertThat(now(id).entriesVerified()).isPositive();
             assertThatThrownBy(() -> night.get(RestoreQueue.class).stop(id, "lab"))
                     .hasMessage("restore %d has ended".formatted(id));
-            lock.rollback();
-        }
+        });
         assertThat(ended(id).state()).isEqualTo(RestoreState.COMPLETE);
         assertThat(night.count("select count(*) from ledger where action = 'restore.stopping'"))
                 .isZero();
@@ -365,8 +349,7 @@ class RestoreQueueIT extends NightAtSite {
 
     @Test
     void aSiteThatIsNotThereIsAFailureAndNoMore() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
+        complete(Map.of("f", "1"));
         site.close();
 
         KeptRestore failed = ended(request(allowed.resolve("new")));
@@ -402,9 +385,7 @@ class RestoreQueueIT extends NightAtSite {
 
     /** Requests a restore over the relay, on which no login succeeds any more from the middle on. */
     private long requestAndLoseSite(SilentRelay relay) throws Exception {
-        byte[] content = new byte[32 << 20];
-        Arrays.fill(content, (byte) 1);
-        Files.write(source.resolve("large"), content);
+        Files.write(source.resolve("large"), Trees.random(32 << 20));
         night.complete();
         night.get(Sites.class).save("dr", relay.address(), "test");
         relay.resetAfter(() -> relay.resets() == 0 ? 200 : 2);
@@ -421,9 +402,7 @@ class RestoreQueueIT extends NightAtSite {
     @Test
     void aFullDiskIsAFailureThatNamesTheFolderAndTheSameRestoreFinishesTheRest() throws Exception {
         Files.write(source.resolve("small"), new byte[] {1});
-        byte[] content = new byte[8 << 20];
-        Arrays.fill(content, (byte) 1);
-        Files.write(source.resolve("large"), content);
+        Files.write(source.resolve("large"), Trees.random(8 << 20));
         night.complete();
         Path disk = allowed.resolve("disk");
         Path target = disk.resolve("new");
@@ -439,15 +418,14 @@ class RestoreQueueIT extends NightAtSite {
             small.remount("size=64m");
             assertThat(ended(request(target)).state()).isEqualTo(RestoreState.COMPLETE);
             NightlyBackupIT.assertSame(source, target);
-            assertThat(names(target)).containsExactlyInAnyOrder("small", "large");
+            assertThat(Trees.names(target)).containsExactlyInAnyOrder("small", "large");
         }
     }
 
     @Test
     void aDatabaseThatFailsIsTheReasonAndTheSameRestoreFinishesTheRest() throws Exception {
-        Night.write(source, Map.of("f", "1"));
-        night.complete();
-        night.jdbc().sql("alter view entry_receipt rename to elsewhere").update();
+        complete(Map.of("f", "1"));
+        night.update("alter view entry_receipt rename to elsewhere");
 
         KeptRestore failed = ended(request(allowed.resolve("new")));
 
@@ -455,26 +433,20 @@ class RestoreQueueIT extends NightAtSite {
         assertThat(failed.message())
                 .startsWith("the database failed: ERROR: relation \"entry_receipt\" does not exist")
                 .endsWith("; the same restore into the same folder fetches the rest");
-        night.jdbc().sql("alter view elsewhere rename to entry_receipt").update();
+        night.update("alter view elsewhere rename to entry_receipt");
         assertThat(ended(request(allowed.resolve("new"))).state()).isEqualTo(RestoreState.COMPLETE);
     }
 
     @Test
     void oneThatIsKilledIsFinishedByTheNextProcess() throws Exception {
-        writeMany(source, 2_000);
+        Night.writeMany(source, 2_000);
         night.complete();
         night.get(RestoreQueue.class).stop();
         long id = request(allowed.resolve("new"));
         night.close();
         Path target = allowed.resolve("new");
-        try (ChildProcess child = RestoreProcess.start(folder.resolve("child.log"), site.address(), database)) {
-            Awaitility.await()
-                    .atMost(LIMIT)
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> !child.isAlive()
-                            || Files.exists(target) && names(target).size() > 10);
-            assertThat(child.isAlive()).as("killed in the middle").isTrue();
-        }
+        RestoreProcess.start(folder.resolve("child.log"), site.address(), database)
+                .killWhen(() -> Files.exists(target) && Trees.names(target).size() > 10);
         night = new Night(database, site.address());
 
         KeptRestore ended = ended(id);
@@ -487,9 +459,7 @@ class RestoreQueueIT extends NightAtSite {
     }
 
     static void awaitNone(Night night) {
-        Awaitility.await()
-                .atMost(LIMIT)
-                .until(() -> night.count("select count(*) from restore where ended_at is null") == 0);
+        Night.until(() -> night.count("select count(*) from restore where ended_at is null") == 0);
     }
 
     private long request(Path target) {
@@ -497,24 +467,17 @@ class RestoreQueueIT extends NightAtSite {
     }
 
     private long request(Path target, Selection selection) {
-        Experiment experiment = experiment();
         return night.get(RestoreQueue.class)
-                .request(
-                        experiment,
-                        night.get(Manifests.class).find(experiment.id(), 1).orElseThrow(),
-                        selection,
-                        night.get(Sites.class).find("dr").orElseThrow(),
-                        target,
-                        "lab")
+                .request(night.experiment(), manifest(), selection, night.site(), target, "lab")
                 .id();
     }
 
-    private Experiment experiment() {
-        return night.get(Experiments.class).find("p", "E1").orElseThrow();
+    private Manifest manifest() {
+        return night.get(Manifests.class).find(1, 1).orElseThrow();
     }
 
     private KeptRestore now(long id) {
-        return night.get(Restores.class).find(experiment(), id).orElseThrow();
+        return night.get(Restores.class).find(night.experiment(), id).orElseThrow();
     }
 
     private KeptRestore ended(long id) {
@@ -524,7 +487,7 @@ class RestoreQueueIT extends NightAtSite {
     }
 
     private void awaitState(long id, RestoreState state) {
-        Awaitility.await().atMost(LIMIT).until(() -> now(id).state() == state);
+        Night.until(() -> now(id).state() == state);
     }
 
     /** Signals all processes of the test's sshd. */
@@ -539,20 +502,6 @@ class RestoreQueueIT extends NightAtSite {
                 // The process of a connection that was just closed may have ended meanwhile.
                 assertThat(process.isAlive()).as(e.getMessage()).isFalse();
             }
-        }
-    }
-
-    static void writeMany(Path folder, int files) throws IOException {
-        Map<String, String> many = new HashMap<>();
-        for (int n = 0; n < files; n++) {
-            many.put("file" + n, "content of " + n);
-        }
-        Night.write(folder, many);
-    }
-
-    private static List<String> names(Path folder) throws IOException {
-        try (Stream<Path> all = Files.list(folder)) {
-            return all.map(each -> String.valueOf(each.getFileName())).toList();
         }
     }
 }

@@ -9,6 +9,9 @@ import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.copy.RestoreToServer;
+import dozo.copy.Trees;
+import dozo.db.Program;
+import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.file.PathPattern;
 import dozo.file.Problem;
@@ -22,19 +25,15 @@ import dozo.remote.SiteAddress;
 import dozo.remote.Tmpfs;
 import dozo.restore.Inventories;
 import java.io.IOException;
-import java.nio.charset.Charset;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,24 +68,19 @@ class RestoreToServerIT extends NightAtSite {
     @Test
     void everyManifestIsRestoredAsTheSourceWas() throws Exception {
         Night.write(source, Map.of("a", "1", "changed", "before", "folder/b/c", "2", "empty", "", "new\nline", "n"));
-        Files.writeString(
-                FilePath.ROOT
-                        .resolve("脳.dat".getBytes(Charset.forName("windows-31j")))
-                        .under(source),
-                "sjis");
+        Files.writeString(Trees.named(source, "脳.dat", "windows-31j"), "sjis");
         Files.createDirectories(source.resolve("no/files"));
         Files.createSymbolicLink(source.resolve("link"), Path.of("folder/b"));
-        Files.write(source.resolve("large"), random(70 << 20));
+        Files.write(source.resolve("large"), Trees.random(70 << 20));
         Files.setPosixFilePermissions(source.resolve("a"), PosixFilePermissions.fromString("r-xr--r--"));
         Files.setLastModifiedTime(source.resolve("folder/b/c"), FileTime.fromMillis(1_234_567_000));
         Files.setLastModifiedTime(source.resolve("folder"), FileTime.fromMillis(1_000_000_000_000L));
         night.complete();
         Path before = folder.resolve("before");
-        copy(source, before);
+        Program.succeed("cp", "-a", source.toString(), before.toString());
         Night.write(source, Map.of("changed", "after"));
         Files.delete(source.resolve("a"));
-        Night.write(source, Map.of("a/is", "a folder now"));
-        night.complete();
+        complete(Map.of("a/is", "a folder now"));
 
         Progress first = restore(1, target, Selection.ALL);
         Progress second = restore(2, target.resolveSibling("second"), Selection.ALL);
@@ -111,8 +105,7 @@ class RestoreToServerIT extends NightAtSite {
 
     @Test
     void onlyWhatIsSelectedIsRestoredAndADryRunOnlyCounts() throws Exception {
-        Night.write(source, Map.of("anat/a.nii", "1", "anat/a.json", "22", "func/b.nii", "333"));
-        night.complete();
+        complete(Map.of("anat/a.nii", "1", "anat/a.json", "22", "func/b.nii", "333"));
         Selection json = new Selection(List.of(FilePath.of("nothing")), List.of(PathPattern.of("*.json".getBytes())));
 
         Progress dry = restore(1, target, json, new Options(2, 0, true));
@@ -134,8 +127,7 @@ class RestoreToServerIT extends NightAtSite {
 
     @Test
     void aDamagedCopyIsAFindingAndTheSameRestoreFinishesWhenItIsRepaired() throws Exception {
-        Night.write(source, Map.of("damaged", "22", "gone", "333", "fine", "4", "in/deep", "5"));
-        night.complete();
+        complete(Map.of("damaged", "22", "gone", "333", "fine", "4", "in/deep", "5"));
         Path data = bag.resolve("data");
         Files.writeString(data.resolve("damaged"), "xx");
         Files.move(data.resolve("gone"), folder.resolve("aside"));
@@ -148,7 +140,7 @@ class RestoreToServerIT extends NightAtSite {
                 .containsExactlyInAnyOrder(tuple("damaged", Problem.SOURCE_DIFFERS), tuple("gone", Problem.VANISHED));
         assertThat(target.resolve("damaged")).doesNotExist();
         assertThat(target.resolve("fine")).hasContent("4");
-        Object inode = inode(target.resolve("fine"));
+        Object inode = Trees.inode(target.resolve("fine"));
         Files.writeString(data.resolve("damaged"), "22");
         Files.move(folder.resolve("aside"), data.resolve("gone"));
         Files.writeString(target.resolve("in/deep"), "theirs");
@@ -167,14 +159,14 @@ class RestoreToServerIT extends NightAtSite {
         assertThat(findings).isEmpty();
         assertThat(end.complete()).isTrue();
         assertThat(end.bytesMoved()).as("only the missing file was sent").isEqualTo(1);
-        assertThat(inode(target.resolve("fine"))).isEqualTo(inode);
+        assertThat(Trees.inode(target.resolve("fine"))).isEqualTo(inode);
         NightlyBackupIT.assertSame(source, target);
         assertThat(target.resolve(".dozo-incoming")).doesNotExist();
     }
 
     @Test
     void aTargetThatContainsSomethingElseOrIsFullOrWrongIsRefused() throws Exception {
-        Files.write(source.resolve("a"), random(20 << 20));
+        Files.write(source.resolve("a"), Trees.random(20 << 20));
         night.complete();
         Night.write(target, Map.of("theirs", "x"));
         assertThatThrownBy(() -> restore(1, target, Selection.ALL)).hasMessageContaining("is not empty");
@@ -194,7 +186,7 @@ class RestoreToServerIT extends NightAtSite {
             assertThatThrownBy(() -> restore(1, small, Selection.ALL)).isInstanceOf(RemoteException.class);
             disk.remount("rw,size=64m");
             assertThat(restore(1, small, Selection.ALL).complete()).isTrue();
-            assertThat(small.resolve("a")).hasBinaryContent(random(20 << 20));
+            assertThat(small.resolve("a")).hasBinaryContent(Trees.random(20 << 20));
         }
     }
 
@@ -221,8 +213,7 @@ class RestoreToServerIT extends NightAtSite {
 
     @Test
     void aSiteThatIsAwayEndsTheRestoreAndIsNoFindingOfEachFile() throws Exception {
-        Night.write(source, Map.of("a", "1"));
-        night.complete();
+        complete(Map.of("a", "1"));
         site.close();
 
         assertThatThrownBy(() -> restore(1, target, Selection.ALL)).isInstanceOf(RemoteException.class);
@@ -236,40 +227,22 @@ class RestoreToServerIT extends NightAtSite {
         for (int i = 0; i < 1_000; i++) {
             Night.write(source, Map.of("many/" + i % 50 + "/" + i, "x".repeat(20_000) + i));
         }
-        Files.write(source.resolve("large"), random(60 << 20));
+        Files.write(source.resolve("large"), Trees.random(60 << 20));
         night.complete();
-        SiteAddress to = server.address();
-        try (ChildProcess child = new ChildProcess(
-                RestoreToServerIT.class,
-                256,
-                folder.resolve("child.log"),
-                site.address(),
-                database.getJdbcUrl(),
-                String.valueOf(database.getUsername()),
-                String.valueOf(database.getPassword()),
-                to.host(),
-                String.valueOf(to.port()),
-                to.user(),
-                target.toString(),
-                to.identity().toString(),
-                to.hostKey())) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(3))
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> files(target.resolve("many")) > 100 || !child.isAlive());
-            assertThat(child.isAlive())
-                    .as(Files.readString(folder.resolve("child.log")))
-                    .isTrue();
-        }
+        SiteAddress to = server.address().withRoot(target.toString());
+        String[] arguments = Stream.concat(Stream.of(TestDatabase.words(database)), ChildProcess.words(to).stream())
+                .toArray(String[]::new);
+        new ChildProcess(RestoreToServerIT.class, 256, folder.resolve("child.log"), site.address(), arguments)
+                .killWhen(() -> files(target.resolve("many")) > 100);
         assertThat(target.resolve("large")).doesNotExist();
         Path standing = first(target.resolve("many"));
-        Object inode = inode(standing);
+        Object inode = Trees.inode(standing);
 
         Progress end = restore(1, target, Selection.ALL);
 
         assertThat(findings).isEmpty();
         assertThat(end.complete()).isTrue();
-        assertThat(inode(standing)).as("what was there already stayed").isEqualTo(inode);
+        assertThat(Trees.inode(standing)).as("what was there already stayed").isEqualTo(inode);
         assertThat(end.bytesMoved()).isLessThan(end.bytes());
         NightlyBackupIT.assertSame(source, target);
         assertThat(target.resolve(".dozo-incoming")).doesNotExist();
@@ -278,17 +251,8 @@ class RestoreToServerIT extends NightAtSite {
     /** Restores in a process of its own. */
     static void main(String[] all) throws Exception {
         String[] arguments = ChildProcess.arguments(all);
-        HikariDataSource database = new HikariDataSource();
-        database.setJdbcUrl(arguments[0]);
-        database.setUsername(arguments[1]);
-        database.setPassword(arguments[2]);
-        SiteAddress to = new SiteAddress(
-                arguments[3],
-                Integer.parseInt(arguments[4]),
-                arguments[5],
-                arguments[6],
-                Path.of(arguments[7]),
-                arguments[8]);
+        HikariDataSource database = TestDatabase.of(arguments);
+        SiteAddress to = ChildProcess.site(Arrays.copyOfRange(arguments, 3, arguments.length));
         try (Night night = new Night(database, ChildProcess.site(all));
                 RestoreToServer restore = restoring(night, 1, Selection.ALL, ChildProcess.site(all), to, SLOW)) {
             restore.run(finding -> {});
@@ -335,22 +299,5 @@ class RestoreToServerIT extends NightAtSite {
         try (Stream<Path> all = Files.find(top, 9, (path, facts) -> facts.isRegularFile())) {
             return all.findFirst().orElseThrow();
         }
-    }
-
-    private static void copy(Path from, Path to) throws Exception {
-        assertThat(new ProcessBuilder("cp", "-a", from.toString(), to.toString())
-                        .start()
-                        .waitFor())
-                .isZero();
-    }
-
-    private static Object inode(Path path) throws IOException {
-        return Files.getAttribute(path, "unix:ino", LinkOption.NOFOLLOW_LINKS);
-    }
-
-    private static byte[] random(int length) {
-        byte[] content = new byte[length];
-        new SplittableRandom(length).nextBytes(content);
-        return content;
     }
 }

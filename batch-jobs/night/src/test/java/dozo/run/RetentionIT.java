@@ -26,18 +26,11 @@ class RetentionIT {
     /** The days between two nights: ten nights are younger than the retention of 100 days. */
     private static final int DAYS_APART = 10;
 
-    private static final List<String> BOUNDED = List.of(
-            "transfer_unit",
-            "run_worker",
-            "run_forecast_experiment",
-            "finding",
-            "run_finding",
-            "batch_job_instance",
-            "batch_job_execution",
-            "batch_job_execution_params",
-            "batch_job_execution_context",
-            "batch_step_execution",
-            "batch_step_execution_context");
+    private static final List<String> BOUNDED = List.of("""
+            transfer_unit run_worker run_forecast_experiment finding
+            run_finding batch_job_instance batch_job_execution batch_job_execution_params
+            batch_job_execution_context batch_step_execution batch_step_execution_context
+            """.strip().split("\\s+"));
 
     @TempDir
     Path folder;

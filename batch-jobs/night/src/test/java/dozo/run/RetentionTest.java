@@ -60,11 +60,9 @@ class RetentionTest {
 
         assertThat(count("transfer_unit where run_id = 1")).isZero();
         assertThat(count("transfer_unit")).isEqualTo(1);
-        assertThat(jdbc.sql(
-                                "select concat_ws(' ', project_id, partition_no, units, units_done, units_failed, bytes, bytes_done,"
-                                        + " entries_done) from run_sum order by partition_no")
-                        .query(String.class)
-                        .list())
+        assertThat(texts(
+                        "select concat_ws(' ', project_id, partition_no, units, units_done, units_failed, bytes, bytes_done,"
+                                + " entries_done) from run_sum order by partition_no"))
                 .containsExactly("1 0 2 2 0 20 20 4", "1 1 1 1 0 10 10 2");
         retention.prune(() -> true);
         assertThat(count("run_sum")).as("done twice").isEqualTo(2);
@@ -97,9 +95,7 @@ class RetentionTest {
 
         retention.prune(() -> true);
 
-        assertThat(jdbc.sql("select concat_ws(' ', state, attempts) from transfer_unit order by unit_id")
-                        .query(String.class)
-                        .list())
+        assertThat(texts("select concat_ws(' ', state, attempts) from transfer_unit order by unit_id"))
                 .containsExactly("FAILED 1");
         jdbc.sql("update transfer_unit set state = 'CANCELLED'").update();
         retention.prune(() -> true);
@@ -144,16 +140,12 @@ class RetentionTest {
 
         retention.prune(() -> true);
 
-        assertThat(jdbc.sql("select convert_from(path, 'UTF8') from finding order by finding_id")
-                        .query(String.class)
-                        .list())
+        assertThat(texts("select convert_from(path, 'UTF8') from finding order by finding_id"))
                 .containsExactly("acknowledged", "standing", "young");
         assertThat(count("acknowledgement")).isEqualTo(1);
         assertThat(jdbc.sql("select run_id from run_finding").query(Long.class).list())
                 .containsExactly(recent);
-        assertThat(jdbc.sql("select concat_ws(' ', run_id, project_id, findings) from run_sum order by run_id")
-                        .query(String.class)
-                        .list())
+        assertThat(texts("select concat_ws(' ', run_id, project_id, findings) from run_sum order by run_id"))
                 .containsExactly("1 1 3", again + " 1 2");
     }
 
@@ -199,10 +191,9 @@ class RetentionTest {
 
         retention.prune(() -> true);
 
-        assertThat(jdbc.sql(
-                                "select concat_ws(' ', receipt_id, extract(day from now() - read_at)) from reading order by reading_id")
-                        .query(String.class)
-                        .list())
+        assertThat(
+                        texts(
+                                "select concat_ws(' ', receipt_id, extract(day from now() - read_at)) from reading order by reading_id"))
                 .containsExactly("1 300", "1 1", "2 900");
     }
 
@@ -371,6 +362,10 @@ class RetentionTest {
 
     private long settledUnit() {
         return new Receipts(jdbc, CLOCK).settledUnit(1, 1);
+    }
+
+    private List<String> texts(String sql) {
+        return jdbc.sql(sql).query(String.class).list();
     }
 
     private long count(String from) {

@@ -8,7 +8,6 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
-import dozo.registry.Sites;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
@@ -28,12 +27,12 @@ class RetryIT extends NightAtSite {
         repair("E2");
         Night.write(folder.resolve("E1"), Map.of("new", "not before the night"));
 
-        Run retry = operations().retry(first.id(), "operator");
+        Run retry = night.operations().retry(first.id(), "operator");
 
         assertThat(retry.kind()).isEqualTo(RunKind.RETRY);
         assertThat(retry.retryOf()).isEqualTo(first.id());
         assertThat(retry.site()).isEqualTo("dr");
-        assertThat(night.await(retry.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(retry).state()).isEqualTo(RunState.COMPLETE);
         assertThat(folder.resolve("dr/p/E2/data/a")).content().isEqualTo("E2");
         NightlyBackupIT.assertChecks(folder.resolve("dr/p/E2"));
         assertThat(night.get(Retries.class).count(retry.id())).isEqualTo(1);
@@ -55,17 +54,17 @@ class RetryIT extends NightAtSite {
     void whatIsNotRepairedStandsAndIsTriedAgainUntilItIs() throws Exception {
         Run first = nightWithAMissingSource();
 
-        Run second = night.await(operations().retry(first.id(), "operator").id());
+        Run second = night.await(night.operations().retry(first.id(), "operator"));
 
         assertThat(second.state()).isEqualTo(RunState.FINDINGS);
         assertThat(finding(first).open()).isTrue();
         assertThat(finding(second)).as("the same").isEqualTo(finding(first));
         assertThat(finding(second).lastRun()).isEqualTo(second.id());
         repair("E2");
-        Run third = night.await(operations().retry(first.id(), "operator").id());
+        Run third = night.await(night.operations().retry(first.id(), "operator"));
         assertThat(third.state()).isEqualTo(RunState.COMPLETE);
         assertThat(finding(second).supersededBy()).isEqualTo(third.id());
-        assertThatThrownBy(() -> operations().retry(second.id(), "operator"))
+        assertThatThrownBy(() -> night.operations().retry(second.id(), "operator"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("nothing to retry");
         assertThat(night.get(Runs.class).latest().orElseThrow().id())
@@ -80,11 +79,11 @@ class RetryIT extends NightAtSite {
 
         assertThat(finding(first).open()).isFalse();
         assertThat(finding(first).acknowledgement().reason()).isEqualTo("it was deleted on purpose");
-        assertThatThrownBy(() -> operations().retry(first.id(), "operator"))
+        assertThatThrownBy(() -> night.operations().retry(first.id(), "operator"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("nothing to retry");
         assertThat(night.coverage().safe()).isFalse();
-        assertThat(night.get(Runs.class).find(first.id()).orElseThrow().state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.find(first).state()).isEqualTo(RunState.FINDINGS);
 
         Run next = night.run();
         assertThat(next.state()).isEqualTo(RunState.FINDINGS);
@@ -95,16 +94,14 @@ class RetryIT extends NightAtSite {
     @Test
     void aRetryThatADeadProcessLeftIsOfTheSameExperiments() throws Exception {
         Run first = nightWithAMissingSource();
-        Run retry = night.get(Runs.class)
-                .openRetry(night.get(Sites.class).find("dr").orElseThrow(), first.id(), "operator");
-        night.close();
-        night = new Night(database, site.address());
+        Run retry = night.get(Runs.class).openRetry(night.site(), first.id(), "operator");
+        restart();
         repair("E2");
         Night.write(folder.resolve("E1"), Map.of("new", "not before the night"));
 
-        operations().recover();
+        night.operations().recover();
 
-        assertThat(night.await(retry.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(retry).state()).isEqualTo(RunState.COMPLETE);
         assertThat(folder.resolve("dr/p/E2/data/a")).exists();
         assertThat(folder.resolve("dr/p/E1/data/new")).doesNotExist();
     }
@@ -118,7 +115,7 @@ class RetryIT extends NightAtSite {
                 """).param("run", first.id()).update();
         repair("E2");
 
-        night.await(operations().retry(first.id(), "operator").id());
+        night.await(night.operations().retry(first.id(), "operator"));
 
         assertThat(night.count("select count(*) from transfer_unit where experiment_id = 1 and state = 'PLANNED'"))
                 .isEqualTo(1);
@@ -130,31 +127,30 @@ class RetryIT extends NightAtSite {
     void aScrubIsStoppedForARetryAndNotForOneOfNothing() throws Exception {
         Run first = nightWithAMissingSource();
         ScrubRequest slow = new ScrubRequest("dr", Duration.ofDays(1), true, 1, null, false);
-        Run scrub = operations().startScrub(slow, "test");
-        assertThatThrownBy(() -> operations().retry(scrub.id(), "operator"))
+        Run scrub = night.operations().startScrub(slow, "test");
+        assertThatThrownBy(() -> night.operations().retry(scrub.id(), "operator"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("nothing to retry");
         assertThat(night.count("select count(*) from ledger where action = 'run.stopping'"))
                 .isZero();
 
-        Run retry = operations().retry(first.id(), "operator");
+        Run retry = night.operations().retry(first.id(), "operator");
 
-        assertThat(night.await(scrub.id()).endedAt()).isNotNull();
-        assertThat(night.await(retry.id()).state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.await(scrub).endedAt()).isNotNull();
+        assertThat(night.await(retry).state()).isEqualTo(RunState.FINDINGS);
     }
 
     @Test
     void ofARunThatIsNotThereOrGoesOnNothingIsTriedAgain() throws Exception {
-        assertThatThrownBy(() -> operations().retry(7, "operator"))
+        assertThatThrownBy(() -> night.operations().retry(7, "operator"))
                 .isInstanceOf(Refusal.class)
                 .hasMessage("run 7 does not exist");
         Run first = nightWithAMissingSource();
-        Run opened = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
-        assertThatThrownBy(() -> operations().retry(first.id(), "operator"))
+        Run opened = night.open();
+        assertThatThrownBy(() -> night.operations().retry(first.id(), "operator"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("only one can run at a time");
-        operations().stop(opened.id(), "test");
+        night.operations().stop(opened.id(), "test");
     }
 
     /** A night with one experiment that is safe, and one whose source is missing. */
@@ -179,9 +175,5 @@ class RetryIT extends NightAtSite {
         List<KeptFinding> all = night.get(Findings.class).of(Sight.EVERYTHING, run.id(), 0, 10);
         assertThat(all).hasSize(1);
         return all.getFirst();
-    }
-
-    private Operations operations() {
-        return night.get(Operations.class);
     }
 }

@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.Problem;
@@ -18,15 +19,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -145,11 +143,8 @@ class RunFaultsIT {
 
     @Test
     void theDiskFillsUpAndIsThenEnlarged() throws Exception {
-        Random random = new Random(2);
         for (int i = 0; i < 40; i++) {
-            byte[] content = new byte[500_000];
-            random.nextBytes(content);
-            Files.write(source.resolve("f" + i), content);
+            Files.write(source.resolve("f" + i), Trees.random(500_000, i));
         }
         try (Tmpfs disk = new Tmpfs(root, "size=8m");
                 LoopbackSite site = site();
@@ -200,11 +195,11 @@ class RunFaultsIT {
             List<Thread> recovering = new ArrayList<>();
             Run run = night.startAndHoldUpBefore("sweep", () -> {
                 site.close();
-                recovering.add(late.holdUp(night.get(Operations.class)::recover, night.get(Executions.class)::idle));
+                recovering.add(late.holdUp(night.operations()::recover, night.get(Executions.class)::idle));
             });
             recovering.getFirst().join();
 
-            assertThat(night.await(run.id()).state()).isEqualTo(RunState.FAILED);
+            assertThat(night.await(run).state()).isEqualTo(RunState.FAILED);
             assertThat(night.count("select count(*) from ledger where action = 'run.recovered'"))
                     .isZero();
         }
@@ -241,7 +236,7 @@ class RunFaultsIT {
                         Object result = method.invoke(connection, values);
                         if (method.getName().equals("close")) {
                             answered.countDown();
-                            Awaitility.await().atMost(Duration.ofMinutes(5)).until(until);
+                            Night.until(until);
                         }
                         return result;
                     });

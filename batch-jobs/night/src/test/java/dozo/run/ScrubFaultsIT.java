@@ -2,11 +2,10 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.file.Problem;
-import dozo.ledger.Findings.KeptFinding;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Refusal;
-import dozo.registry.Sites;
 import dozo.remote.ChildProcess;
 import dozo.remote.LyingTools;
 import dozo.remote.Tmpfs;
@@ -23,14 +22,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -62,21 +59,15 @@ class ScrubFaultsIT extends NightAtSite {
         writeMegabytes(16);
         protect();
         long receipts = night.count("select count(*) from receipt");
-        Run scrub = night.get(Runs.class)
-                .openScrub(night.get(Sites.class).find("dr").orElseThrow(), request(2 * MEGABYTE, false), "test");
-        try (ChildProcess child = NightProcess.start(256, folder.resolve("log"), site.address(), database)) {
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(5))
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> night.count("select count(*) from reading") > 0 || !child.isAlive());
-            assertThat(child.isAlive()).as("killed in the middle").isTrue();
-        }
+        Run scrub = night.get(Runs.class).openScrub(night.site(), request(2 * MEGABYTE, false), "test");
+        NightProcess.start(256, folder.resolve("log"), site.address(), database)
+                .killWhen(() -> night.count("select count(*) from reading") > 0);
         long before = night.count("select count(*) from reading");
         assertThat(before).isBetween(1L, receipts - 1);
 
-        night.get(Operations.class).recover();
+        night.operations().recover();
 
-        assertThat(night.await(scrub.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(scrub).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from reading")).isEqualTo(receipts);
         assertThat(night.count("select count(distinct receipt_id) from reading"))
                 .isEqualTo(receipts);
@@ -88,27 +79,25 @@ class ScrubFaultsIT extends NightAtSite {
         writeMegabytes(4);
         protect();
         long receipts = night.count("select count(*) from receipt");
-        Run scrub = night.get(Runs.class)
-                .openScrub(night.get(Sites.class).find("dr").orElseThrow(), request(MEGABYTE, false), "test");
+        Run scrub = night.get(Runs.class).openScrub(night.site(), request(MEGABYTE, false), "test");
         Path answer = folder.resolve("answer");
         Path asked = folder.resolve("asked");
         tools.are(
                 "case \"$*\" in *probe-*) ;; *) touch %1$s; while [ -e %1$s ] && [ ! -e %2$s ]; do sleep 0.1; done ;; esac; real \"$@\""
                         .formatted(asked, answer));
         try (ChildProcess child = NightProcess.start(256, folder.resolve("log"), site.address(), database)) {
-            Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> Files.exists(asked) || !child.isAlive());
-            child.assertAlive();
+            child.awaitInWork(() -> Files.exists(asked));
 
-            night.get(Operations.class).recover();
+            night.operations().recover();
 
             assertThat(night.get(Runs.class).running()).map(Run::id).contains(scrub.id());
             assertThat(night.count("select count(*) from ledger where action = 'run.recovered'"))
                     .isZero();
         }
         Files.createFile(answer);
-        night.get(Operations.class).recover();
+        night.operations().recover();
 
-        assertThat(night.await(scrub.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(scrub).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from reading")).isEqualTo(receipts);
     }
 
@@ -123,7 +112,7 @@ class ScrubFaultsIT extends NightAtSite {
                 List<Callable<Run>> starts = Stream.of(night, other)
                         .<Callable<Run>>map(service -> () -> {
                             together.await();
-                            return service.get(Operations.class).startScrub(request(MEGABYTE, false), "test");
+                            return service.operations().startScrub(request(MEGABYTE, false), "test");
                         })
                         .toList();
                 List<Future<Run>> started = threads.invokeAll(starts);
@@ -137,7 +126,7 @@ class ScrubFaultsIT extends NightAtSite {
                         .hasMessageContaining("only one can run at a time");
                 Night winner = started.getFirst() == refused.getFirst() ? other : night;
                 long run = night.get(Runs.class).running().orElseThrow().id();
-                winner.get(Operations.class).stop(run, "test");
+                winner.operations().stop(run, "test");
                 night.await(run);
             }
         }
@@ -167,7 +156,7 @@ class ScrubFaultsIT extends NightAtSite {
         Run scrub = scrub(false);
 
         assertThat(scrub.state()).isEqualTo(RunState.FAILED);
-        assertThat(night.findings(scrub)).extracting(KeptFinding::reason).containsExactly(Problem.SITE_UNUSABLE);
+        night.assertOnly(scrub, Problem.SITE_UNUSABLE);
         assertThat(night.count("select count(*) from damage")).isZero();
         assertThat(night.coverage().safe()).isTrue();
     }
@@ -214,8 +203,8 @@ class ScrubFaultsIT extends NightAtSite {
         Night.write(source, Map.of("a", "1", "sub/b", "2"));
         protect();
         int decade = 0;
-        try (Stream<Path> all = Files.walk(root)) {
-            for (Path path : all.filter(path -> !Files.isSymbolicLink(path)).toList()) {
+        for (Path path : Trees.all(root)) {
+            if (!Files.isSymbolicLink(path)) {
                 Instant wrong = Instant.parse(decade++ % 2 == 0 ? "1981-01-01T00:00:00Z" : "2069-01-01T00:00:00Z");
                 Files.setLastModifiedTime(path, FileTime.from(wrong));
             }
@@ -223,8 +212,7 @@ class ScrubFaultsIT extends NightAtSite {
 
         Run scrub = scrub(false);
 
-        assertThat(night.findings(scrub)).isEmpty();
-        assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+        night.assertComplete(scrub);
     }
 
     @Test
@@ -236,8 +224,7 @@ class ScrubFaultsIT extends NightAtSite {
         scrub(false);
         assertThat(coldReadings()).isZero();
         scrub(true);
-        boolean drops = List.of("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "overlay")
-                .contains(Files.getFileStore(root).type());
+        boolean drops = Trees.dropsFromMemory(root);
         assertThat(coldReadings()).isEqualTo(drops ? receipts : 0);
         try (FileChannel file = FileChannel.open(root.resolve("p/E1/data/a"))) {
             var held = file.map(MapMode.READ_ONLY, 0, file.size()).load();
@@ -285,16 +272,12 @@ class ScrubFaultsIT extends NightAtSite {
     }
 
     private void protect() {
-        Run run = night.run();
-        assertThat(run.state()).as(run.message()).isEqualTo(RunState.COMPLETE);
+        night.complete();
     }
 
     private void writeMegabytes(int files) throws IOException {
-        Random random = new Random(5);
         for (int i = 0; i < files; i++) {
-            byte[] content = new byte[MEGABYTE];
-            random.nextBytes(content);
-            Files.write(source.resolve("file" + i), content);
+            Files.write(source.resolve("file" + i), Trees.random(MEGABYTE, i));
         }
     }
 
@@ -307,7 +290,6 @@ class ScrubFaultsIT extends NightAtSite {
     }
 
     private Run scrub(boolean cold) {
-        return night.await(
-                night.get(Operations.class).startScrub(request(0, cold), "test").id());
+        return night.await(night.operations().startScrub(request(0, cold), "test"));
     }
 }

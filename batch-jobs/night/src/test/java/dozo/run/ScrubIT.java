@@ -1,10 +1,10 @@
 package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
@@ -15,20 +15,14 @@ import dozo.loopback.LoopbackSite;
 import dozo.record.Loading;
 import dozo.record.RecordFolder;
 import dozo.registry.ExperimentSearch;
-import dozo.registry.Refusal;
-import dozo.registry.Sites;
 import dozo.remote.Unreadable;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.verify.Losses;
 import dozo.verify.Readings;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,8 +32,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -52,17 +44,16 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void whatIsAsItWasProvenGivesNoFindingAndIsNotDueAgain() throws Exception {
-        protect(Map.of("a", "1", "sub/b", "2", "new\nline", "3", "sub/deep/c", ""));
+        register(Map.of("a", "1", "sub/b", "2", "new\nline", "3", "sub/deep/c", ""));
         Files.createSymbolicLink(source.resolve("link"), Path.of("sub/b"));
         night.run();
         Night.write(source, Map.of("a", "changed"));
         Files.delete(source.resolve("sub/b"));
         night.run();
 
-        Run scrub = scrubAll();
+        Run scrub = night.scrub();
 
-        assertThat(night.findings(scrub)).isEmpty();
-        assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+        night.assertComplete(scrub);
         assertThat(night.count("select count(*) from reading")).isEqualTo(night.count("select count(*) from receipt"));
         assertThat(night.count("select sum(copies) from reading"))
                 .as("a, its earlier copy, sub, b, new line, deep, c, link")
@@ -70,8 +61,7 @@ class ScrubIT extends NightAtSite {
         assertThat(night.count("select sum(entries) from run_pace where run_id = " + scrub.id()))
                 .as("its speed is kept")
                 .isEqualTo(8);
-        Run second =
-                night.await(operations().startScrub(request(false, 0), "test").id());
+        Run second = night.await(night.operations().startScrub(due(0), "test"));
         assertThat(second.state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select copies_read from scrub order by run_id desc limit 1"))
                 .isZero();
@@ -81,7 +71,7 @@ class ScrubIT extends NightAtSite {
     void everyKindOfDamageIsFoundAndNothingElse() throws Exception {
         damageOfEveryKind();
 
-        Run scrub = scrubAll();
+        Run scrub = night.scrub();
 
         assertThat(scrub.state()).isEqualTo(RunState.FINDINGS);
         assertThat(night.findings(scrub))
@@ -101,7 +91,7 @@ class ScrubIT extends NightAtSite {
                         tuple("p/E1", Problem.UNEXPECTED, "null"),
                         tuple("p/E1", Problem.TAGS_ALTERED, "null"),
                         tuple("p/E1", Problem.TAGS_ALTERED, "null"));
-        assertThat(kinds())
+        assertThat(night.texts("select kind from damage"))
                 .containsExactlyInAnyOrder(
                         "ALTERED", "TRUNCATED", "MISSING", "MISSING", "MISSING", "MISSING", "REPLACED", "RELINKED");
         assertThat(night.coverage().filesSafe())
@@ -112,14 +102,14 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void aListedLinkIsNoCopyOfItsOwn() throws Exception {
-        protect(Map.of("a", "1", "sub/b", "2"));
+        register(Map.of("a", "1", "sub/b", "2"));
         Files.createSymbolicLink(source.resolve("link"), Path.of("sub/b"));
         night.run();
         assertThat(root.resolve("p/E1/manifest-sha256.txt")).content().contains("  data/link\n");
-        assertThat(night.findings(scrubAll())).isEmpty();
-        flip(root.resolve("p/E1/data/sub/b"));
+        assertThat(night.findings(night.scrub())).isEmpty();
+        Trees.flip(root.resolve("p/E1/data/sub/b"), 0);
 
-        Run scrub = scrubAll();
+        Run scrub = night.scrub();
 
         assertThat(night.findings(scrub))
                 .extracting(KeptFinding::reason, finding -> String.valueOf(finding.path()))
@@ -129,7 +119,7 @@ class ScrubIT extends NightAtSite {
     @Test
     void theNextNightRepairsWhatIsDamagedAndKeepsTheDamagedCopy() throws Exception {
         damageOfEveryKind();
-        scrubAll();
+        night.scrub();
 
         Run repair = night.run();
 
@@ -147,19 +137,18 @@ class ScrubIT extends NightAtSite {
         Files.delete(root.resolve("p/E1/notes.txt"));
         NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
         NightlyBackupIT.assertChecks(root.resolve("p/E1"));
-        assertThat(night.findings(scrubAll())).isEmpty();
+        assertThat(night.findings(night.scrub())).isEmpty();
         assertThat(night.count("select count(*) from open_damage")).isZero();
     }
 
     @Test
     void aSourceThatDiffersFromWhatWasProvenReplacesNothing() throws Exception {
-        protect(Map.of("a", "proven", "b", "other"));
-        night.run();
-        flip(root.resolve("p/E1/data/a"));
+        safe(Map.of("a", "proven", "b", "other"));
+        Trees.flip(root.resolve("p/E1/data/a"), 0);
         FileTime time = Files.getLastModifiedTime(source.resolve("a"));
         Files.writeString(source.resolve("a"), "rotten");
         Files.setLastModifiedTime(source.resolve("a"), time);
-        scrubAll();
+        night.scrub();
 
         Run repair = night.run();
 
@@ -173,18 +162,14 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void aDamagedCopyOfAnEarlierManifestIsToldAndCannotBeSentAgain() throws Exception {
-        protect(Map.of("a", "first", "b", "stays"));
-        night.run();
+        safe(Map.of("a", "first", "b", "stays"));
         Night.write(source, Map.of("a", "second"));
         night.run();
-        flip(root.resolve(".dozo/versions/p/E1/2/data/a"));
+        Trees.flip(root.resolve(".dozo/versions/p/E1/2/data/a"), 0);
 
-        Run scrub = scrubAll();
+        Run scrub = night.scrub();
 
-        assertThat(night.findings(scrub)).singleElement().satisfies(finding -> {
-            assertThat(finding.reason()).isEqualTo(Problem.DAMAGED);
-            assertThat(finding.message()).contains(".dozo/versions/p/E1/2/data/a", "cannot be sent again");
-        });
+        night.assertOnly(scrub, Problem.DAMAGED, ".dozo/versions/p/E1/2/data/a", "cannot be sent again");
         assertThat(night.coverage().safe())
                 .as("the current manifest is as safe as before")
                 .isTrue();
@@ -195,7 +180,7 @@ class ScrubIT extends NightAtSite {
         assertThat(night.get(ExperimentSearch.class).state(1, 1))
                 .as("a loss stays one, whoever knows of it")
                 .isEqualTo(ExperimentSearch.State.LOST);
-        assertThat(night.findings(scrubAll()))
+        assertThat(night.findings(night.scrub()))
                 .as("it is not forgotten")
                 .singleElement()
                 .satisfies(
@@ -208,17 +193,17 @@ class ScrubIT extends NightAtSite {
         for (int i = 0; i < 40; i++) {
             files.put("f" + i, "content " + i);
         }
-        protect(files);
+        register(files);
         night.complete();
         Files.delete(source.resolve("f1"));
-        flip(root.resolve("p/E1/data/f2"));
+        Trees.flip(root.resolve("p/E1/data/f2"), 0);
         night.run();
         assertThat(losses()).isEqualTo("0 in 0:");
 
-        scrubAll();
+        night.scrub();
         assertThat(losses()).as("f2 can be sent again").isEqualTo("0 in 0:");
-        flip(root.resolve("p/E1/data/f1"));
-        scrubAll();
+        Trees.flip(root.resolve("p/E1/data/f1"), 0);
+        night.scrub();
 
         assertThat(losses()).isEqualTo("1 in 1: p/E1 1");
         assertThat(night.get(Losses.class).all(Sight.of(Set.of("q")), 10).files())
@@ -238,17 +223,12 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void aRemovedDozoFolderIsNoticedByWhatWasInIt() throws Exception {
-        protect(Map.of("a", "first"));
-        night.run();
+        safe(Map.of("a", "first"));
         Night.write(source, Map.of("a", "second"));
         night.run();
-        try (var all = Files.walk(root.resolve(".dozo"))) {
-            for (Path path : all.sorted((a, b) -> b.compareTo(a)).toList()) {
-                Files.delete(path);
-            }
-        }
+        Trees.delete(root.resolve(".dozo"));
 
-        assertThat(night.findings(scrubAll()))
+        assertThat(night.findings(night.scrub()))
                 .as("of copies; what Dozo wrote for itself has no path")
                 .filteredOn(finding -> finding.path() != null)
                 .extracting(KeptFinding::reason, finding -> String.valueOf(finding.path()))
@@ -257,19 +237,17 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void whatDozoWroteForItselfIsReadAgainAndRecordsAreWrittenAnew() throws Exception {
-        protect(Map.of("a", "first"));
-        night.complete();
-        Night.write(source, Map.of("a", "second"));
-        night.complete();
+        safe(Map.of("a", "first"));
+        complete(Map.of("a", "second"));
         Path base = oldest(".dozo/catalogue");
         Path segment = oldest(".dozo/catalogue/p/E1");
         Path list = root.resolve(".dozo/versions/p/E1/2/manifest-sha256.txt");
         Path anchor = oldest(".dozo/ledger");
         for (Path file : List.of(base, segment, list, anchor)) {
-            flip(file);
+            Trees.flip(file, 0);
         }
 
-        Run scrub = scrubAll();
+        Run scrub = night.scrub();
 
         assertThat(scrub.state()).isEqualTo(RunState.FINDINGS);
         assertThat(ofOwnFiles(scrub))
@@ -279,7 +257,7 @@ class ScrubIT extends NightAtSite {
 
         night.complete();
 
-        assertThat(ofOwnFiles(scrubAll()))
+        assertThat(ofOwnFiles(night.scrub()))
                 .as("new records do not need the damaged ones")
                 .containsExactlyInAnyOrder("TAGS_ALTERED " + list, "UNANCHORED " + anchor);
         HikariDataSource other = TestDatabase.fresh();
@@ -290,8 +268,7 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void whatDozoWroteForItselfAndIsMissingIsToldAndRecordsAreWrittenAnew() throws Exception {
-        protect(Map.of("a", "1"));
-        night.complete();
+        safe(Map.of("a", "1"));
         Path base = oldest(".dozo/catalogue");
         Path segment = oldest(".dozo/catalogue/p/E1");
         Path anchor = oldest(".dozo/ledger");
@@ -299,26 +276,27 @@ class ScrubIT extends NightAtSite {
             Files.delete(file);
         }
 
-        assertThat(ofOwnFiles(scrubAll()))
+        assertThat(ofOwnFiles(night.scrub()))
                 .containsExactlyInAnyOrder("UNRECORDED " + base, "UNRECORDED " + segment, "UNANCHORED " + anchor);
 
         night.complete();
-        assertThat(ofOwnFiles(scrubAll())).containsExactly("UNANCHORED " + anchor);
+        assertThat(ofOwnFiles(night.scrub())).containsExactly("UNANCHORED " + anchor);
     }
 
     @Test
     void whatDozoWroteBeforeItKeptDigestsIsComparedFromItsFirstReadingOn() throws Exception {
-        protect(Map.of("a", "1"));
-        night.complete();
-        night.jdbc().sql("delete from own_file").update();
-        assertThat(night.findings(scrubAll())).isEmpty();
+        safe(Map.of("a", "1"));
+        night.update("delete from own_file");
+        assertThat(night.findings(night.scrub())).isEmpty();
         Path segment = oldest(".dozo/catalogue/p/E1");
         try (AutoCloseable _ = Unreadable.make(segment)) {
-            assertThat(ofOwnFiles(scrubAll())).as("neither a pass nor damage").containsExactly("UNPROVEN " + segment);
+            assertThat(ofOwnFiles(night.scrub()))
+                    .as("neither a pass nor damage")
+                    .containsExactly("UNPROVEN " + segment);
         }
-        flip(segment);
+        Trees.flip(segment, 0);
 
-        assertThat(ofOwnFiles(scrubAll())).containsExactly("UNRECORDED " + segment);
+        assertThat(ofOwnFiles(night.scrub())).containsExactly("UNRECORDED " + segment);
     }
 
     /** Returns reason and path of each finding of a scrub; the path is in its message. */
@@ -330,28 +308,24 @@ class ScrubIT extends NightAtSite {
     }
 
     private Path oldest(String there) throws IOException {
-        try (Stream<Path> files = Files.list(root.resolve(there))) {
-            return files.filter(Files::isRegularFile).sorted().findFirst().orElseThrow();
-        }
+        return Trees.files(root.resolve(there)).getFirst();
     }
 
     @Test
     void aCopyThatWasMovedAsideByANightThatDiedIsNotMissing() throws Exception {
-        protect(Map.of("a", "first", "b", "x"));
-        night.run();
+        safe(Map.of("a", "first", "b", "x"));
         Path aside = Files.createDirectories(root.resolve(".dozo/versions/p/E1/1/data"));
         Files.move(root.resolve("p/E1/data/a"), aside.resolve("a"));
 
-        assertThat(night.findings(scrubAll())).isEmpty();
+        assertThat(night.findings(night.scrub())).isEmpty();
     }
 
     @Test
     void aSiteWhoseFileSystemIsNotMountedIsNoDamage() throws Exception {
-        protect(Map.of("a", "1"));
-        night.run();
+        safe(Map.of("a", "1"));
         Files.move(root.resolve("p"), folder.resolve("p"));
 
-        Run scrub = scrubAll();
+        Run scrub = night.scrub();
 
         assertThat(scrub.state()).isEqualTo(RunState.FAILED);
         assertThat(scrub.message()).contains("mounted?");
@@ -367,16 +341,15 @@ class ScrubIT extends NightAtSite {
         night.register("E1", source);
         night.run();
         makeOld();
-        Run slow = operations().startScrub(request(false, 1 << 20), "test");
-        Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> night.count("select count(*) from reading") > 0);
+        Run slow = night.operations().startScrub(due(1 << 20), "test");
+        Night.until(() -> night.count("select count(*) from reading") > 0);
 
-        operations().stop(slow.id(), "test");
+        night.operations().stop(slow.id(), "test");
 
-        assertThat(night.await(slow.id()).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.await(slow).state()).isEqualTo(RunState.STOPPED);
         long receipts = night.count("select count(*) from receipt");
         assertThat(night.count("select count(*) from reading")).isLessThan(receipts);
-        Run rest =
-                night.await(operations().startScrub(request(false, 0), "test").id());
+        Run rest = night.await(night.operations().startScrub(due(0), "test"));
         assertThat(rest.state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from reading")).isEqualTo(receipts);
         assertThat(night.count("select count(distinct receipt_id) from reading"))
@@ -385,37 +358,22 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void aScrubThatDiedIsGoneOnWithAsItWasAskedFor() throws Exception {
-        protect(Map.of("a", "1", "b", "2"));
-        night.run();
-        flip(root.resolve("p/E1/data/a"));
-        Run abandoned = night.get(Runs.class)
-                .openScrub(night.get(Sites.class).find("dr").orElseThrow(), request(true, 0), "test");
+        safe(Map.of("a", "1", "b", "2"));
+        Trees.flip(root.resolve("p/E1/data/a"), 0);
+        Run abandoned = night.get(Runs.class).openScrub(night.site(), Night.everything(0), "test");
 
-        operations().recover();
+        night.operations().recover();
 
-        assertThat(night.await(abandoned.id()).state()).isEqualTo(RunState.FINDINGS);
-        assertThat(night.findings(abandoned)).extracting(KeptFinding::reason).containsExactly(Problem.DAMAGED);
-    }
-
-    @Test
-    void oneRunAtATime() throws Exception {
-        protect(Map.of("a", "1"));
-        night.run();
-        night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
-
-        assertThatThrownBy(() -> operations().startScrub(request(true, 0), "test"))
-                .isInstanceOf(Refusal.class)
-                .hasMessageContaining("only one can run at a time");
+        assertThat(night.await(abandoned).state()).isEqualTo(RunState.FINDINGS);
+        night.assertOnly(abandoned, Problem.DAMAGED);
     }
 
     @Test
     void nothingIsBegunBehindItsEnd() throws Exception {
-        protect(Map.of("a", "1"));
-        night.run();
+        safe(Map.of("a", "1"));
         ScrubRequest over = new ScrubRequest(null, Duration.ofDays(30), true, 0, Instant.EPOCH, false);
 
-        Run scrub = night.await(operations().startScrub(over, "test").id());
+        Run scrub = night.await(night.operations().startScrub(over, "test"));
 
         assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from reading")).isZero();
@@ -423,8 +381,7 @@ class ScrubIT extends NightAtSite {
 
     @Test
     void thePromiseIsToldFromWhatWasRead() throws Exception {
-        protect(Map.of("a", "12345", "b", "2"));
-        night.run();
+        safe(Map.of("a", "12345", "b", "2"));
         Readings readings = night.get(Readings.class);
         Instant now = Instant.now();
         makeOld();
@@ -433,7 +390,7 @@ class ScrubIT extends NightAtSite {
                 .returns(6L, Readings.Standing::bytes)
                 .returns(0L, Readings.Standing::filesRead);
 
-        scrubAll();
+        night.scrub();
 
         assertThat(readings.site(1, now)).isEqualTo(readings.site(Sight.of(Set.of("p")), 1, now));
         assertThat(readings.site(1, now).filesRead()).isEqualTo(2);
@@ -452,25 +409,18 @@ class ScrubIT extends NightAtSite {
             Night.write(source, Map.of("a", "1", "b", "22"));
             second.register("E1", source);
             second.run();
-            flip(other.resolve("p/E1/data/b"));
+            Trees.flip(other.resolve("p/E1/data/b"), 0);
 
-            Run scrub = second.await(second.get(Operations.class)
-                    .startScrub(request(true, 0), "test")
-                    .id());
+            Run scrub = second.scrub();
 
-            assertThat(second.findings(scrub)).extracting(KeptFinding::reason).containsExactly(Problem.DAMAGED);
+            second.assertOnly(scrub, Problem.DAMAGED);
             assertThat(second.count("select count(*) from reading where method = 'read-back'"))
                     .isPositive();
         }
     }
 
-    private void protect(Map<String, String> files) throws IOException {
-        Night.write(source, files);
-        night.register("E1", source);
-    }
-
     private void damageOfEveryKind() throws Exception {
-        protect(Map.of(
+        register(Map.of(
                 "flipped", "flipped", "cut", "cut", "removed", "x", "linked", "same", "same", "same", "dir/in", "y",
                 "renamed", "z"));
         Files.createSymbolicLink(source.resolve("link"), Path.of("same"));
@@ -479,7 +429,7 @@ class ScrubIT extends NightAtSite {
         night.register("E2", untouched);
         night.run();
         Path data = root.resolve("p/E1/data");
-        flip(data.resolve("flipped"));
+        Trees.flip(data.resolve("flipped"), 0);
         Files.writeString(data.resolve("cut"), "c");
         Files.delete(data.resolve("removed"));
         Files.delete(data.resolve("linked"));
@@ -495,39 +445,11 @@ class ScrubIT extends NightAtSite {
         Files.delete(root.resolve("p/E1/bag-info.txt"));
     }
 
-    /** Changes bytes, and nothing else about the file. */
-    private static void flip(Path file) throws IOException {
-        FileTime time = Files.getLastModifiedTime(file);
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            ByteBuffer first = ByteBuffer.allocate(1);
-            channel.read(first, 0);
-            channel.write(ByteBuffer.wrap(new byte[] {(byte) (first.get(0) ^ 0x20)}), 0);
-        }
-        Files.setLastModifiedTime(file, time);
-    }
-
     private void makeOld() {
-        night.jdbc()
-                .sql("update stored set last_read_at = now() - interval '10 days'")
-                .update();
+        night.update("update stored set last_read_at = now() - interval '10 days'");
     }
 
-    private Operations operations() {
-        return night.get(Operations.class);
-    }
-
-    private static ScrubRequest request(boolean everything, long bytesPerSecond) {
-        return new ScrubRequest(null, Duration.ofDays(1), everything, bytesPerSecond, null, false);
-    }
-
-    private Run scrubAll() {
-        return night.await(operations().startScrub(request(true, 0), "test").id());
-    }
-
-    private List<String> kinds() {
-        return night.jdbc()
-                .sql("select kind from damage")
-                .query((row, n) -> row.getString(1))
-                .list();
+    private static ScrubRequest due(long bytesPerSecond) {
+        return new ScrubRequest(null, Duration.ofDays(1), false, bytesPerSecond, null, false);
     }
 }

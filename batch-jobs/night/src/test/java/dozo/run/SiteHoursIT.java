@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
+import dozo.copy.Trees;
 import dozo.ledger.Ledger;
 import dozo.registry.Refusal;
 import dozo.registry.SiteTimetables;
@@ -18,14 +19,10 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Runs follow the timetable of their site, while they run and at their start. */
 class SiteHoursIT extends NightAtSite {
-
-    private static final Duration LIMIT = Duration.ofMinutes(5);
 
     /** At this rate the source would take half an hour. */
     private static final List<String> SLOW = List.of("daily 00:00-24:00 10kB/s");
@@ -40,15 +37,13 @@ class SiteHoursIT extends NightAtSite {
         set(SLOW);
 
         Run run = begun();
-        Awaitility.await()
-                .atMost(LIMIT)
-                .until(() -> bottlenecks(run).stream()
-                        .findFirst()
-                        .filter(each -> each.limit() == Limit.TIMETABLE && each.speedup() > 1.1)
-                        .isPresent());
+        Night.until(() -> bottlenecks(run).stream()
+                .findFirst()
+                .filter(each -> each.limit() == Limit.TIMETABLE && each.speedup() > 1.1)
+                .isPresent());
 
         set(List.of());
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
         assertThat(bottlenecks(run)).as("kept").isNotEmpty();
         assertThat(bottlenecks(run).stream().mapToDouble(Bottleneck::share).sum())
                 .isCloseTo(1, within(1e-9));
@@ -62,9 +57,9 @@ class SiteHoursIT extends NightAtSite {
         writeSource();
         set(List.of("daily 00:00-24:00 yielding"));
 
-        Run run = operations().start("dr", "operator");
+        Run run = night.operations().start("dr", "operator");
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
         assertThat(bottlenecks(run)).extracting(Bottleneck::limit).contains(Limit.YIELDING);
         NightlyBackupIT.assertSame(source, bag.resolve("data"));
         assertThat(night.get(SiteHours.class).now(1).allowance().yielding()).isTrue();
@@ -78,26 +73,26 @@ class SiteHoursIT extends NightAtSite {
 
         set(closedNow());
 
-        Run paused = find(run);
+        Run paused = night.find(run);
         assertThat(paused.isClosed()).isTrue();
         assertThat(paused.pausedBy()).isEqualTo(Ledger.SYSTEM);
         // What was under way would take minutes at this rate: it is cut off.
-        Awaitility.await().atMost(LIMIT).until(() -> {
-            operations().keepHours();
-            return !operations().isWorking();
+        Night.until(() -> {
+            night.operations().keepHours();
+            return !night.operations().isWorking();
         });
-        assertThat(find(run).isClosed()).isTrue();
-        assertThatThrownBy(() -> operations().resume(run.id(), "operator"))
+        assertThat(night.find(run).isClosed()).isTrue();
+        assertThatThrownBy(() -> night.operations().resume(run.id(), "operator"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("site dr is closed until");
         long verified = night.count("select count(*) from receipt");
 
         set(List.of());
-        Awaitility.await().atMost(LIMIT).until(() -> {
-            operations().keepHours();
-            return find(run).state() != RunState.PAUSED;
+        Night.until(() -> {
+            night.operations().keepHours();
+            return night.find(run).state() != RunState.PAUSED;
         });
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from receipt")).isGreaterThan(verified);
         NightlyBackupIT.assertSame(source, bag.resolve("data"));
         assertThat(night.get(Ledger.class).after(0, 1_000))
@@ -111,29 +106,29 @@ class SiteHoursIT extends NightAtSite {
     void noRunBeginsWhileItsSiteIsClosedAndWhatAUserHasPausedStaysPaused() throws Exception {
         writeSource();
         set(closedNow());
-        assertThatThrownBy(() -> operations().start("dr", "operator"))
+        assertThatThrownBy(() -> night.operations().start("dr", "operator"))
                 .isInstanceOfSatisfying(
                         Refusal.class,
                         refusal -> assertThat(refusal.isConflict()).isTrue())
                 .hasMessageContaining("site dr is closed until");
-        assertThatThrownBy(() -> operations()
+        assertThatThrownBy(() -> night.operations()
                         .startScrub(new ScrubRequest("dr", Duration.ofDays(1), true, 0, null, false), "operator"))
                 .hasMessageContaining("site dr is closed until");
         assertThat(night.get(SiteHours.class).isOpen(1)).isFalse();
 
         set(SLOW);
         Run run = begun();
-        operations().pause(run.id(), "operator");
+        night.operations().pause(run.id(), "operator");
         set(closedNow());
         set(List.of());
-        assertThat(find(run).pausedBy()).isEqualTo("operator");
+        assertThat(night.find(run).pausedBy()).isEqualTo("operator");
 
-        Awaitility.await().atMost(LIMIT).until(() -> {
-            operations().recover(Duration.ZERO);
-            return !operations().isWorking();
+        Night.until(() -> {
+            night.operations().recover(Duration.ZERO);
+            return !night.operations().isWorking();
         });
-        operations().resume(run.id(), "operator");
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        night.operations().resume(run.id(), "operator");
+        assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
     }
 
     @Test
@@ -143,26 +138,23 @@ class SiteHoursIT extends NightAtSite {
     }
 
     private void writeSource() throws Exception {
-        byte[] content = new byte[1 << 20];
         for (int i = 0; i < 16; i++) {
-            new SplittableRandom(i).nextBytes(content);
-            Files.write(source.resolve("f" + i), content);
+            Files.write(source.resolve("f" + i), Trees.random(1 << 20, i));
         }
-        Night.write(source, Map.of("small", "1"));
-        night.register("E1", source);
+        register(Map.of("small", "1"));
     }
 
     /** Starts a night that has sent something and is far from its end. */
     private Run begun() {
-        Run run = operations().start("dr", "operator");
-        Awaitility.await().atMost(LIMIT).until(() -> night.get(Senders.class).bytesMoved(run.id()) > 0);
-        assertThat(find(run).state()).isEqualTo(RunState.RUNNING);
+        Run run = night.operations().start("dr", "operator");
+        Night.until(() -> night.get(Senders.class).bytesMoved(run.id()) > 0);
+        assertThat(night.find(run).state()).isEqualTo(RunState.RUNNING);
         return run;
     }
 
     private void set(List<String> rules) {
         night.get(SiteTimetables.class).set("dr", rules, "admin").orElseThrow();
-        operations().keepHours();
+        night.operations().keepHours();
     }
 
     /** Returns a rule that closes the site from an hour ago to an hour from now. */
@@ -175,13 +167,5 @@ class SiteHoursIT extends NightAtSite {
 
     private List<Bottleneck> bottlenecks(Run run) {
         return night.get(Limits.class).of(run.id());
-    }
-
-    private Operations operations() {
-        return night.get(Operations.class);
-    }
-
-    private Run find(Run run) {
-        return night.get(Runs.class).find(run.id()).orElseThrow();
     }
 }

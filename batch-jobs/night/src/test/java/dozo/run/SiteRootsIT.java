@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
@@ -27,8 +28,7 @@ class SiteRootsIT extends NightAtSite {
 
     @BeforeEach
     void register() throws IOException {
-        Night.write(source, Map.of("a", "1"));
-        night.register("E1", source);
+        register(Map.of("a", "1"));
     }
 
     @Test
@@ -116,19 +116,15 @@ class SiteRootsIT extends NightAtSite {
         night.get(Sites.class).save(name, address, "test");
         Run run = night.run(name);
         assertThat(run.state()).isEqualTo(RunState.FAILED);
-        assertThat(night.findings(run))
-                .singleElement()
-                .satisfies(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNUSABLE));
+        night.assertOnly(run, Problem.SITE_UNUSABLE);
         return night.findings(run).getFirst().message();
     }
 
     /** Returns everything below the root, with its time. */
     private Map<String, Long> contents() throws IOException {
         Map<String, Long> contents = new TreeMap<>();
-        try (var all = Files.walk(root)) {
-            for (Path path : all.toList()) {
-                contents.put(path.toString(), Files.getLastModifiedTime(path).toMillis());
-            }
+        for (Path path : Trees.all(root)) {
+            contents.put(path.toString(), Files.getLastModifiedTime(path).toMillis());
         }
         return contents;
     }

@@ -2,9 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
-import dozo.loopback.LoopbackSite;
 import dozo.registry.Refusal;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
@@ -15,12 +13,10 @@ import dozo.remote.TuningGrid;
 import dozo.remote.TuningGrid.Cell;
 import dozo.remote.TuningReason;
 import dozo.remote.TuningStart;
-import dozo.run.Runs.RunKind;
 import dozo.run.SiteTunings.SiteTuning;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DayOfWeek;
-import java.time.Duration;
 import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.List;
@@ -29,49 +25,34 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What is measured at a site is kept, and runs begin with it. */
-class SiteTuningsIT {
+class SiteTuningsIT extends NightAtSite {
 
     private static final List<Cell> CELLS = List.of(new Cell(1, 1, 1e8), new Cell(1, 2, 1.9e8), new Cell(2, 2, 1.95e8));
 
-    @TempDir
-    Path folder;
-
-    private LoopbackSite loopback;
-    private Night night;
-    private Site site;
+    private Site dr;
 
     @BeforeEach
     void start() throws Exception {
-        loopback = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
-        night = Night.on(loopback.address());
         night.get(SiteMeasuring.class).requireProcessorShare(0);
         // Otherwise a measurement sends as much as it can.
         night.get(SiteTimetables.class).set("dr", List.of("daily 00:00-24:00 20 MB/s"), "test");
-        site = night.get(Sites.class).find("dr").orElseThrow();
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        night.close();
-        loopback.close();
+        dr = night.site();
     }
 
     @Test
     void aSiteIsMeasuredAndTheResultIsKept() throws Exception {
         SiteTunings tunings = night.get(SiteTunings.class);
-        assertThat(tunings.of(site.id())).isEmpty();
+        assertThat(tunings.of(dr.id())).isEmpty();
 
-        SiteTuning measured = night.get(SiteMeasuring.class).measure(site, "mori");
+        SiteTuning measured = night.get(SiteMeasuring.class).measure(dr, "mori");
 
         assertThat(measured.cells()).isNotEmpty();
         assertThat(measured.best()).isEqualTo(TuningGrid.best(measured.cells()));
-        assertThat(tunings.of(site.id())).get().satisfies(kept -> {
+        assertThat(tunings.of(dr.id())).get().satisfies(kept -> {
             assertThat(kept.cells()).isEqualTo(measured.cells());
             assertThat(kept.best()).isEqualTo(measured.best());
             assertThat(kept.measuredBy()).isEqualTo("mori");
@@ -82,10 +63,10 @@ class SiteTuningsIT {
 
     @Test
     void runsBeginWithTheChoiceWhileItHolds() throws Exception {
-        night.get(SiteTunings.class).keep(site, List.of(new Cell(3, 1, 5)), "mori");
-        night.get(SiteTunings.class).keep(site, CELLS, "mori");
+        night.get(SiteTunings.class).keep(dr, List.of(new Cell(3, 1, 5)), "mori");
+        night.get(SiteTunings.class).keep(dr, CELLS, "mori");
         Tunings runs = night.get(Tunings.class);
-        assertThat(runs.start(site.id())).isEqualTo(new TuningStart.Chosen(CELLS.get(1)));
+        assertThat(runs.start(dr.id())).isEqualTo(new TuningStart.Chosen(CELLS.get(1)));
         Path source = Files.createDirectory(folder.resolve("E1"));
         night.register("E1", source);
         Night.write(source, Map.of("a", "1"));
@@ -95,10 +76,8 @@ class SiteTuningsIT {
         assertThat(first.lanes()).isOne();
         assertThat(first.channels()).isEqualTo(2);
 
-        night.jdbc()
-                .sql("update site_tuning set measured_at = measured_at - interval '91 days'")
-                .update();
-        assertThat(runs.start(site.id())).isNotInstanceOf(TuningStart.Chosen.class);
+        night.update("update site_tuning set measured_at = measured_at - interval '91 days'");
+        assertThat(runs.start(dr.id())).isNotInstanceOf(TuningStart.Chosen.class);
     }
 
     @Test
@@ -110,7 +89,7 @@ class SiteTuningsIT {
         night.get(SiteTimetables.class).set("dr", List.of(days + " 00:00-24:00 closed"), "test");
         assertRefused("is closed");
         night.get(SiteTimetables.class).set("dr", List.of(), "test");
-        night.get(Runs.class).open(RunKind.NIGHTLY_BACKUP, site, "test");
+        night.open();
         assertRefused("is active");
     }
 
@@ -118,10 +97,10 @@ class SiteTuningsIT {
     void aRunThatStartsMeanwhileEndsIt() throws Exception {
         CompletableFuture<Throwable> ended = measuring();
 
-        night.get(Runs.class).open(RunKind.NIGHTLY_BACKUP, site, "test");
+        night.open();
 
         assertThat(ended.get()).isInstanceOf(Refusal.class).hasMessageContaining("ended early");
-        assertThat(night.get(SiteTunings.class).of(site.id())).isEmpty();
+        assertThat(night.get(SiteTunings.class).of(dr.id())).isEmpty();
     }
 
     @Test
@@ -131,7 +110,7 @@ class SiteTuningsIT {
         night.get(SiteMeasuring.class).requireProcessorShare(1.1);
 
         assertThat(ended.get()).isInstanceOf(Refusal.class).hasMessageContaining("the service's machine is too busy");
-        assertThat(night.get(SiteTunings.class).of(site.id())).isEmpty();
+        assertThat(night.get(SiteTunings.class).of(dr.id())).isEmpty();
     }
 
     /** Returns how a measurement ends that is in its first cell now. */
@@ -140,31 +119,31 @@ class SiteTuningsIT {
         CompletableFuture<Throwable> ended = new CompletableFuture<>();
         Thread.ofVirtual().start(() -> {
             try {
-                ended.completeExceptionally(new AssertionError(measuring.measure(site, "mori")));
+                ended.completeExceptionally(new AssertionError(measuring.measure(dr, "mori")));
             } catch (RemoteException | InterruptedException | RuntimeException e) {
                 ended.complete(e);
             }
         });
         Path incoming = folder.resolve("dr/.dozo/incoming");
-        await().atMost(Duration.ofMinutes(2)).until(() -> Files.exists(incoming));
+        Night.until(() -> Files.exists(incoming));
         return ended;
     }
 
     @Test
     void aSiteThatCannotBeReachedKeepsItsResult() {
         SiteTunings tunings = night.get(SiteTunings.class);
-        SiteTuning kept = tunings.keep(site, CELLS, "mori");
-        loopback.close();
+        SiteTuning kept = tunings.keep(dr, CELLS, "mori");
+        site.close();
 
-        assertThatThrownBy(() -> night.get(SiteMeasuring.class).measure(site, "mori"))
+        assertThatThrownBy(() -> night.get(SiteMeasuring.class).measure(dr, "mori"))
                 .isInstanceOf(RemoteException.class);
 
-        assertThat(tunings.of(site.id()).orElseThrow().cells()).isEqualTo(kept.cells());
+        assertThat(tunings.of(dr.id()).orElseThrow().cells()).isEqualTo(kept.cells());
     }
 
     @Test
     void aSiteCanBeRemovedWithItsResult() {
-        night.get(SiteTunings.class).keep(site, CELLS, "mori");
+        night.get(SiteTunings.class).keep(dr, CELLS, "mori");
         assertThat(night.get(Sites.class).remove("dr", false, "test")).isTrue();
         assertThat(night.count("select count(*) from site_tuning")).isZero();
     }
@@ -175,13 +154,13 @@ class SiteTuningsIT {
         CompletableFuture<SiteTuning> first = new CompletableFuture<>();
         Thread.ofVirtual().start(() -> {
             try {
-                first.complete(measuring.measure(site, "mori"));
+                first.complete(measuring.measure(dr, "mori"));
             } catch (RemoteException | InterruptedException | RuntimeException e) {
                 first.completeExceptionally(e);
             }
         });
         Path incoming = folder.resolve("dr/.dozo/incoming");
-        await().atMost(Duration.ofMinutes(2)).until(() -> first.isDone() || Files.exists(incoming));
+        Night.until(() -> first.isDone() || Files.exists(incoming));
         if (!first.isDone()) {
             assertRefused("another measurement is active");
         }
@@ -189,7 +168,7 @@ class SiteTuningsIT {
     }
 
     private void assertRefused(String why) {
-        assertThatThrownBy(() -> night.get(SiteMeasuring.class).measure(site, "mori"))
+        assertThatThrownBy(() -> night.get(SiteMeasuring.class).measure(dr, "mori"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining(why);
     }

@@ -3,7 +3,6 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Sites;
 import dozo.remote.TuningDecision;
 import dozo.remote.TuningReason;
 import dozo.remote.TuningStart;
@@ -61,7 +60,7 @@ class TuningsIT {
         try (LoopbackSite site = site();
                 Night night = Night.on(site.address())) {
             Tunings tunings = night.get(Tunings.class);
-            int dr = night.get(Sites.class).find("dr").orElseThrow().id();
+            int dr = night.site().id();
             assertThat(tunings.start(dr)).isEqualTo(new TuningStart.Unknown());
 
             run(night, 1);
@@ -114,9 +113,7 @@ class TuningsIT {
                 run(night, run);
                 tunings.add(run, List.of(decision(0, 1e6, TuningReason.WINDOWS)));
             }
-            night.jdbc()
-                    .sql("update run set ended_at = now() - interval '101 days' where run_id = 1")
-                    .update();
+            night.update("update run set ended_at = now() - interval '101 days' where run_id = 1");
 
             night.get(Retention.class).prune(() -> true);
 

@@ -2,16 +2,13 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.registry.Refusal;
 import dozo.registry.SiteTimetables;
-import dozo.registry.Sites;
 import dozo.remote.RemoteException;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.transfer.OfferedLooks;
 import dozo.transfer.OfferedLooks.Offer;
@@ -34,7 +31,6 @@ import org.springframework.batch.core.job.parameters.JobParameters;
 /** Worker processes share the service's runs (ADR 0080). Here both are in one process, with the same database. */
 class WorkersIT extends NightAtSite {
 
-    private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final int EXPERIMENTS = 40;
     private static final int FILES = 5;
 
@@ -67,10 +63,13 @@ class WorkersIT extends NightAtSite {
 
     /** Opens a run that the service leads, but of which it does nothing by itself. */
     private Run opened() {
-        Run run = night.get(Runs.class)
-                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
-        var _ = night.get(NightFlows.class).of(run.id(), run.siteId());
+        Run run = night.open();
+        var _ = flow(run);
         return run;
+    }
+
+    private NightFlow flow(Run run) {
+        return night.get(NightFlows.class).of(run.id(), run.siteId());
     }
 
     private NightFlow joined(Run run) {
@@ -94,9 +93,9 @@ class WorkersIT extends NightAtSite {
         }
         night.get(SiteTimetables.class).set("dr", List.of("daily 00:00-24:00 1MB/s"), "test");
         Run run = opened();
-        NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+        NightFlow flow = flow(run);
         Thread working = inBackground(() -> helper.get(Worker.class).work());
-        await().atMost(LIMIT).until(() -> flow.others().alive() == 1);
+        Night.until(() -> flow.others().alive() == 1);
 
         List<Thread> flows = List.of(
                 inBackground(() -> night.get(Looking.class).look(flow)),
@@ -105,7 +104,7 @@ class WorkersIT extends NightAtSite {
         for (Thread each : flows) {
             each.join();
         }
-        await().atMost(LIMIT).until(() -> flow.others().alive() == 0);
+        Night.until(() -> flow.others().alive() == 0);
         helper.get(Worker.class).leave();
         working.join();
 
@@ -133,11 +132,7 @@ class WorkersIT extends NightAtSite {
         night.get(NightFlows.class).close(run.id());
     }
 
-    private interface Work {
-        void run() throws Exception;
-    }
-
-    private static Thread inBackground(Work work) {
+    private static Thread inBackground(Night.Meanwhile work) {
         return Thread.ofVirtual().start(() -> {
             try {
                 work.run();
@@ -196,17 +191,16 @@ class WorkersIT extends NightAtSite {
     void aUnitThatAWorkerCannotReadIsSentByTheService() throws Exception {
         Path away = experiment("S1");
         Run run = opened();
-        night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
+        night.get(Looking.class).look(flow(run));
         Files.move(away, folder.resolve("unmounted"));
 
         NightFlow flow = joined(run);
         Thread sending = inBackground(() -> helper.get(Sending.class).send(flow, 0));
-        await().atMost(LIMIT)
-                .until(() ->
-                        night.count("select count(*) from transfer_unit where for_service and worker_id is null") > 0);
+        Night.until(
+                () -> night.count("select count(*) from transfer_unit where for_service and worker_id is null") > 0);
         Files.move(folder.resolve("unmounted"), away);
 
-        night.get(Sending.class).send(night.get(NightFlows.class).of(run.id(), run.siteId()), 0);
+        night.get(Sending.class).send(flow(run), 0);
         sending.join();
         assertThat(night.findings(run)).isEmpty();
         assertThat(night.count("select count(*) from transfer_unit where state = 'VERIFIED'"))
@@ -223,11 +217,9 @@ class WorkersIT extends NightAtSite {
         NightFlow flow = joined(run);
         assertThat(flow.isSure()).isTrue();
 
-        helper.jdbc()
-                .sql("update run_worker set lease_until = now() - interval '1 s', ended = true where joined")
-                .update();
+        helper.update("update run_worker set lease_until = now() - interval '1 s', ended = true where joined");
 
-        await().atMost(LIMIT).until(flow::ends);
+        Night.until(flow::ends);
         assertThat(flow.isSure()).isFalse();
         assertThat(helper.get(NightFlows.class).isSure(run.id())).isFalse();
         assertThat(night.get(NightFlows.class).isSure(run.id())).isTrue();
@@ -260,18 +252,18 @@ class WorkersIT extends NightAtSite {
     void whatAWorkerHasSentNeverBecomesLess() throws Exception {
         experiment("S1");
         Run run = opened();
-        night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
+        night.get(Looking.class).look(flow(run));
         NightFlow flow = joined(run);
         helper.get(Sending.class).send(flow, 0);
         long sent = helper.get(Senders.class).bytesMovedHere(run.id());
         assertThat(sent).isPositive();
 
         // As long as it may have been replaced, its lanes are closed; then it renews its lease and goes on.
-        await().pollInterval(Duration.ofMillis(10)).atMost(LIMIT).until(() -> {
+        Night.until(() -> {
             flow.renewed(System.nanoTime() - 1);
             return helper.get(Senders.class).lanes(run.id()) == 0;
         });
-        await().atMost(LIMIT).until(flow::isSure);
+        Night.until(flow::isSure);
         assertThat(bytesMoved(run)).isEqualTo(sent);
 
         helper.get(Senders.class).close(run.id());
@@ -282,6 +274,10 @@ class WorkersIT extends NightAtSite {
                 .isZero();
     }
 
+    private void expire(long worker) {
+        night.update("update run_worker set lease_until = now() - interval '1 s' where worker_id = " + worker);
+    }
+
     private long bytesMoved(Run run) {
         return night.get(RunWorkers.class).of(run.id()).getFirst().bytesMoved();
     }
@@ -290,20 +286,15 @@ class WorkersIT extends NightAtSite {
     void theServiceTakesOverFromAWorkerThatDoesNotRenewItsLease() throws Exception {
         experiment("S1");
         Run run = opened();
-        night.get(Looking.class).look(night.get(NightFlows.class).of(run.id(), run.siteId()));
+        night.get(Looking.class).look(flow(run));
         long dead = helper.get(RunWorkers.class).enlist(run.id(), "dead", true);
         assertThat(helper.get(dozo.transfer.ClaimedUnits.class).claim(run.id(), dead, 0, 9))
                 .hasSize(1);
-        await().atMost(LIMIT)
-                .until(() -> night.get(NightFlows.class).others(run.id()).alive() == 1);
+        Night.until(() -> night.get(NightFlows.class).others(run.id()).alive() == 1);
 
-        night.jdbc()
-                .sql("update run_worker set lease_until = now() - interval '1 s' where worker_id = :dead")
-                .param("dead", dead)
-                .update();
+        expire(dead);
 
-        await().atMost(LIMIT)
-                .until(() -> night.count("select count(*) from transfer_unit where worker_id is null") == 1);
+        Night.until(() -> night.count("select count(*) from transfer_unit where worker_id is null") == 1);
         assertThat(night.get(RunWorkers.class).renew(dead, 0, 0, "")).isEmpty();
         assertThat(night.get(dozo.transfer.ClaimedUnits.class).claim(run.id(), dead, 0, 9))
                 .as("it may claim nothing any more")
@@ -339,10 +330,7 @@ class WorkersIT extends NightAtSite {
         RunWorkers workers = night.get(RunWorkers.class);
         List<Long> alive = List.of(workers.enlist(run.id(), "a", true), workers.enlist(run.id(), "b", true));
         long dead = workers.enlist(run.id(), "dead", true);
-        night.jdbc()
-                .sql("update run_worker set lease_until = now() - interval '1 s' where worker_id = :dead")
-                .param("dead", dead)
-                .update();
+        expire(dead);
 
         List<Thread> taking = alive.stream()
                 .map(each -> inBackground(() -> workers.takeOver(run.id(), each)))
@@ -374,7 +362,7 @@ class WorkersIT extends NightAtSite {
     void theLeaseOfAWorkerIsAsLongAsThatOfTheActiveService() throws Exception {
         experiment("S1");
         Run run = opened();
-        night.jdbc().sql("update service_lease set lease_millis = 3000").update();
+        night.update("update service_lease set lease_millis = 3000");
         RunWorkers workers = helper.get(RunWorkers.class);
         long one = workers.enlist(run.id(), "one", true);
         assertThat(workers.lease()).isEqualTo(Duration.ofSeconds(3));
@@ -383,7 +371,7 @@ class WorkersIT extends NightAtSite {
                                 "select count(*) from run_worker where host = 'one' and lease_until = began_at + interval '3 s'"))
                 .isEqualTo(1);
 
-        night.jdbc().sql("update service_lease set lease_millis = 60000").update();
+        night.update("update service_lease set lease_millis = 60000");
 
         assertThat(workers.renew(one, 0, 0, "")).contains(Duration.ofMinutes(1));
         assertThat(night.count(
@@ -397,16 +385,13 @@ class WorkersIT extends NightAtSite {
         Run run = opened();
         NightFlow flow = joined(run);
 
-        Thread stopping =
-                Thread.ofVirtual().start(() -> night.get(Operations.class).stop(run.id(), "test"));
-        await().atMost(LIMIT).until(flow::ends);
-        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().goesOn())
-                .as("it waits for the worker")
-                .isTrue();
+        Thread stopping = Thread.ofVirtual().start(() -> night.operations().stop(run.id(), "test"));
+        Night.until(flow::ends);
+        assertThat(night.find(run).goesOn()).as("it waits for the worker").isTrue();
         helper.get(NightFlows.class).close(run.id());
         stopping.join();
 
-        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.find(run).state()).isEqualTo(RunState.STOPPED);
         assertThat(helper.get(RunWorkers.class).open()).isZero();
     }
 
@@ -416,19 +401,17 @@ class WorkersIT extends NightAtSite {
         Run run = opened();
         RunWorkers workers = helper.get(RunWorkers.class);
         long hung = workers.enlist(run.id(), "hung", true);
-        Operations operations = night.get(Operations.class);
+        Operations operations = night.operations();
 
         Thread stopping = inBackground(() -> operations.stop(run.id(), "test"));
-        await().atMost(LIMIT).until(() -> night.count("select count(*) from run_worker where ended and joined") == 1);
+        Night.until(() -> night.count("select count(*) from run_worker where ended and joined") == 1);
         operations.keepHours();
         assertThatThrownBy(() -> operations.resume(run.id(), "test")).isInstanceOf(Refusal.class);
-        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().goesOn())
-                .as("it waits for the worker")
-                .isTrue();
+        assertThat(night.find(run).goesOn()).as("it waits for the worker").isTrue();
         workers.leave(hung);
         stopping.join();
 
-        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.find(run).state()).isEqualTo(RunState.STOPPED);
         assertThat(night.count("select count(*) from ledger where action = 'run.ended'"))
                 .isEqualTo(1);
     }
@@ -440,7 +423,7 @@ class WorkersIT extends NightAtSite {
         assertThat(helper.get(RunWorkers.class).open()).isEqualTo(run.id());
         assertThat(helper.get(RunWorkers.class).otherVersion()).isEmpty();
 
-        night.jdbc().sql("update run_worker set version = '9.9'").update();
+        night.update("update run_worker set version = '9.9'");
 
         assertThat(helper.get(RunWorkers.class).open()).isZero();
         assertThat(helper.get(RunWorkers.class).otherVersion()).isEqualTo("9.9");

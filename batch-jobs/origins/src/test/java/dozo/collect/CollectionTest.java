@@ -402,9 +402,7 @@ class CollectionTest {
         long run = jdbc.sql("""
                         insert into run (site_id, state, requested_by, started_at, %s)
                         select site_id, 'RUNNING', 't', now(), %s from site returning run_id
-                        """.formatted(columns, values))
-                .query((row, n) -> row.getLong(1))
-                .single();
+                        """.formatted(columns, values)).query(Long.class).single();
         boolean more = true;
         while (more) {
             more = collection.next(run);

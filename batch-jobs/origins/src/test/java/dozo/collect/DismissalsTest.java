@@ -221,16 +221,9 @@ class DismissalsTest {
         try {
             Path key = Files.writeString(folder.resolve("key"), "localhost:1:__force_insecure:a-key-for-tests");
             Path spool = Files.createDirectories(folder.resolve("spool"));
-            Terms terms = new Terms(
-                    OriginKind.FLYWHEEL,
-                    URI.create("http://localhost:1"),
-                    key,
-                    List.of(),
-                    spool,
-                    "p",
-                    Map.of(),
-                    automatic,
-                    true);
+            URI address = URI.create("http://localhost:1");
+            Terms terms =
+                    new Terms(OriginKind.FLYWHEEL, address, key, List.of(), spool, "p", Map.of(), automatic, true);
             return ORIGINS.save("fw", terms, "test");
         } catch (java.io.IOException e) {
             throw new java.io.UncheckedIOException(e);

@@ -42,7 +42,7 @@ class StandingsTest {
     private static final CollectSettings SETTINGS = new CollectSettings(
             Duration.ofHours(1), 1, Duration.ofSeconds(1), Duration.ofSeconds(1), DataSize.ofBytes(0));
     private static final InstantSource CLOCK = InstantSource.system();
-    private static final Acquisition UNKNOWN = new Acquisition(null, null, null);
+    private static final URI ADDRESS = URI.create("http://localhost:1");
 
     @TempDir
     Path folder;
@@ -156,7 +156,7 @@ class StandingsTest {
         long run = jdbc.sql("""
                         insert into run (kind, site_id, state, requested_by, started_at, ended_at)
                         select 'nightlyBackup', site_id, 'COMPLETE', 't', now(), now() from site returning run_id
-                        """).query((row, n) -> row.getLong(1)).single();
+                        """).query(Long.class).single();
         jdbc.sql("""
                         insert into reconciliation (run_id, origin_id, state, began_at, ended_at)
                         values (:run, :origin, :state, now(), now())
@@ -172,19 +172,11 @@ class StandingsTest {
     }
 
     private Terms terms(Path spool, boolean active) {
-        return new Terms(
-                OriginKind.FLYWHEEL,
-                URI.create("http://localhost:1"),
-                folder.resolve("key"),
-                List.of(),
-                spool,
-                null,
-                Map.of(),
-                false,
-                active);
+        Path key = folder.resolve("key");
+        return new Terms(OriginKind.FLYWHEEL, ADDRESS, key, List.of(), spool, null, Map.of(), false, active);
     }
 
     private static Offer offer(String item) {
-        return new Offer(item, null, "fw-" + item, item, UNKNOWN, null, null, null);
+        return new Offer(item, null, "fw-" + item, item, Acquisition.UNKNOWN, null, null, null);
     }
 }

@@ -18,7 +18,6 @@ import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Projects;
-import dozo.remote.ChildProcess;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.source.flywheel.Emulator;
@@ -30,11 +29,9 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -53,7 +50,6 @@ class CollectIT {
     };
     private static final String[] PATIENT = {OwnModules.ORIGINS, "dozo.collect.first-wait=1ms", "dozo.collect.stall=5m"
     };
-    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final String PROJECT = Hierarchy.id(Kind.PROJECT, 0);
 
     @TempDir
@@ -219,8 +215,7 @@ class CollectIT {
         Run run = night.run();
         gone.left().set(0);
 
-        Run retry =
-                night.await(night.get(Operations.class).retry(run.id(), "test").id());
+        Run retry = night.await(night.operations().retry(run.id(), "test"));
 
         assertThat(retry.state()).isEqualTo(RunState.COMPLETE);
         assertThat(report(retry))
@@ -237,7 +232,7 @@ class CollectIT {
 
         Run run = night.run();
 
-        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.ORIGIN_UNUSABLE);
+        night.assertOnly(run, Problem.ORIGIN_UNUSABLE);
         assertThat(report(run).state()).isEqualTo(Reconciliations.State.UNUSABLE);
         assertThat(night.coverage().filesSafe()).isEqualTo(1);
     }
@@ -283,7 +278,7 @@ class CollectIT {
         Run run = night.run();
 
         assertThat(stalled.fired().get()).isEqualTo(1);
-        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.ORIGIN_LATE);
+        night.assertOnly(run, Problem.ORIGIN_LATE);
         assertThat(report(run).state()).isEqualTo(Reconciliations.State.LATE);
         assertThat(root.resolve("p/E1/data/a")).hasContent("alpha");
         assertThat(night.coverage().safe()).as("what has come of the other one").isTrue();
@@ -294,18 +289,15 @@ class CollectIT {
         restartPatient();
         save("p", true);
         Planned stalled = emulator.faults.at(emulator.downloadPath(hierarchy.file(6, 0)), Fault.STALLED, 1);
-        Run run = night.get(Operations.class).start("dr", "test");
-        Awaitility.await().atMost(LIMIT).until(() -> stalled.fired().get() == 1);
+        Run run = night.start();
+        Night.until(() -> stalled.fired().get() == 1);
 
-        night.get(Operations.class).pause(run.id(), "test");
-        Awaitility.await()
-                .atMost(LIMIT)
-                .until(() -> !night.get(Operations.class)
-                        .worksOn(night.get(Runs.class).find(run.id()).orElseThrow()));
+        night.operations().pause(run.id(), "test");
+        Night.until(() -> !night.operations().worksOn(night.find(run)));
         assertThat(arrival(3).state()).isEqualTo(Arrivals.State.ARRIVING);
-        night.get(Operations.class).resume(run.id(), "test");
+        night.operations().resume(run.id(), "test");
 
-        assertGoneOnWith(night.await(run.id()));
+        assertGoneOnWith(night.await(run));
     }
 
     @Test
@@ -313,8 +305,8 @@ class CollectIT {
         restartPatient();
         save("p", true);
         Planned stalled = emulator.faults.always(emulator.downloadPath(hierarchy.file(0, 0)), Fault.STALLED);
-        Run run = night.get(Operations.class).start("dr", "test");
-        Awaitility.await().atMost(LIMIT).until(() -> stalled.fired().get() == 1);
+        Run run = night.start();
+        Night.until(() -> stalled.fired().get() == 1);
 
         night.get(JobOperator.class)
                 .stop(night.get(JobRepository.class)
@@ -323,8 +315,8 @@ class CollectIT {
                         .next());
         night.get(CollectStep.class).interrupt();
 
-        assertThat(night.await(run.id()).state()).isEqualTo(RunState.FAILED);
-        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.RUN_FAILED);
+        assertThat(night.await(run).state()).isEqualTo(RunState.FAILED);
+        night.assertOnly(run, Problem.RUN_FAILED);
     }
 
     @Test
@@ -333,23 +325,19 @@ class CollectIT {
         save("p", true);
         night.close();
         Planned stalled = emulator.faults.at(emulator.downloadPath(hierarchy.file(6, 0)), Fault.STALLED, 1);
-        try (ChildProcess child =
-                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, PATIENT)) {
-            Awaitility.await().atMost(LIMIT).until(() -> stalled.fired().get() == 1 || !child.isAlive());
-            assertThat(child.isAlive()).isTrue();
-        }
+        NightProcess.start(256, folder.resolve("child.log"), site.address(), database, PATIENT)
+                .killWhen(() -> stalled.fired().get() == 1);
         night = new Night(database, site.address(), SETTINGS);
         Run left = night.get(Runs.class).running().orElseThrow();
 
-        night.get(Operations.class).recover();
+        night.operations().recover();
 
-        assertGoneOnWith(night.await(left.id()));
+        assertGoneOnWith(night.await(left));
     }
 
     /** Session 3 was being delivered: files that had arrived are not requested again. */
     private void assertGoneOnWith(Run run) {
-        assertThat(night.findings(run)).isEmpty();
-        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        night.assertComplete(run);
         assertThat(night.coverage().experiments()).isEqualTo(8);
         assertThat(night.coverage().safe()).isTrue();
         assertThat(report(run).itemsComplete()).isEqualTo(8);
@@ -374,20 +362,18 @@ class CollectIT {
     }
 
     private void save(@Nullable String project, boolean automatic, Map<String, String> projects) {
-        night.get(Origins.class)
-                .save(
-                        "fw",
-                        new Terms(
-                                OriginKind.FLYWHEEL,
-                                URI.create("http://localhost:" + emulator.port()),
-                                folder.resolve("key"),
-                                List.of(),
-                                spool,
-                                project,
-                                projects,
-                                automatic,
-                                true),
-                        "test");
+        URI address = URI.create("http://localhost:" + emulator.port());
+        Terms terms = new Terms(
+                OriginKind.FLYWHEEL,
+                address,
+                folder.resolve("key"),
+                List.of(),
+                spool,
+                project,
+                projects,
+                automatic,
+                true);
+        night.get(Origins.class).save("fw", terms, "test");
     }
 
     private List<Arrival> arrivals() {

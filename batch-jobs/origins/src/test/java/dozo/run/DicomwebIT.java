@@ -10,7 +10,6 @@ import dozo.collect.Reconciliations;
 import dozo.collect.Terms;
 import dozo.db.TestDatabase;
 import dozo.file.Problem;
-import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Projects;
@@ -59,19 +58,12 @@ class DicomwebIT {
         site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
         night = new Night(TestDatabase.fresh(), site.address(), OwnModules.ORIGINS, "dozo.collect.first-wait=1ms");
         night.get(Projects.class).create("p", "", "test");
+        Path spool = Files.createDirectory(folder.resolve("spool"));
+        URI address = URI.create(orthanc.address());
         night.get(Origins.class)
                 .save(
                         "pacs",
-                        new Terms(
-                                OriginKind.DICOMWEB,
-                                URI.create(orthanc.address()),
-                                null,
-                                List.of(),
-                                Files.createDirectory(folder.resolve("spool")),
-                                "p",
-                                Map.of(),
-                                true,
-                                true),
+                        new Terms(OriginKind.DICOMWEB, address, null, List.of(), spool, "p", Map.of(), true, true),
                         "test");
     }
 
@@ -136,7 +128,7 @@ class DicomwebIT {
 
         Run second = night.run();
 
-        assertThat(night.findings(second)).extracting(KeptFinding::reason).containsExactly(Problem.CONFLICTING);
+        night.assertOnly(second, Problem.CONFLICTING);
         assertThat(night.findings(second).getFirst().message()).contains("OTHER_PIXELS");
         assertThat(night.count("select max(manifest_no) from manifest")).isEqualTo(2);
         assertThat(night.coverage().filesSafe()).isEqualTo(2);
@@ -152,7 +144,7 @@ class DicomwebIT {
 
         Run run = night.run();
 
-        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.ORIGIN_UNUSABLE);
+        night.assertOnly(run, Problem.ORIGIN_UNUSABLE);
         assertThat(night.get(Reconciliations.class).of(run.id()).getFirst().state())
                 .isEqualTo(Reconciliations.State.UNUSABLE);
         orthanc.start();

@@ -126,7 +126,7 @@ class TreeOriginIT {
         assertThat(titled("old").state()).isEqualTo(Arrivals.State.ARRIVING);
 
         Night.write(tree, Map.of("meg/20261031_auditory/late.part", "something is coming"));
-        night.jdbc().sql("update tree_folder set files = files - 1").update();
+        night.update("update tree_folder set files = files - 1");
         Run third = night.run();
 
         assertThat(titled("auditory").state())
@@ -162,7 +162,7 @@ class TreeOriginIT {
 
         Run run = night.run();
 
-        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.ORIGIN_UNUSABLE);
+        night.assertOnly(run, Problem.ORIGIN_UNUSABLE);
         assertThat(arrivals()).extracting(Arrival::state).containsOnly(Arrivals.State.OFFERED);
         Arrivals arrivals = night.get(Arrivals.class);
         assertThatThrownBy(() -> arrivals.accept(Sight.EVERYTHING, a.id(), Acceptance.AS_PROPOSED, "test"))

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
@@ -294,10 +295,7 @@ class SuggestionsTest {
         Files.createSymbolicLink(visit.resolve("folder"), outside);
         Files.createSymbolicLink(visit.resolve("dangling"), Path.of("/nowhere"));
         Files.createSymbolicLink(visit.resolve("loop"), visit);
-        assertThat(new ProcessBuilder("mkfifo", visit.resolve("fifo").toString())
-                        .start()
-                        .waitFor())
-                .isZero();
+        Trees.fifo(visit.resolve("fifo"));
         Files.writeString(visit.resolve("closed"), "x");
         Files.setPosixFilePermissions(visit.resolve("closed"), PosixFilePermissions.fromString("---------"));
         Files.writeString(visit.resolve("page.dcm"), "<html>");

@@ -69,7 +69,7 @@ class BookingsTest {
                         null,
                         null));
         String everything = jdbc.sql("select string_agg(t::text, '|') from booking t")
-                        .query((row, n) -> row.getString(1))
+                        .query(String.class)
                         .single()
                 + ledger.after(0, 100);
         assertThat(everything)
@@ -231,9 +231,7 @@ class BookingsTest {
     }
 
     private int count() {
-        return jdbc.sql("select count(*) from booking")
-                .query((row, n) -> row.getInt(1))
-                .single();
+        return jdbc.sql("select count(*) from booking").query(Integer.class).single();
     }
 
     private Bookings.Answer keep(String csv) throws IOException {

@@ -46,6 +46,7 @@ class GapsTest {
     /** The visit is booked for the 10th at 10 in Tokyo. */
     private static final Instant VISIT = Instant.parse("2026-11-10T01:00:00Z");
 
+    private static final LocalDate DAY = LocalDate.of(2026, 11, 10);
     private static final Instant LATER = VISIT.plus(Duration.ofDays(5));
 
     @TempDir
@@ -82,9 +83,7 @@ class GapsTest {
         assertThat(scores.get(GapKind.UNPLANNED).seeded()).isZero();
         assertThat(scores.get(GapKind.PARTLY).precision()).isEqualTo(1.0, within(0.0));
         assertThat(scores.get(GapKind.LATE).recall()).isEqualTo(1.0, within(0.0));
-        assertThat(jdbc.sql("select count(*) from booking")
-                        .query((row, n) -> row.getInt(1))
-                        .single())
+        assertThat(jdbc.sql("select count(*) from booking").query(Integer.class).single())
                 .isEqualTo(1_000);
     }
 
@@ -131,20 +130,7 @@ class GapsTest {
     @Test
     void aSeriesThatWasCutShortIsPartly() throws IOException {
         book("A1,2026-11-10,10:00,MR1,,,");
-        studies.received(new ReceivedSeries(
-                "2.25.1",
-                "2.25.1.1",
-                "A1",
-                null,
-                LocalDate.of(2026, 11, 10),
-                null,
-                null,
-                "MR1",
-                "MR",
-                9,
-                10,
-                VISIT,
-                VISIT));
+        receive("2.25.1", "2.25.1.1", "A1", null, DAY, null, null, "MR1", 9, 10, VISIT);
 
         assertThat(found(VISIT.plusSeconds(60), "A1")).isEmpty();
         assertThat(found(LATER, "A1")).containsExactly(GapKind.PARTLY);
@@ -175,20 +161,7 @@ class GapsTest {
     void theSameVisitOnAnotherDayUnderItsUidIsNamed() throws IOException {
         book("A1,2026-11-10,10:00,MR1,,2.25.1,");
         receive("2.25.1", "2.25.1.1", "A1", "MR1", VISIT);
-        studies.received(new ReceivedSeries(
-                "2.25.1",
-                "2.25.1.1",
-                "A1",
-                null,
-                LocalDate.of(2026, 11, 11),
-                null,
-                null,
-                "MR1",
-                "MR",
-                9,
-                null,
-                LATER,
-                LATER));
+        receive("2.25.1", "2.25.1.1", "A1", null, DAY.plusDays(1), null, null, "MR1", 9, null, LATER);
 
         assertThat(found(LATER.plusSeconds(1), "A1")).containsExactly(GapKind.SAME_UID_TWICE);
     }
@@ -404,7 +377,7 @@ class GapsTest {
         return jdbc.sql("""
                         insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
                         values ('dr', 'h', 22, 'u', '/r', 'k', 'i', now()) returning site_id
-                        """).query((row, n) -> row.getInt(1)).single();
+                        """).query(Integer.class).single();
     }
 
     /** Stores the result of an ingest and a settled run: so many files, so many of them with receipts. */
@@ -446,49 +419,40 @@ class GapsTest {
     }
 
     private void book(String line) throws IOException {
-        String csv = "accession,date,time,station,series,study,project\n" + line + "\n";
+        keep("accession,date,time,station,series,study,project\n" + line + "\n");
+    }
+
+    private void keep(String csv) throws IOException {
         bookings.keep(
                 Sight.EVERYTHING, new ByteArrayInputStream(csv.getBytes(StandardCharsets.UTF_8)), null, false, "test");
     }
 
     private void receive(String study, String series, @Nullable String accession, String station, Instant at) {
-        studies.received(new ReceivedSeries(
-                study,
-                series,
-                accession,
-                null,
-                LocalDate.of(2026, 11, 10),
-                null,
-                null,
-                station,
-                "MR",
-                10,
-                null,
-                at,
-                at));
+        receive(study, series, accession, null, DAY, null, null, station, 10, null, at);
     }
 
     private void receive(String study, String accession, String station, @Nullable String sender) {
-        studies.received(new ReceivedSeries(
-                study,
-                study + "." + station.length(),
-                accession,
-                null,
-                LocalDate.of(2026, 11, 10),
-                null,
-                station,
-                sender,
-                "MR",
-                10,
-                null,
-                VISIT,
-                VISIT));
+        receive(study, study + "." + station.length(), accession, null, DAY, null, station, sender, 10, null, VISIT);
     }
 
     private void bookFor(String line) throws IOException {
-        String csv = "accession,date,time,patient\n" + line + "\n";
-        bookings.keep(
-                Sight.EVERYTHING, new ByteArrayInputStream(csv.getBytes(StandardCharsets.UTF_8)), null, false, "test");
+        keep("accession,date,time,patient\n" + line + "\n");
+    }
+
+    private void receive(
+            String study,
+            String series,
+            @Nullable String accession,
+            @Nullable String subject,
+            @Nullable LocalDate day,
+            @Nullable LocalTime time,
+            @Nullable String station,
+            @Nullable String sender,
+            int instances,
+            @Nullable Integer expected,
+            Instant at) {
+        studies.received(new ReceivedSeries(
+                study, series, accession, subject, day, time, station, sender, "MR", instances, expected, at, at));
     }
 
     private String code(String patient) {
@@ -497,37 +461,13 @@ class GapsTest {
 
     private void acquire(
             String study, String series, @Nullable String accession, @Nullable String patient, Instant at) {
-        studies.received(new ReceivedSeries(
-                study,
-                series,
-                accession,
-                patient == null ? null : code(patient),
-                LocalDate.of(2026, 11, 10),
-                null,
-                null,
-                "MR1",
-                "MR",
-                10,
-                null,
-                at,
-                at));
+        String subject = patient == null ? null : code(patient);
+        receive(study, series, accession, subject, DAY, null, null, "MR1", 10, null, at);
     }
 
     private void acquire(String study, String accession, @Nullable String day, String time) {
-        studies.received(new ReceivedSeries(
-                study,
-                study + ".1",
-                accession,
-                null,
-                day == null ? null : LocalDate.parse(day),
-                LocalTime.parse(time),
-                null,
-                "MR1",
-                "MR",
-                10,
-                null,
-                VISIT,
-                VISIT));
+        LocalDate on = day == null ? null : LocalDate.parse(day);
+        receive(study, study + ".1", accession, null, on, LocalTime.parse(time), null, "MR1", 10, null, VISIT);
     }
 
     private List<GapKind> found(Instant at, String accession) {

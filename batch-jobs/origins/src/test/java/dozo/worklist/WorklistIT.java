@@ -226,7 +226,7 @@ class WorklistIT {
 
     private String everything() {
         return jdbc.sql("select string_agg(t::text, '|') from booking t")
-                        .query((row, n) -> row.getString(1))
+                        .query(String.class)
                         .single()
                 + ledger.after(0, 100);
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
+import dozo.db.Program;
 import dozo.remote.ChildProcess;
 import dozo.remote.SiteAddress;
 import dozo.remote.Tmpfs;
@@ -32,7 +33,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -614,9 +614,7 @@ class OrthancIT {
         List<String> command = new ArrayList<>(List.of("dcmodify", "-nb"));
         command.addAll(List.of(changes));
         command.add(file.toString());
-        Process process = new ProcessBuilder(command).inheritIO().start();
-        assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
-        assertThat(process.exitValue()).isZero();
+        Program.succeed(command.toArray(String[]::new));
     }
 
     private static String study(Path file) throws IOException {

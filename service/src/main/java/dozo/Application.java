@@ -156,8 +156,8 @@ public class Application {
     private static CommandLine commandLine(Predicate<String> isNeeded) {
         CommandLine all = Usage.complete(Dozo.commandLine(WITH_SPRING.values(), new Instances(), isNeeded));
         IExecutionExceptionHandler others = all.getExecutionExceptionHandler();
-        return all.setExecutionExceptionHandler((failure, command, parsed) ->
-                others.handleExecutionException(known(failure, parsed), command, parsed));
+        return all.setExecutionExceptionHandler(
+                (failure, command, parsed) -> others.handleExecutionException(known(failure, parsed), command, parsed));
     }
 
     /** Returns the reason in one line if a command with Spring cannot start; otherwise the failure itself. */

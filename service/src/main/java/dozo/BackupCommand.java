@@ -77,8 +77,8 @@ final class BackupCommand implements Callable<Integer> {
         @Override
         public Integer call() {
             return answered(requireNonNull(spec), folder, () -> {
-                Contents contents = ServiceRestore.restore(
-                        Application.settings().of(Settings.class), folder.toAbsolutePath());
+                Contents contents =
+                        ServiceRestore.restore(Application.settings().of(Settings.class), folder.toAbsolutePath());
                 return "restored the backup of %s (dozo %s, schema %s); the ledger is intact%s%nThe settings were those in %s; secrets are not in it. Start the service: dozo serve"
                         .formatted(
                                 contents.madeAt(),

@@ -81,12 +81,16 @@ class BackupCommandIT {
             assertThat(again.exitCode()).isEqualTo(Exit.UNAVAILABLE);
 
             try (RunningService service = RunningService.start(folder.resolve("new"), fresh, Map.of())) {
-                assertThat(service.get("/api/v1/certificate-key").at("/fingerprint").asString()).isEqualTo(key);
+                assertThat(service.get("/api/v1/certificate-key")
+                                .at("/fingerprint")
+                                .asString())
+                        .isEqualTo(key);
                 assertThat(service.bean(Coverage.class).all(1).safe()).isTrue();
                 int receipts = receipts(fresh);
                 night(service);
                 assertThat(receipts(fresh)).as("nothing is sent again").isEqualTo(receipts);
-                assertThat(new Chain(JdbcClient.create(fresh)).check().breachesCount()).isZero();
+                assertThat(new Chain(JdbcClient.create(fresh)).check().breachesCount())
+                        .isZero();
                 assertThat(new Ledger(JdbcClient.create(fresh), InstantSource.system()).after(rows, 10))
                         .as("the same ledger goes on")
                         .isNotEmpty();
@@ -104,7 +108,8 @@ class BackupCommandIT {
         Files.createDirectory(folder.resolve("one"));
         assertThat(dozo("one", empty, "backup", backups.toString()).output())
                 .contains("there is nothing to back up: the database is empty");
-        assertThat(dozo("one", empty, "backup", folder.resolve("missing").toString()).exitCode())
+        assertThat(dozo("one", empty, "backup", folder.resolve("missing").toString())
+                        .exitCode())
                 .isEqualTo(Exit.USAGE);
         assertThat(backups).isEmptyDirectory();
 
@@ -124,7 +129,8 @@ class BackupCommandIT {
         Files.writeString(key, "a key");
 
         rewrite(backup, "ledger", "ann", "eve");
-        assertRefused(dozo("new", empty, "restore-service", backup.toString()), "the ledger in the backup is not intact");
+        assertRefused(
+                dozo("new", empty, "restore-service", backup.toString()), "the ledger in the backup is not intact");
         assertThat(JdbcClient.create(empty)
                         .sql("select count(*) from ledger")
                         .query(Integer.class)
@@ -158,8 +164,7 @@ class BackupCommandIT {
         }
         Files.write(file, after.toByteArray());
         Path contents = backup.resolve("backup.json");
-        Files.writeString(
-                contents, Files.readString(contents).replace(sha256(before), sha256(after.toByteArray())));
+        Files.writeString(contents, Files.readString(contents).replace(sha256(before), sha256(after.toByteArray())));
     }
 
     private static String sha256(byte[] content) throws Exception {

@@ -37,12 +37,7 @@ class CorrectionsTest {
         for (String project : List.of("P1", "P9")) {
             service.bean(Projects.class).create(project, "", "test");
             service.bean(Experiments.class)
-                    .register(
-                            project,
-                            "E1",
-                            "Visaul grating",
-                            Files.createDirectory(folder.resolve(project)),
-                            "test");
+                    .register(project, "E1", "Visaul grating", Files.createDirectory(folder.resolve(project)), "test");
         }
     }
 
@@ -67,7 +62,9 @@ class CorrectionsTest {
         assertThat(now.at("/acquired").asString()).isEqualTo("2026-10-01");
         assertThat(now.at("/subject").asString()).isEqualTo("S0042");
         assertThat(now.at("/note").asString()).isEqualTo("moved in run 3");
-        assertThat(service.get("/api/v1/experiments?q=s004").at("/items/0/project").asString())
+        assertThat(service.get("/api/v1/experiments?q=s004")
+                        .at("/items/0/project")
+                        .asString())
                 .as("found by the person's code")
                 .isEqualTo("P1");
     }
@@ -123,10 +120,7 @@ class CorrectionsTest {
         assertThat(form).contains("<h1>Correct P1/E1</h1>", "value=\"Visaul grating\"", "value=\"S7T\"");
         assertThat(page(lab, "/do/patch/experiments/P9/E1")).contains("does not exist or is not one of yours");
 
-        service.submit(
-                lab,
-                "/do/patch/experiments/P1/E1",
-                "title=Visual+grating&scanner=&note=&confirmed=true");
+        service.submit(lab, "/do/patch/experiments/P1/E1", "title=Visual+grating&scanner=&note=&confirmed=true");
 
         Answer now = service.get(E1);
         assertThat(now.at("/title").asString()).isEqualTo("Visual grating");

@@ -189,9 +189,10 @@ public record BookingApi(Bookings bookings, Worklist worklist, WorklistReadings 
                 "--encoding=the encoding: utf-8, shift_jis or utf-16le",
                 "FILE=the export"
             },
-            about = "Imports the bookings of a CSV file, all or none. Required columns: accession, date. Optional columns:"
-                    + " time, station, modality, procedure, series, patient, project, study. Names, birth dates and sexes"
-                    + " of persons are not read.",
+            about =
+                    "Imports the bookings of a CSV file, all or none. Required columns: accession, date. Optional columns:"
+                            + " time, station, modality, procedure, series, patient, project, study. Names, birth dates and sexes"
+                            + " of persons are not read.",
             items = "lines",
             columns = {
                 ">LINE={line number}",

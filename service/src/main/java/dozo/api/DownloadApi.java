@@ -30,11 +30,7 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/manifests/{number}")
 record DownloadApi(
-        Experiments experiments,
-        Manifests manifests,
-        Inventories inventories,
-        Sites sites,
-        SiteDownloads downloads) {
+        Experiments experiments, Manifests manifests, Inventories inventories, Sites sites, SiteDownloads downloads) {
 
     /**
      * Sends a file's content, or a folder as a tar archive, read at the site and verified meanwhile. If it turns out not to be what was

@@ -180,8 +180,7 @@ public record DrillApi(
      */
     @Verb(
             value = "drill forecast [--site=S]",
-            about =
-                    "Shows how long restores from a site take, learnt from its drills. Exit code 1: unknown yet.",
+            about = "Shows how long restores from a site take, learnt from its drills. Exit code 1: unknown yet.",
             lines = COST,
             items = "projects",
             columns = {

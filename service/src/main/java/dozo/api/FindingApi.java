@@ -100,8 +100,7 @@ public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
             says = "finding {id} acknowledged",
             example = "dozo findings acknowledge 17 'the scanner wrote a socket; nobody needs it'")
     @PostMapping("/{id}/acknowledge")
-    KeptFinding acknowledge(
-            @PathVariable long id, @RequestBody NewAcknowledgement said, Principal actor, Sight sight) {
+    KeptFinding acknowledge(@PathVariable long id, @RequestBody NewAcknowledgement said, Principal actor, Sight sight) {
         KeptFinding finding = find(sight, id);
         acknowledgements.add(finding, text(said), actor.getName());
         return find(sight, id);

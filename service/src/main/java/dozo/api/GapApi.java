@@ -65,11 +65,6 @@ public record GapApi(Gaps gaps, SiteChoice sites, Moments moments, InstantSource
         Filter wanted = new Filter(plannedFrom, plannedUntil, at == null ? clock.instant() : at, project, kind, all);
         int id = sites.idOf(site);
         return sheet.page(
-                "gaps",
-                COLUMNS,
-                after,
-                limit,
-                (last, most) -> gaps.page(sight, wanted, id, last, most),
-                Gap::key);
+                "gaps", COLUMNS, after, limit, (last, most) -> gaps.page(sight, wanted, id, last, most), Gap::key);
     }
 }

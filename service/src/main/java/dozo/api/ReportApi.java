@@ -73,7 +73,10 @@ public record ReportApi(Reports reports, Teller teller) {
      */
     @Verb(
             value = "report [--date=DAY] [--language=LANGUAGE]",
-            arguments = {"--date=the day of the morning; default: today", "--language=the language, en or ja; default: en"},
+            arguments = {
+                "--date=the day of the morning; default: today",
+                "--language=the language, en or ja; default: en"
+            },
             about = "Says what the night before a morning did, how everything stood, and what needed a person.",
             footer = "Exit code: 0: all that was due is safe at every site; 1: it is not, or nobody knows.",
             says = "{text lines}",

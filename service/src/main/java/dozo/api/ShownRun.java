@@ -127,8 +127,7 @@ public record ShownRun(
 
     /** Returns runs in REST's form, in their present state. */
     @Component
-    record View(
-            Runs runs, Retries retries, Scrubs scrubs, Limits limits, RunWorkers workers, Operations operations) {
+    record View(Runs runs, Retries retries, Scrubs scrubs, Limits limits, RunWorkers workers, Operations operations) {
 
         /** Answers that a run has been accepted, and where to follow it. */
         ResponseEntity<ShownRun> accepted(Sight sight, Run run) {

@@ -353,9 +353,10 @@ public record SiteApi(
     @Verb(
             value = "site timetable NAME",
             arguments = "NAME=the site's name",
-            about = "Shows or sets when runs may use a site, and how fast. Where no rule holds, there is no limit; while the site"
-                    + " is closed, runs to it are paused; in a window with the word yielding they step back while others use"
-                    + " their sources or the site. It holds at once, also for a run that is going on.",
+            about =
+                    "Shows or sets when runs may use a site, and how fast. Where no rule holds, there is no limit; while the site"
+                            + " is closed, runs to it are paused; in a window with the word yielding they step back while others use"
+                            + " their sources or the site. It holds at once, also for a run that is going on.",
             lines = {
                 "{rules lines}",
                 "site {given.name} is [{open?}open, at most {bytesPerSecond rate}|{open?}open, without a limit|closed]"
@@ -400,9 +401,10 @@ public record SiteApi(
     @Verb(
             value = "site schedule NAME",
             arguments = "NAME=the site's name",
-            about = "Shows or sets when nights to a site begin: for all experiments, for those of a project, or for those that"
-                    + " were collected from an origin. A site without schedules follows the setting dozo.schedule.cron. A"
-                    + " missed night is caught up once.",
+            about =
+                    "Shows or sets when nights to a site begin: for all experiments, for those of a project, or for those that"
+                            + " were collected from an origin. A site without schedules follows the setting dozo.schedule.cron. A"
+                            + " missed night is caught up once.",
             items = "schedules",
             each = "{schedule}",
             total = "site {given.name}: [next night {nextAt}|no night is due][{schedules?}|, as by the setting]",

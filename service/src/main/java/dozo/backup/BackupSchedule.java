@@ -73,7 +73,9 @@ class BackupSchedule implements Watch {
         Path folder = Path.of(settings.folder());
         Optional<Instant> newest = KeptBackups.in(folder).newest();
         // One of the future is of a clock that was wrong.
-        if (newest.isPresent() && !newest.get().isAfter(now) && newest.get().plus(EVERY).isAfter(now)) {
+        if (newest.isPresent()
+                && !newest.get().isAfter(now)
+                && newest.get().plus(EVERY).isAfter(now)) {
             since = newest.get();
             return false;
         }

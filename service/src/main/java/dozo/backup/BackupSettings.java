@@ -10,8 +10,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("dozo.backup")
 public record BackupSettings(
         @Setting(
-                value = "where the active service backs up [itself](operating.md#backup-of-dozo-itself) every day, as `dozo backup` does;"
-                        + " best a file system of another machine. Whoever can read it has the service's keys",
+                value =
+                        "where the active service backs up [itself](operating.md#backup-of-dozo-itself) every day, as `dozo backup` does;"
+                                + " best a file system of another machine. Whoever can read it has the service's keys",
                 allowed = "the absolute path of a folder that exists",
                 empty = "it does not")
         @DefaultValue("")

@@ -33,8 +33,8 @@ final class KeptBackups {
 
     static KeptBackups in(Path folder) throws IOException {
         try (Stream<Path> all = Files.list(folder)) {
-            return new KeptBackups(all.filter(each ->
-                            NAME.matcher(each.getFileName().toString()).matches())
+            return new KeptBackups(all.filter(
+                            each -> NAME.matcher(each.getFileName().toString()).matches())
                     .sorted(Comparator.reverseOrder())
                     .toList());
         }

@@ -66,7 +66,12 @@ public final class ServiceBackup {
      * @param keys the number of files of the work folder
      * @param ledgerRow the last row of the ledger when it began; null: it had none
      */
-    public record Made(Path folder, int tables, long rows, int keys, @Nullable Long ledgerRow) {}
+    public record Made(
+            Path folder,
+            int tables,
+            long rows,
+            int keys,
+            @Nullable Long ledgerRow) {}
 
     /**
      * Makes a backup in a new folder below one that exists, and reads it again.
@@ -120,7 +125,8 @@ public final class ServiceBackup {
     private static Contents written(Settings settings, Given given, Path folder, Instant now) throws IOException {
         Path tables = Files.createDirectory(folder.resolve(TABLES), OWN_FOLDER);
         // The keys first: one that is made meanwhile is for rows that are not in the backup yet.
-        List<KeptFile> files = keep(settings.workFolderOrNone(), Files.createDirectory(folder.resolve(WORK), OWN_FOLDER));
+        List<KeptFile> files =
+                keep(settings.workFolderOrNone(), Files.createDirectory(folder.resolve(WORK), OWN_FOLDER));
         try (OpenDatabase database = OpenDatabase.of(settings);
                 Connection connection = database.login().getConnection()) {
             String schema = Schema.version(connection);
@@ -163,10 +169,15 @@ public final class ServiceBackup {
 
     /** Returns what is set, as a settings file has it; a secret only by its name. */
     private static String settings(Given given) {
-        StringBuilder lines = new StringBuilder("# What was set. Secrets, and the files that settings name, are not in this backup.\n");
-        given.inForce().stream().filter(each -> !each.from().equals("default")).forEach(each -> lines.append(
-                "%s%s=%s%n".formatted(
-                        each.declared().secret() ? "#" : "", each.declared().environment(), each.shown())));
+        StringBuilder lines = new StringBuilder(
+                "# What was set. Secrets, and the files that settings name, are not in this backup.\n");
+        given.inForce().stream()
+                .filter(each -> !each.from().equals("default"))
+                .forEach(each -> lines.append("%s%s=%s%n"
+                        .formatted(
+                                each.declared().secret() ? "#" : "",
+                                each.declared().environment(),
+                                each.shown())));
         return lines.toString();
     }
 

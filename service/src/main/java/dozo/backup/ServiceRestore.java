@@ -93,7 +93,8 @@ public final class ServiceRestore {
     private static void checkLedger(Connection connection, Contents contents) throws SQLException {
         Checked checked = new Chain(JdbcClient.create(new SingleConnectionDataSource(connection, true))).check();
         Head head = contents.head();
-        if (checked.breachesCount() > 0 || (head != null && !hash(connection, head.row()).equals(head.hash()))) {
+        if (checked.breachesCount() > 0
+                || (head != null && !hash(connection, head.row()).equals(head.hash()))) {
             throw new StartFailure(
                     StartFailure.UNAVAILABLE,
                     checked.breaches().isEmpty()

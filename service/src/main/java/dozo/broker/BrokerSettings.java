@@ -35,9 +35,7 @@ public record BrokerSettings(
 
     public BrokerSettings {
         WrongSetting.unless(
-                url.isEmpty()
-                        || url.matches(
-                                "amqps?://[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?(/[A-Za-z0-9._%-]{0,200})?"),
+                url.isEmpty() || url.matches("amqps?://[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?(/[A-Za-z0-9._%-]{0,200})?"),
                 "url");
         WrongSetting.unless(
                 !url.isEmpty() || (user + passwordFile).isEmpty(), "url", "is missing, but a user or password is set");

@@ -100,7 +100,11 @@ record Argument(
         boolean needed = always && !optional;
         JsonNode schema = request.schema(field);
         String type = schema.path("type").asString("");
-        Class<?> one = schema.at(type.equals("array") ? "/items/type" : "/type").asString("").equals("integer") ? Long.class : String.class;
+        Class<?> one = schema.at(type.equals("array") ? "/items/type" : "/type")
+                        .asString("")
+                        .equals("integer")
+                ? Long.class
+                : String.class;
         boolean pairs = type.equals("object");
         Class<?> whole = label.isEmpty() ? boolean.class : pairs ? Map.class : many ? List.class : one;
         Class<?>[] parts =

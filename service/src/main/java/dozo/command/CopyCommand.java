@@ -1,11 +1,11 @@
 package dozo.command;
 
-import dozo.file.Build;
 import dozo.command.CopyReport.DryRun;
 import dozo.copy.Copy;
 import dozo.copy.Copy.Progress;
 import dozo.copy.UserCache;
 import dozo.crypto.Libcrypto;
+import dozo.file.Build;
 import dozo.plan.Work;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;

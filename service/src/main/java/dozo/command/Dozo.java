@@ -6,8 +6,8 @@ import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.ShownRun;
 import dozo.api.ShownRun.ShownScrub;
 import dozo.api.ShownService;
-import dozo.file.Build;
 import dozo.command.Pace.Rate;
+import dozo.file.Build;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
@@ -233,8 +233,7 @@ public final class Dozo {
                             case "fish" -> FishCompletion.script(root.getCommandSpec());
                             default ->
                                 throw new ParameterException(
-                                        requireNonNull(
-                                                root.getSubcommands().get("completion")),
+                                        requireNonNull(root.getSubcommands().get("completion")),
                                         "\"%s\": expected bash, zsh or fish".formatted(shell));
                         });
         root.getOut().flush();

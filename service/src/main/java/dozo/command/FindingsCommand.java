@@ -108,11 +108,10 @@ final class FindingsCommand implements Callable<Integer> {
         if (wanted.reason == null) {
             throw new Failure(Exit.USAGE, "--reason is missing: acknowledge one kind of finding at a time");
         }
-        long upTo =
-                connection.all(wanted.query(ADDRESS + "/groups").toString(), FindingGroup.class).value().stream()
-                        .mapToLong(group -> group.latest().id())
-                        .max()
-                        .orElseThrow(() -> new Failure(Exit.REFUSED, "none of these findings is open"));
+        long upTo = connection.all(wanted.query(ADDRESS + "/groups").toString(), FindingGroup.class).value().stream()
+                .mapToLong(group -> group.latest().id())
+                .max()
+                .orElseThrow(() -> new Failure(Exit.REFUSED, "none of these findings is open"));
         Answer<Acknowledged> done = connection.post(
                 wanted.query(ADDRESS + "/acknowledge").with("upTo", upTo).toString(),
                 Map.of("reason", why),

@@ -6,7 +6,6 @@ import dozo.api.ForecastApi.Whole;
 import dozo.file.Size;
 import dozo.plan.NightForecast;
 import dozo.plan.NightForecast.Night;
-import dozo.plan.NightForecast.Range;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;

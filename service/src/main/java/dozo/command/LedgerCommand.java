@@ -2,6 +2,7 @@ package dozo.command;
 
 import dozo.api.LedgerApi.ShownRow;
 import dozo.api.http.Page;
+import dozo.verify.LedgerVerification.ComparedSite;
 import dozo.verify.LedgerVerification.Verdict;
 import dozo.verify.LedgerVerification.Verified;
 import java.io.PrintWriter;
@@ -101,8 +102,7 @@ final class LedgerCommand {
                 "was written yet. 69: it is not broken, but a site could not be reached."
             })
     int verify(@Mixin Connection service) {
-        Answer<Verified> answer =
-                service.get("/api/v1/ledger/verification", Verified.class, VERIFY_LIMIT);
+        Answer<Verified> answer = service.get("/api/v1/ledger/verification", Verified.class, VERIFY_LIMIT);
         Verified found = answer.value();
         service.print(answer, out -> print(out, found.verdict(), answer.sent()));
         return switch (found.verdict()) {

@@ -56,8 +56,8 @@ final class ManifestCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         String address = Dozo.experimentAddress(service.commandLine(), experiment) + "/manifests";
-        Answer<ShownManifest> manifest =
-                find(service, address, experiment, which == null ? null : which.number, which == null ? null : which.asOf);
+        Answer<ShownManifest> manifest = find(
+                service, address, experiment, which == null ? null : which.number, which == null ? null : which.asOf);
         if (service.json()) {
             service.print(manifest, "");
             return Exit.WELL;
@@ -81,11 +81,7 @@ final class ManifestCommand implements Callable<Integer> {
      * @param address of the experiment's manifests
      */
     static Answer<ShownManifest> find(
-            Connection service,
-            String address,
-            String experiment,
-            @Nullable Integer number,
-            @Nullable String asOf) {
+            Connection service, String address, String experiment, @Nullable Integer number, @Nullable String asOf) {
         if (number != null) {
             return service.get(address + "/" + number, ShownManifest.class);
         }

@@ -1,6 +1,7 @@
 package dozo.command;
 
 import dozo.collect.Reconciliations.Report;
+import dozo.collect.Reconciliations.State;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
@@ -37,8 +38,7 @@ final class OriginCommand {
             @Option(names = "--csv", description = "Prints all lines as CSV.") boolean csv) {
         String address = "/api/v1/runs/" + run;
         Answer<List<Report>> origins = service.page(address + "/origins", Report.class);
-        boolean empty =
-                origins.value().stream().allMatch(origin -> origin.state() == State.EMPTY);
+        boolean empty = origins.value().stream().allMatch(origin -> origin.state() == State.EMPTY);
         if (csv) {
             service.printCsv(new Query(address + "/reconciliation"));
             return empty ? Exit.WELL : Exit.NOT_SAFE;
@@ -57,7 +57,9 @@ final class OriginCommand {
                             .formatted(
                                     line.path("missing").booleanValue() ? "missing" : "remark",
                                     line.path("reason").asString(""),
-                                    new Phrase("[{name}|–] ([{id}|–]): [{message}|–]").of(line).orElse(""))));
+                                    new Phrase("[{name}|–] ([{id}|–]): [{message}|–]")
+                                            .of(line)
+                                            .orElse(""))));
         }
         out.flush();
         return empty ? Exit.WELL : Exit.NOT_SAFE;

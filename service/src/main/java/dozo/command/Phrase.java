@@ -64,7 +64,8 @@ record Phrase(String text) {
                 if (isMissing(value)
                         || (wanted == null
                                 ? mark.equals("?") && isNo(value)
-                                : values(value).noneMatch(each -> each.asString("").equals(wanted)))) {
+                                : values(value)
+                                        .noneMatch(each -> each.asString("").equals(wanted)))) {
                     return Optional.empty();
                 }
                 part = shown(value, mark);

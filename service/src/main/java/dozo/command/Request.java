@@ -165,7 +165,8 @@ record Request(
         if (operation.at("/requestBody/content").has("text/csv")) {
             CommandSpec command = service.commandLine().getCommandSpec();
             Path file = Path.of(command.positionalParameters().getFirst().<String>getValue());
-            return service.postCsv(address, file, command.findOption("--encoding").getValue(), JsonNode.class);
+            return service.postCsv(
+                    address, file, command.findOption("--encoding").getValue(), JsonNode.class);
         }
         Map<String, Object> body = new LinkedHashMap<>(given);
         body.keySet().removeIf(name -> !placeOf(name).equals("body"));
@@ -177,7 +178,8 @@ record Request(
         String filled = path;
         for (Map.Entry<String, Object> each : given.entrySet()) {
             filled = filled.replace(
-                    "{" + each.getKey() + "}", Connection.encoded(each.getValue().toString()));
+                    "{" + each.getKey() + "}",
+                    Connection.encoded(each.getValue().toString()));
         }
         Query address = new Query(
                 filled.startsWith("/api/v1/runs/{id}") ? filled.replace("{id}", "" + Dozo.goingOn(service)) : filled);
@@ -202,7 +204,8 @@ record Request(
             case DRILL -> {
                 if (wait) {
                     Answer<KeptRestore> drill = Answer.of(answer, KeptRestore.class);
-                    return RestoreReport.follow(service, drill, path + "/" + drill.value().id());
+                    return RestoreReport.follow(
+                            service, drill, path + "/" + drill.value().id());
                 }
             }
             case STOP -> {

@@ -169,8 +169,8 @@ final class RestoreCommand implements Callable<Integer> {
             return inService(address + "/restores");
         }
         String manifests = address + "/manifests";
-        ShownManifest manifest =
-                ManifestCommand.find(service, manifests, experiment, number(), asOf()).value();
+        ShownManifest manifest = ManifestCommand.find(service, manifests, experiment, number(), asOf())
+                .value();
         if (target.equals(STANDARD_OUTPUT)) {
             return written("%s/%d/download".formatted(manifests, manifest.number()));
         }
@@ -286,8 +286,7 @@ final class RestoreCommand implements Callable<Integer> {
         Map<String, @Nullable Object> wanted = new HashMap<>();
         wanted.put("folderBytes", RawArgument.path(target));
         Selection selection = selection();
-        wanted.put(
-                "pathsBytes", selection.paths().stream().map(FilePath::bytes).toList());
+        wanted.put("pathsBytes", selection.paths().stream().map(FilePath::bytes).toList());
         wanted.put(
                 "patternsBytes",
                 selection.patterns().stream().map(PathPattern::bytes).toList());

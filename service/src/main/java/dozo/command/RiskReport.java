@@ -46,7 +46,8 @@ final class RiskReport {
         }
         for (Risk risk : coverage.risks() == null ? List.<Risk>of() : coverage.risks()) {
             lines(risk, service, coverage)
-                    .forEach(line -> out.println("  %s: %s".formatted(Colour.BAD.of(words(risk.state().word())), line)));
+                    .forEach(line -> out.println("  %s: %s"
+                            .formatted(Colour.BAD.of(words(risk.state().word())), line)));
             if (risk.experiments() > SHOWN) {
                 out.println("  and %,d more: dozo experiments --state %s"
                         .formatted(risk.experiments() - SHOWN, risk.state().word()));

@@ -178,7 +178,8 @@ public final class RunReport {
         String message = Connection.visible(finding.message());
         String path = finding.shownPath() + ": ";
         return withoutLong(
-                String.valueOf(finding.shownPath()), message.startsWith(path) ? message.substring(path.length()) : message);
+                String.valueOf(finding.shownPath()),
+                message.startsWith(path) ? message.substring(path.length()) : message);
     }
 
     /** Returns a path for a line: a long one without its middle and with its length. */

@@ -253,8 +253,7 @@ public final class SiteCommand {
         JsonNode before = service.send("get", resource, null).sent();
         Map<String, Object> address = Connection.JSON.convertValue(before, new TypeReference<>() {});
         address.keySet()
-                .retainAll(Set.of(
-                        "user", "host", "port", "root", "identity", "hostKey", "dscp", direct ? "" : "jump"));
+                .retainAll(Set.of("user", "host", "port", "root", "identity", "hostKey", "dscp", direct ? "" : "jump"));
         access.addTo(address, where, service.commandLine());
         service.confirm(
                 service.put(resource, address, ShownSite.class),
@@ -290,8 +289,7 @@ public final class SiteCommand {
                 SiteReport.capabilities(out, found);
             }
             Phrase.print(out, found, "  free     {freeBytes size} of {totalBytes size}");
-            found.path("findings")
-                    .forEach(finding -> out.println("  - " + Connection.visible(finding.stringValue())));
+            found.path("findings").forEach(finding -> out.println("  - " + Connection.visible(finding.stringValue())));
         });
         return usable && found.path("findings").isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
     }

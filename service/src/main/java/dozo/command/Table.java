@@ -38,7 +38,8 @@ final class Table {
                 return new State(word, Colour.GOOD);
             }
             boolean bad = word.endsWith(dozo.registry.ExperimentSearch.State.FROZEN.word())
-                    || (!word.isEmpty() && dozo.registry.ExperimentSearch.State.of(word).atRisk());
+                    || (!word.isEmpty()
+                            && dozo.registry.ExperimentSearch.State.of(word).atRisk());
             return new State(word, bad ? Colour.BAD : Colour.WAITING);
         }
 
@@ -62,7 +63,9 @@ final class Table {
 
     /** Returns a table of items, with columns as {@code HEADING=PHRASE} ({@link Phrase}). */
     static Table of(List<JsonNode> items, String... columns) {
-        return new Table(Arrays.stream(columns).map(each -> each.split("=", 2)[0]).toArray(String[]::new))
+        return new Table(Arrays.stream(columns)
+                        .map(each -> each.split("=", 2)[0])
+                        .toArray(String[]::new))
                 .rows(items, columns);
     }
 

@@ -56,17 +56,20 @@ final class Verbs {
             dozo.getCommandSpec().addSubcommand(name, group);
         });
         // A command of one word may have others of two.
-        verbs.commands.keySet().stream().sorted(Comparator.comparing(List::size)).forEach(words -> {
-            List<Request> requests = requireNonNull(verbs.commands.get(words));
-            boolean needed = isNeeded.test(words.getFirst());
-            if (words.size() == 1) {
-                dozo.getCommandSpec().addSubcommand(words.getFirst(), needed ? command(requests) : outline(requests));
-            } else if (needed) {
-                requireNonNull(dozo.getSubcommands().get(words.getFirst()))
-                        .getCommandSpec()
-                        .addSubcommand(words.getLast(), command(requests));
-            }
-        });
+        verbs.commands.keySet().stream()
+                .sorted(Comparator.comparingInt(List::size))
+                .forEach(words -> {
+                    List<Request> requests = requireNonNull(verbs.commands.get(words));
+                    boolean needed = isNeeded.test(words.getFirst());
+                    if (words.size() == 1) {
+                        dozo.getCommandSpec()
+                                .addSubcommand(words.getFirst(), needed ? command(requests) : outline(requests));
+                    } else if (needed) {
+                        requireNonNull(dozo.getSubcommands().get(words.getFirst()))
+                                .getCommandSpec()
+                                .addSubcommand(words.getLast(), command(requests));
+                    }
+                });
     }
 
     private List<String> names(String group) {
@@ -98,7 +101,8 @@ final class Verbs {
         command.usageMessage().description(about(requests));
         String[] footer = requests.stream().flatMap(Request::footer).toArray(String[]::new);
         if (footer.length > 0) {
-            command.usageMessage().footer(Stream.concat(Stream.of(""), Stream.of(footer)).toArray(String[]::new));
+            command.usageMessage()
+                    .footer(Stream.concat(Stream.of(""), Stream.of(footer)).toArray(String[]::new));
         }
         command.addMixin("service", CommandSpec.forAnnotatedObject(service));
         service.isUsedBy(command);

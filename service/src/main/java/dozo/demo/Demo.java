@@ -300,9 +300,7 @@ public final class Demo implements Callable<Integer> {
                 runs, started.getBean(Operations.class).start("dr", ACTOR).id());
         PrintWriter out = out();
         RunReport.print(out, ended, runs.progress(ended.id()));
-        RunReport.findings(
-                out,
-                started.getBean(Findings.class).of(Sight.EVERYTHING, ended.id(), 0, FINDINGS_SHOWN));
+        RunReport.findings(out, started.getBean(Findings.class).of(Sight.EVERYTHING, ended.id(), 0, FINDINGS_SHOWN));
         if (ended.findings() > FINDINGS_SHOWN) {
             say("  … and more: dozo status");
         }

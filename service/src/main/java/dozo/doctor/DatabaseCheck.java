@@ -235,7 +235,9 @@ final class DatabaseCheck {
     }
 
     private static Optional<Result> connections(DatabaseServer facts, ConnectionsNeeded needed) {
-        int least = facts.ourLimit() == NO_LIMIT ? facts.connectionsMax() : Math.min(facts.connectionsMax(), facts.ourLimit());
+        int least = facts.ourLimit() == NO_LIMIT
+                ? facts.connectionsMax()
+                : Math.min(facts.connectionsMax(), facts.ourLimit());
         return needed.all() <= least
                 ? Optional.empty()
                 : Optional.of(

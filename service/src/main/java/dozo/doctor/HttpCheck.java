@@ -114,8 +114,8 @@ final class HttpCheck {
     private static boolean hasCertificate(InetAddress address, int port, Path file) {
         try (InputStream pem = Files.newInputStream(file);
                 Socket plain = new Socket()) {
-            SSLContext context = Trust.in(
-                    List.of(CertificateFactory.getInstance("X.509").generateCertificate(pem)));
+            SSLContext context =
+                    Trust.in(List.of(CertificateFactory.getInstance("X.509").generateCertificate(pem)));
             plain.connect(new InetSocketAddress(address, port), (int) ANSWER_LIMIT.toMillis());
             plain.setSoTimeout((int) ANSWER_LIMIT.toMillis());
             ((SSLSocket) context.getSocketFactory().createSocket(plain, address.getHostAddress(), port, true))

@@ -127,8 +127,7 @@ final class ScheduleCheck {
 
     /** Compares the last night's forecast with its window. */
     private static List<Result> forecast(JdbcClient jdbc, Site site) {
-        return jdbc
-                .sql("""
+        return jdbc.sql("""
                         select run_id, experiments
                         from (select run_id, f.experiments, f.safe_middle
                               from run_forecast f join run r using (run_id)

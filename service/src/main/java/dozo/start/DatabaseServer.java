@@ -120,13 +120,10 @@ public record DatabaseServer(
 
     private Optional<Unfit> writable() {
         return recovering || readOnly
-                ? Optional.of(
-                        new Unfit(
-                                recovering
-                                        ? "the server is a standby, which is read-only"
-                                        : "transactions are read-only",
-                                "Name all servers in DOZO_DB_URL with ?targetServerType=primary, or set default_transaction_read_only to off.",
-                                recovering))
+                ? Optional.of(new Unfit(
+                        recovering ? "the server is a standby, which is read-only" : "transactions are read-only",
+                        "Name all servers in DOZO_DB_URL with ?targetServerType=primary, or set default_transaction_read_only to off.",
+                        recovering))
                 : Optional.empty();
     }
 

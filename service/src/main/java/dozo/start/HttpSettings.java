@@ -65,11 +65,14 @@ public record HttpSettings(
     public HttpSettings {
         WrongSetting.unless(NAME_OR_ADDRESS.matcher(address).matches(), "address");
         WrongSetting.unless(
-                listed(tlsProxy).stream().allMatch(proxy -> ADDRESS.matcher(proxy).matches()), "tlsProxy");
+                listed(tlsProxy).stream()
+                        .allMatch(proxy -> ADDRESS.matcher(proxy).matches()),
+                "tlsProxy");
         if (!(tlsCertificateFile + tlsKeyFile).isEmpty()) {
             TlsPair.read(tlsCertificateFile, tlsKeyFile, Instant.now());
         }
-        WrongSetting.unless(listed(hosts).stream().allMatch(host -> HOST.matcher(host).matches()), "hosts");
+        WrongSetting.unless(
+                listed(hosts).stream().allMatch(host -> HOST.matcher(host).matches()), "hosts");
     }
 
     /** Returns whether the service itself offers TLS, and only TLS. */

@@ -130,8 +130,9 @@ public final class Schema {
                 .target(MigrationVersion.fromVersion(version))
                 .load();
         List<MigrationInfo> all = List.of(flyway.info().all());
-        if (all.stream().noneMatch(each -> MigrationVersion.fromVersion(version).equals(each.getVersion())
-                && each.getState().isResolved())) {
+        if (all.stream()
+                .noneMatch(each -> MigrationVersion.fromVersion(version).equals(each.getVersion())
+                        && each.getState().isResolved())) {
             throw new StartFailure(
                     StartFailure.UNAVAILABLE,
                     "the backup has schema %s, which this program does not have: install the version that made it, or a later one"

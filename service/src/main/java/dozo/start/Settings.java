@@ -73,8 +73,7 @@ public record Settings(
 
         public Service {
             WrongSetting.unless(name.isEmpty() || name.matches("[A-Za-z0-9._-]{1,100}"), "name");
-            WrongSetting.unless(
-                    url.isEmpty() || url.matches("https?://[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?/?"), "url");
+            WrongSetting.unless(url.isEmpty() || url.matches("https?://[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?/?"), "url");
         }
 
         /** Returns the name of this service, also if none is set. */

@@ -579,8 +579,7 @@ class Description {
             String meaning = new CommentFormatter()
                     .format(RuntimeJavadoc.getJavadoc(method).getComment());
             if (!meaning.isEmpty()) {
-                requireNonNull(defined.getProperties().get(name))
-                        .description(meaning.replaceAll("^Returns |[.]$", ""));
+                requireNonNull(defined.getProperties().get(name)).description(meaning.replaceAll("^Returns |[.]$", ""));
             }
         }
 

@@ -86,7 +86,9 @@ class BackupScheduleTest {
                 .addFirst(new MapPropertySource(
                         "test",
                         Map.of(
-                                "dozo.work", Files.createDirectory(folder.resolve("work")).toString(),
+                                "dozo.work",
+                                        Files.createDirectory(folder.resolve("work"))
+                                                .toString(),
                                 "dozo.db.url", database.getJdbcUrl(),
                                 "dozo.db.user", String.valueOf(database.getUsername()),
                                 "dozo.db.password", String.valueOf(database.getPassword()))));

@@ -169,8 +169,7 @@ class BadRequestsTest {
 
     @Test
     void aFormThatCannotBeReadIsABadRequest() throws IOException {
-        for (String path :
-                List.of("/login", "/logout", "/do/post/runs", "/do/put/me/password", "/nix", "/error")) {
+        for (String path : List.of("/login", "/logout", "/do/post/runs", "/do/put/me/password", "/nix", "/error")) {
             for (String body : List.of("_csrf=%FF", "a=%", "%zz=1", "username=%FF&_csrf=x", "a=1&".repeat(2_000))) {
                 String answer = post(path, "Accept: text/html\r\n" + cookie + FORM, body);
                 assertThat(answer)

@@ -18,14 +18,16 @@ class DatabaseServerTest {
     @Test
     void anOldOneIsRefusedWithTheReleaseThatFits() {
         assertThat(server(15, "UTF8", false).unfit())
-                .containsExactly(
-                        new Unfit("PostgreSQL 15.1 is too old", "Use PostgreSQL 18, or 16 at least.", false));
+                .containsExactly(new Unfit("PostgreSQL 15.1 is too old", "Use PostgreSQL 18, or 16 at least.", false));
     }
 
     /** After a failover it may be the primary a second later, so a service is started again. */
     @Test
     void aStandbyMayBecomeFit() {
-        assertThat(server(18, "UTF8", true).unfit()).singleElement().extracting(Unfit::passing).isEqualTo(true);
+        assertThat(server(18, "UTF8", true).unfit())
+                .singleElement()
+                .extracting(Unfit::passing)
+                .isEqualTo(true);
     }
 
     private static DatabaseServer server(int version, String encoding, boolean recovering) {

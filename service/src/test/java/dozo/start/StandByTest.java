@@ -71,7 +71,8 @@ class StandByTest {
                     .isEqualTo(200);
             assertThat(other.askAs(null, "GET", "/actuator/health", null).status())
                     .isEqualTo(200);
-            assertThat(active.askAs(null, "GET", "/actuator/health/active", null).text())
+            assertThat(active.askAs(null, "GET", "/actuator/health/active", null)
+                            .text())
                     .isEqualTo("{\"status\":\"UP\"}");
             assertThat(other.askAs(null, "GET", "/actuator/health/active", null).status())
                     .as("what a load balancer asks")

@@ -75,7 +75,8 @@ class StartTest {
             StartFailure rights = failure(Map.of(
                     "dozo.db.url", database.getJdbcUrl(), "dozo.db.user", "start_reader", "dozo.db.password", "x"));
             assertThat(rights.message())
-                    .startsWith("the database cannot be used: the user may not create tables in schema public. Run as ");
+                    .startsWith(
+                            "the database cannot be used: the user may not create tables in schema public. Run as ");
             assertThat(rights.exitCode()).isEqualTo(StartFailure.CONFIGURATION);
             assertThat(jdbc.sql("select count(*) from pg_tables where schemaname = 'public'")
                             .query(Integer.class)

@@ -1522,7 +1522,8 @@ class PagesBrowserIT {
     void aTokenIsShownOnceAndRevoked(String language) throws Exception {
         Page page = open(language, "/administration");
         page.getByRole(AriaRole.LINK, named(word(language, "tokens"))).click();
-        page.getByRole(AriaRole.LINK, named(word(language, "do.post.me.tokens"))).click();
+        page.getByRole(AriaRole.LINK, named(word(language, "do.post.me.tokens")))
+                .click();
         page.locator("#name").fill("report " + language);
         press(page, language, "do.post.me.tokens.yes");
         assertThat(page.locator("#secret")).containsText("dozo_");

@@ -117,7 +117,8 @@ public class LedgerVerification {
     public synchronized Verified verify() throws InterruptedException {
         Instant began = ledger.now();
         Verified result = verified();
-        long atSites = result.sites.stream().mapToLong(ComparedSite::breachesCount).sum();
+        long atSites =
+                result.sites.stream().mapToLong(ComparedSite::breachesCount).sum();
         ledger.verified(began, result.verdict.name(), result.rows, result.breachesCount() + atSites);
         return result;
     }

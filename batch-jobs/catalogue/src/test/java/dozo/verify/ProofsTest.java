@@ -55,9 +55,7 @@ class ProofsTest {
         assertThat(current.holds()).isTrue();
         assertThat(current.sealedAt()).isEqualTo("2026-10-01T01:00:00Z");
         assertThat(current.receipt().sha256()).isEqualTo(digest(3));
-        assertThat(current.receipt().id())
-                .as("the latest evidence first")
-                .isEqualTo(3);
+        assertThat(current.receipt().id()).as("the latest evidence first").isEqualTo(3);
         assertThat(current.receipt().method()).isEqualTo("exec sha256sum");
         assertThat(current.receipt().wayIn()).isEqualTo("archive");
         FileProof earlier = found.getLast();

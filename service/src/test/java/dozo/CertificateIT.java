@@ -1,5 +1,6 @@
 package dozo;
 
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,7 +11,6 @@ import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
-import dozo.people.Users;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -29,14 +28,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A certificate is checked without Dozo, and there is none for what is not verified. */
 class CertificateIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final Path CHECKER = Path.of("..", "docs", "check_certificate.py");
-    private static final String PASSWORD = "a password for tests";
     private static final String PATIENT = "Yamada-Hanako";
 
     /** Names that text formats tend to lose. */
@@ -67,7 +64,7 @@ class CertificateIT {
         site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
         service.register("dr", site.address());
         service.post("/api/v1/projects", "{\"code\": \"P1\", \"title\": \"%s\"}".formatted(PATIENT));
-        service.bean(Users.class).create("auditor", PASSWORD, Set.of(Role.AUDITOR), "test");
+        service.createUser("auditor", Role.AUDITOR);
         Path names = source("NAMES");
         Path below = Files.createDirectories(FilePath.of(NOT_UTF8).under(names).resolve("empty"));
         for (byte[] name : NAMES) {
@@ -183,7 +180,7 @@ class CertificateIT {
         Papers papers = papers("ERASED");
         Path bag = folder.resolve("dr/P1/ERASED");
         assertThat(bag).exists();
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                 insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at, approved_by,
                                      approved_at, not_before)
                 select project_id, code, experiment_id, registered_at, 'wish', 'lab', now(), 'admin', now(), now()
@@ -195,8 +192,7 @@ class CertificateIT {
         assertThat(bag).doesNotExist();
         Checked checked = check(key(), papers, null);
         assertThat(checked.code()).as(checked.text()).isZero();
-        assertThat(service.get("/api/v1/ledger/verification").at("/verdict").asString())
-                .isEqualTo("INTACT");
+        service.get("/api/v1/ledger/verification").has("/verdict", "INTACT");
         assertThat(service.get("/api/v1/ledger?subject=P1/ERASED").text())
                 .contains("certificate.issued", "erasure.begun", "erasure.removed", "erasure.completed");
         Ended gone = order("ERASED");
@@ -250,7 +246,7 @@ class CertificateIT {
         assertThat(order("NEVER").err()).contains("\"P1/NEVER\" does not exist");
         assertThat(order("NAMES", "--site", "never").err()).contains("site \"never\" does not exist");
         assertThat(order("NAMES", "--site", "never").code()).isEqualTo(Exit.REFUSED);
-        assertThat(service.bean(Ledger.class).after(before, 10)).isEmpty();
+        assertThat(service.ledgerAfter(before)).isEmpty();
     }
 
     @Test
@@ -278,7 +274,7 @@ class CertificateIT {
     void theLedgerSaysWhoGotWhichCertificateAndThePapersNameNobody() throws Exception {
         long before = service.bean(Ledger.class).last();
         Papers papers = papers("NAMES");
-        List<LedgerEntry> rows = service.bean(Ledger.class).after(before, 10);
+        List<LedgerEntry> rows = service.ledgerAfter(before);
 
         assertThat(rows)
                 .filteredOn(row -> row.action().equals("certificate.issued"))
@@ -311,7 +307,7 @@ class CertificateIT {
         assertThat(fingerprint()).isNotEqualTo(oldKey);
         assertThat(check(oldKey, old, null).code()).isZero();
         assertThat(check(oldKey, fresh, null).text()).contains("has another key: " + fingerprint());
-        assertThat(service.bean(Ledger.class).after(0, 10_000))
+        assertThat(service.ledger())
                 .filteredOn(row -> row.action().equals("key.introduced"))
                 .extracting(LedgerEntry::subject)
                 .containsSubsequence(oldKey, fingerprint())
@@ -407,7 +403,7 @@ class CertificateIT {
     }
 
     private static String fingerprint() {
-        return service.get("/api/v1/certificate-key").at("/fingerprint").asString();
+        return service.get("/api/v1/certificate-key").string("/fingerprint");
     }
 
     private static Checked check(String key, Papers papers, Path copy) throws Exception {
@@ -449,7 +445,7 @@ class CertificateIT {
                 "/api/v1/experiments",
                 "{\"project\": \"P1\", \"code\": \"%s\", \"title\": \"%s\", \"source\": \"%s\"}"
                         .formatted(code, PATIENT, source(code)));
-        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+        answer.expect(201);
     }
 
     private static void back() {
@@ -457,14 +453,12 @@ class CertificateIT {
     }
 
     private static void back(String body) {
-        String run = service.post("/api/v1/runs", body).at("/id").asString();
+        String run = service.post("/api/v1/runs", body).string("/id");
         await().atMost(LIMIT)
-                .until(
-                        () -> service.get("/api/v1/runs/" + run).at("/state").asString(),
-                        state -> !state.equals("RUNNING"));
+                .until(() -> service.get("/api/v1/runs/" + run).string("/state"), state -> !state.equals("RUNNING"));
     }
 
     private static void jdbc(String sql) {
-        assertThat(service.bean(JdbcClient.class).sql(sql).update()).isPositive();
+        assertThat(service.jdbc().sql(sql).update()).isPositive();
     }
 }

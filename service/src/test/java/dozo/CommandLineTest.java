@@ -290,7 +290,7 @@ class CommandLineTest {
         assertThat(incomplete.code()).isEqualTo(Exit.UNAVAILABLE);
         assertThat(incomplete.out()).contains("dr: not compared with the site: ");
 
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("alter table ledger disable trigger ledger_is_append_only").update();
         jdbc.sql("update ledger set actor = 'nobody' where seq = 2").update();
         Ended broken = dozo("ledger", "verify");
@@ -463,7 +463,7 @@ class CommandLineTest {
                     "S" + i,
                     Files.createDirectories(folder.resolve("source" + i)).toString());
         }
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         with run as (insert into run (kind, site_id, state, requested_by, started_at, ended_at)
                                      values ('nightlyBackup', 1, 'FINDINGS', 'test', now(), now()) returning run_id)
                         insert into finding (run_id, experiment_id, reason, message, found_at)
@@ -484,7 +484,7 @@ class CommandLineTest {
                     Files.createDirectories(folder.resolve("source" + i)).toString();
             dozo("register", "--project", "P1", "--code", "S" + i, source);
         }
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                         select experiment_id, 1, now(), 100, 1000, 'much is gone' from experiment
                         """).update();
@@ -537,8 +537,7 @@ class CommandLineTest {
         String project = "/do/put/projects/CODED";
         service.submit(service.browser(), project + "/site-names", "confirmed=true&siteNames=codes");
         service.submit(service.browser(), project + "/late-after", "confirmed=true&hours=");
-        assertThat(service.get("/api/v1/projects/CODED").at("/siteNames").asString())
-                .isEqualTo("codes");
+        service.get("/api/v1/projects/CODED").has("/siteNames", "codes");
         assertThat(service.get("/api/v1/projects/CODED").at("/lateHours").isMissingNode())
                 .isTrue();
         for (String field : List.of("site-names=x", "late-after=0", "late-after=soon")) {

@@ -1,17 +1,14 @@
 package dozo;
 
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
 import dozo.people.Role;
-import dozo.people.Users;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,8 +16,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Labels by command, by REST and on the pages. */
 class LabelsTest {
-
-    private static final String PASSWORD = "a password for tests";
 
     @TempDir
     Path folder;
@@ -31,9 +26,8 @@ class LabelsTest {
     void start() throws Exception {
         service = RunningService.shared();
         for (String project : List.of("P1", "P9")) {
-            service.bean(Projects.class).create(project, "", "test");
-            service.bean(Experiments.class)
-                    .register(project, "E1", "", Files.createDirectory(folder.resolve(project)), "test");
+            service.createProject(project);
+            service.createExperiment(project, "E1", Files.createDirectory(folder.resolve(project)));
         }
     }
 
@@ -55,10 +49,7 @@ class LabelsTest {
                 .containsPattern("P1/E1 +pilot +admin")
                 .doesNotContain("P9");
         assertThat(dozo("label", "list", "--project", "P9").out()).contains("follow up");
-        assertThat(service.get("/api/v1/labels?limit=1&after=P1/E1/pilot")
-                        .at("/items/0/label")
-                        .asString())
-                .isEqualTo("follow up");
+        service.get("/api/v1/labels?limit=1&after=P1/E1/pilot").has("/items/0/label", "follow up");
 
         assertThat(dozo("label", "remove", "P1/E1", "pilot").out()).isEqualTo("P1/E1 no longer has the label pilot\n");
         assertThat(dozo("label", "remove", "P1/E1", "pilot").code())
@@ -80,8 +71,7 @@ class LabelsTest {
 
     @Test
     void onThePagesALabManagerLabelsOnlyExperimentsOfOwnProjects() throws Exception {
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
-        service.bean(Users.class).join("P1", "lab", "test");
+        service.createUser("lab", Role.LAB_MANAGER, "P1");
         HttpClient lab = service.browser("lab", PASSWORD);
         assertThat(page(lab, "/experiments/P1/E1")).contains("/do/post/experiments/P1/E1/labels?back=");
         assertThat(page(lab, "/do/post/experiments/P1/E1/labels")).contains("<h1>Label P1/E1</h1>");

@@ -35,7 +35,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import picocli.CommandLine;
 
 /** A manifest's list is read by {@code sha256sum -c}, exact to the byte. An incomplete list never looks complete. */
@@ -59,9 +58,8 @@ class ManifestListTest {
     static void start() throws Exception {
         service = RunningService.shared();
         site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
-        assertThat(service.register("dr", site.address()).status()).isEqualTo(200);
-        assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
-                .isEqualTo(201);
+        service.register("dr", site.address()).expect(200);
+        service.post("/api/v1/projects", "{\"code\": \"P1\"}").expect(201);
         writeNames(source("NAMES"));
         Files.writeString(source("TWO").resolve("a"), "first");
         Files.writeString(source("TWO").resolve("sub"), "second");
@@ -143,9 +141,7 @@ class ManifestListTest {
         assertThat(header(head, "Content-Length")).as("the length is not known").isEmpty();
         assertThat(ask("GET", LIST.formatted("TWO"), "application/json").statusCode())
                 .isEqualTo(406);
-        assertThat(service.get("/api/v1/experiments/P1/TWO/manifests/9/sha256sums")
-                        .status())
-                .isEqualTo(404);
+        service.get("/api/v1/experiments/P1/TWO/manifests/9/sha256sums").expect(404);
     }
 
     @Test
@@ -167,9 +163,8 @@ class ManifestListTest {
         assertThat(check(source, first)).containsExactly("changes: FAILED");
         assertThat(dozo("manifest", "P1/EARLIER", "--as-of", "2020-01-01").code())
                 .isEqualTo(Exit.REFUSED);
-        String sealed = service.get("/api/v1/experiments/P1/EARLIER/manifests/1")
-                .at("/sealedAt")
-                .asString();
+        String sealed =
+                service.get("/api/v1/experiments/P1/EARLIER/manifests/1").string("/sealedAt");
         assertThat(dozo("manifest", "P1/EARLIER", "--as-of", sealed).out()).isEqualTo(first);
     }
 
@@ -194,11 +189,9 @@ class ManifestListTest {
         HttpResponse<byte[]> partial = load(list + "?partial=true");
         Printed printed = dozo("manifest", "P1/LACKS");
 
-        assertThat(refused.status()).isEqualTo(409);
-        assertThat(refused.at("/errors/0/field").asString()).isEqualTo("partial");
-        assertThat(refused.at("/errors/0/message").asString())
-                .contains("1 of 1 files")
-                .contains("have no receipt at dr");
+        refused.expect(409);
+        refused.has("/errors/0/field", "partial");
+        assertThat(refused.string("/errors/0/message")).contains("1 of 1 files").contains("have no receipt at dr");
         assertThat(header(partial, "Dozo-Files-Missing")).isEqualTo("1");
         assertThat(new String(partial.body(), StandardCharsets.UTF_8)).startsWith("# NOT WHOLE: 1 of ");
         assertThat(check(source, partial.body())).isEmpty();
@@ -319,27 +312,23 @@ class ManifestListTest {
     }
 
     private static void register(String code) throws IOException {
-        assertThat(service.post(
-                                "/api/v1/experiments",
-                                "{\"project\": \"P1\", \"code\": \"%s\", \"source\": \"%s\"}"
-                                        .formatted(code, source(code)))
-                        .status())
-                .isEqualTo(201);
+        service.post(
+                        "/api/v1/experiments",
+                        "{\"project\": \"P1\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(code, source(code)))
+                .expect(201);
     }
 
     private static void runToItsEnd() {
-        long run = service.post("/api/v1/runs", "{}").at("/id").asLong();
+        long run = service.post("/api/v1/runs", "{}").number("/id");
         Awaitility.await()
                 .atMost(5, TimeUnit.MINUTES)
-                .until(() -> !service.get("/api/v1/runs/" + run)
-                        .at("/state")
-                        .asString()
-                        .equals("RUNNING"));
-        assertThat(service.get("/api/v1/runs/" + run).at("/state").asString()).isEqualTo("COMPLETE");
+                .until(() ->
+                        !service.get("/api/v1/runs/" + run).string("/state").equals("RUNNING"));
+        service.get("/api/v1/runs/" + run).has("/state", "COMPLETE");
     }
 
     private static void jdbc(String sql) {
-        service.bean(JdbcClient.class).sql(sql).update();
+        service.jdbc().sql(sql).update();
     }
 
     private static String header(HttpResponse<?> response, String name) {

@@ -12,11 +12,8 @@ import dozo.ledger.Coverage;
 import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.run.Operations;
-import dozo.run.Runs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,15 +87,13 @@ class RebuildCommandIT {
 
     private String backUp(Path source, SiteAddress site) {
         try (RunningService service = RunningService.start(folder.resolve("old"))) {
-            service.bean(Sites.class).save("dr", site, "test");
-            service.bean(Projects.class).create("p", "", "test");
-            service.bean(Experiments.class).register("p", "E1", "", source, "test");
+            service.saveSite("dr", site);
+            service.createProject("p");
+            service.createExperiment("p", "E1", source);
             long run = service.bean(Operations.class).start("dr", "test").id();
-            await().atMost(Duration.ofMinutes(1))
-                    .until(() ->
-                            !service.bean(Runs.class).find(run).orElseThrow().goesOn());
+            await().atMost(Duration.ofMinutes(1)).until(() -> !service.run(run).goesOn());
             assertThat(service.bean(Coverage.class).all(1).safe()).isTrue();
-            return service.get("/api/v1/certificate-key").at("/fingerprint").asString();
+            return service.get("/api/v1/certificate-key").string("/fingerprint");
         }
     }
 

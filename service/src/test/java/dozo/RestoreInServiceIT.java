@@ -1,5 +1,6 @@
 package dozo;
 
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -34,7 +35,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * A lab manager uses the service to restore experiments of own projects, into folders that an administrator has
@@ -42,7 +42,6 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  */
 class RestoreInServiceIT {
 
-    private static final String PASSWORD = "a password for tests";
     private static final Duration LIMIT = Duration.ofMinutes(5);
 
     /** So large that a download has begun before it is read to its end. */
@@ -63,29 +62,25 @@ class RestoreInServiceIT {
         service = RunningService.shared();
         site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
         service.register("dr", site.address());
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
-        service.bean(Users.class).create("operator", PASSWORD, Set.of(Role.OPERATOR), "test");
-        service.bean(Users.class).create("auditor", PASSWORD, Set.of(Role.AUDITOR), "test");
+        service.createUser("lab", Role.LAB_MANAGER);
+        service.createUser("operator", Role.OPERATOR);
+        service.createUser("auditor", Role.AUDITOR);
         for (String project : List.of("OWN", "ALIEN")) {
             Path source = Files.createDirectory(folder.resolve("source-" + project));
             Files.writeString(source.resolve("脳 scan"), "of " + project);
-            assertThat(service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project))
-                            .status())
-                    .isEqualTo(201);
-            assertThat(service.post(
-                                    "/api/v1/experiments",
-                                    "{\"project\": \"%s\", \"code\": \"E1\", \"source\": \"%s\"}"
-                                            .formatted(project, source))
-                            .status())
-                    .isEqualTo(201);
+            service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project))
+                    .expect(201);
+            service.post(
+                            "/api/v1/experiments",
+                            "{\"project\": \"%s\", \"code\": \"E1\", \"source\": \"%s\"}".formatted(project, source))
+                    .expect(201);
             allow(project, allowed);
         }
         service.bean(Users.class).join("OWN", "lab", "test");
         addFiles();
         addTree();
-        String run = service.post("/api/v1/runs", "{}").at("/id").asString();
-        await().atMost(LIMIT)
-                .until(() -> service.get("/api/v1/runs/" + run).at("/state").asString(), "COMPLETE"::equals);
+        String run = service.post("/api/v1/runs", "{}").string("/id");
+        await().atMost(LIMIT).until(() -> service.get("/api/v1/runs/" + run).string("/state"), "COMPLETE"::equals);
     }
 
     /** Registers an experiment whose copies tests may damage. */
@@ -96,11 +91,10 @@ class RestoreInServiceIT {
             Files.writeString(source.resolve(name), "content of " + name);
         }
         Files.write(source.resolve("large"), new byte[LARGE_BYTES]);
-        assertThat(service.post(
-                                "/api/v1/experiments",
-                                "{\"project\": \"OWN\", \"code\": \"FILES\", \"source\": \"%s\"}".formatted(source))
-                        .status())
-                .isEqualTo(201);
+        service.post(
+                        "/api/v1/experiments",
+                        "{\"project\": \"OWN\", \"code\": \"FILES\", \"source\": \"%s\"}".formatted(source))
+                .expect(201);
     }
 
     /** Registers an experiment with names and facts that archives tend to lose. */
@@ -120,11 +114,10 @@ class RestoreInServiceIT {
         Path old = Files.writeString(source.resolve("研究/old"), "old");
         Files.setPosixFilePermissions(old, PosixFilePermissions.fromString("r-x--x---"));
         Files.setLastModifiedTime(old, FileTime.from(Instant.parse("1969-07-20T20:17:40.5Z")));
-        assertThat(service.post(
-                                "/api/v1/experiments",
-                                "{\"project\": \"OWN\", \"code\": \"TREE\", \"source\": \"%s\"}".formatted(source))
-                        .status())
-                .isEqualTo(201);
+        service.post(
+                        "/api/v1/experiments",
+                        "{\"project\": \"OWN\", \"code\": \"TREE\", \"source\": \"%s\"}".formatted(source))
+                .expect(201);
     }
 
     @AfterAll
@@ -144,11 +137,11 @@ class RestoreInServiceIT {
                         .formatted(Base64.getEncoder()
                                 .encodeToString(allowed.resolve("研究").toString().getBytes(StandardCharsets.UTF_8))));
 
-        assertThat(asked.status()).as(asked.text()).isEqualTo(202);
+        asked.expect(202);
         Answer ended = ended("lab", String.valueOf(asked.location()));
-        assertThat(ended.at("/state").asString()).as(ended.text()).isEqualTo("COMPLETE");
-        assertThat(ended.at("/requestedBy").asString()).isEqualTo("lab");
-        assertThat(ended.at("/bytesVerified").asLong()).isEqualTo(6);
+        ended.has("/state", "COMPLETE");
+        ended.has("/requestedBy", "lab");
+        ended.has("/bytesVerified", 6);
         assertThat(allowed.resolve("研究/脳 scan")).hasContent("of OWN");
         assertThat(names(allowed.resolve("研究"))).hasSize(1);
         for (String user : List.of("lab", "operator", "auditor")) {
@@ -158,10 +151,9 @@ class RestoreInServiceIT {
                             .size())
                     .isZero();
         }
-        assertThat(ask("lab", "POST", "/OWN/E1/restores/%s/stop".formatted(id(ended)), null)
-                        .status())
-                .isEqualTo(409);
-        assertThat(service.bean(Ledger.class).after(before, 100))
+        ask("lab", "POST", "/OWN/E1/restores/%s/stop".formatted(id(ended)), null)
+                .expect(409);
+        assertThat(service.ledgerAfter(before))
                 .filteredOn(row -> row.action().startsWith("restore."))
                 .anyMatch(row -> row.actor().equals("lab")
                         && row.action().equals("restore.requested")
@@ -173,24 +165,19 @@ class RestoreInServiceIT {
     @Test
     void aForeignExperimentIsAsOneThatIsNotThere() {
         Answer operators = restore("operator", "ALIEN", allowed.resolve("alien"));
-        assertThat(operators.status()).as(operators.text()).isEqualTo(202);
+        operators.expect(202);
         String id = id(operators);
 
-        assertThat(restore("lab", "ALIEN", allowed.resolve("never")).status()).isEqualTo(404);
-        assertThat(ask("lab", "GET", "/ALIEN/E1/restores", null).status()).isEqualTo(404);
-        assertThat(ask("lab", "GET", "/ALIEN/E1/restores/" + id, null).status()).isEqualTo(404);
+        restore("lab", "ALIEN", allowed.resolve("never")).expect(404);
+        ask("lab", "GET", "/ALIEN/E1/restores", null).expect(404);
+        ask("lab", "GET", "/ALIEN/E1/restores/" + id, null).expect(404);
         assertThat(ask("lab", "GET", "/OWN/E1/restores/" + id, null).status())
                 .as("by the address of an own one")
                 .isEqualTo(404);
-        assertThat(ask("lab", "POST", "/OWN/E1/restores/%s/stop".formatted(id), null)
-                        .status())
-                .isEqualTo(404);
-        assertThat(restore("auditor", "OWN", allowed.resolve("never")).status()).isEqualTo(403);
+        ask("lab", "POST", "/OWN/E1/restores/%s/stop".formatted(id), null).expect(404);
+        restore("auditor", "OWN", allowed.resolve("never")).expect(403);
         assertThat(allowed.resolve("never")).doesNotExist();
-        assertThat(ended("operator", String.valueOf(operators.location()))
-                        .at("/state")
-                        .asString())
-                .isEqualTo("COMPLETE");
+        ended("operator", String.valueOf(operators.location())).has("/state", "COMPLETE");
     }
 
     @Test
@@ -204,7 +191,7 @@ class RestoreInServiceIT {
                 .asString()
                 .startsWith("attachment; ")
                 .contains("filename*=UTF-8''%E8%84%B3%20image");
-        assertThat(service.bean(Ledger.class).after(0, 1_000))
+        assertThat(service.ledger())
                 .anyMatch(row -> row.action().equals("file.downloaded")
                         && row.actor().equals("lab")
                         && row.subject().equals("OWN/FILES"));
@@ -300,7 +287,7 @@ class RestoreInServiceIT {
         }
         assertThat(new String(archive.body(), StandardCharsets.ISO_8859_1))
                 .doesNotContain(System.getProperty("user.name"));
-        assertThat(service.bean(Ledger.class).after(0, 1_000))
+        assertThat(service.ledger())
                 .anyMatch(row -> row.action().equals("folder.downloaded")
                         && row.actor().equals("lab")
                         && row.subject().equals("OWN/TREE")
@@ -332,14 +319,11 @@ class RestoreInServiceIT {
         assertThat(ask("lab", "POST", "/OWN/TREE/manifests/1/download?site=dr", null)
                         .text())
                 .contains("in the deep", "beside");
-        assertThat(ask("lab", "POST", files + "?path=nothing", null).status()).isEqualTo(404);
-        assertThat(ask("lab", "POST", files + "?path=../x", null).status()).isEqualTo(422);
-        assertThat(ask("lab", "POST", "/OWN/FILES/manifests/9/download", null).status())
-                .isEqualTo(404);
-        assertThat(ask("lab", "POST", "/ALIEN/E1/manifests/1/download", null).status())
-                .isEqualTo(404);
-        assertThat(ask("auditor", "POST", files + "?path=" + encoded, null).status())
-                .isEqualTo(403);
+        ask("lab", "POST", files + "?path=nothing", null).expect(404);
+        ask("lab", "POST", files + "?path=../x", null).expect(422);
+        ask("lab", "POST", "/OWN/FILES/manifests/9/download", null).expect(404);
+        ask("lab", "POST", "/ALIEN/E1/manifests/1/download", null).expect(404);
+        ask("auditor", "POST", files + "?path=" + encoded, null).expect(403);
     }
 
     @Test
@@ -396,10 +380,10 @@ class RestoreInServiceIT {
                 "{\"folder\": \"%s\", \"paths\": [\"beside\"], \"patterns\": [\"研究/**/file\"]}"
                         .formatted(allowed.resolve("by-rest")));
 
-        assertThat(asked.status()).as(asked.text()).isEqualTo(202);
+        asked.expect(202);
         Answer restored = ended("lab", String.valueOf(asked.location()));
-        assertThat(restored.at("/paths/0").asString()).isEqualTo("beside");
-        assertThat(restored.at("/patterns/0").asString()).isEqualTo("研究/**/file");
+        restored.has("/paths/0", "beside");
+        restored.has("/patterns/0", "研究/**/file");
         assertThat(names(allowed.resolve("by-rest"))).containsExactlyInAnyOrder("beside", "研究");
         assertThat(names(allowed.resolve("by-rest/研究"))).containsExactly("n".repeat(250));
         Ended done = command("restore", "OWN/TREE", folder.resolve("by-command").toString(), "--path", "研究/");
@@ -443,8 +427,8 @@ class RestoreInServiceIT {
                     "POST",
                     "/api/v1/experiments/OWN/TREE/restores",
                     "{\"folder\": \"%s\", \"paths\": [\"%s\"]}".formatted(allowed.resolve("never"), path));
-            assertThat(refused.status()).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("paths");
+            refused.expect(422);
+            refused.has("/errors/0/field", "paths");
         }
         for (String wrong : List.of(
                 "\"patterns\": [\"a/../b\"]",
@@ -456,8 +440,8 @@ class RestoreInServiceIT {
                     "POST",
                     "/api/v1/experiments/OWN/TREE/restores",
                     "{\"folder\": \"%s\", %s}".formatted(allowed.resolve("never"), wrong));
-            assertThat(refused.status()).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo(wrong.substring(1, wrong.indexOf('"', 1)));
+            refused.expect(422);
+            refused.has("/errors/0/field", wrong.substring(1, wrong.indexOf('"', 1)));
         }
     }
 
@@ -465,14 +449,13 @@ class RestoreInServiceIT {
     void anOperatorRehearsesARestoreAndALabManagerSeesThoseOfOwnProjects() throws Exception {
         String body = "{\"project\": \"ALIEN\", \"experiment\": \"E1\"}";
         for (String user : List.of("lab", "auditor")) {
-            assertThat(service.askAs(as(user), "POST", "/api/v1/drills", body).status())
-                    .isEqualTo(403);
+            service.askAs(as(user), "POST", "/api/v1/drills", body).expect(403);
         }
         Answer asked = service.askAs(as("operator"), "POST", "/api/v1/drills", body);
-        assertThat(asked.status()).as(asked.text()).isEqualTo(202);
+        asked.expect(202);
         String alien = String.valueOf(asked.location());
         Answer drilled = ended("operator", alien);
-        assertThat(drilled.at("/state").asString()).as(drilled.text()).isEqualTo("COMPLETE");
+        drilled.has("/state", "COMPLETE");
         assertThat(drilled.at("/seconds").asDouble()).isPositive();
         assertThat(names(service.work().resolve("drills"))).isEmpty();
 
@@ -514,8 +497,8 @@ class RestoreInServiceIT {
                 List.of("{\"experiment\": \"E1\"}", "project"),
                 List.of("{\"project\": \"OWN\", \"site\": \"nowhere\"}", "site"))) {
             Answer refused = service.askAs(as("operator"), "POST", "/api/v1/drills", each.getFirst());
-            assertThat(refused.status()).as(refused.text()).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo(each.getLast());
+            refused.expect(422);
+            refused.has("/errors/0/field", each.getLast());
         }
         for (String days : List.of("0", "3661", "\"ten\"")) {
             assertThat(service.put("/api/v1/projects/OWN/drill-days", "{\"days\": %s}".formatted(days))
@@ -550,15 +533,11 @@ class RestoreInServiceIT {
     void aSiteThatWasAddedAfterTheFirstNightsAndNotUsedCanBeRemoved() {
         service.register("late", site.address());
 
-        assertThat(service.askAs(as("admin"), "DELETE", "/api/v1/sites/late", null)
-                        .status())
-                .isEqualTo(204);
+        service.askAs(as("admin"), "DELETE", "/api/v1/sites/late", null).expect(204);
 
         assertThat(service.get("/api/v1/sites").text()).doesNotContain("late");
-        assertThat(service.register("later", site.address()).status()).isEqualTo(200);
-        assertThat(service.askAs(as("admin"), "DELETE", "/api/v1/sites/later", null)
-                        .status())
-                .isEqualTo(204);
+        service.register("later", site.address()).expect(200);
+        service.askAs(as("admin"), "DELETE", "/api/v1/sites/later", null).expect(204);
     }
 
     /** Submits the form of a manifest's page. */
@@ -591,7 +570,7 @@ class RestoreInServiceIT {
     }
 
     private static int entry(String experiment, String name) {
-        return service.bean(JdbcClient.class)
+        return service.jdbc()
                 .sql("""
                         select v.entry_no
                         from entry_version v join experiment e using (experiment_id) join project p using (project_id)
@@ -612,9 +591,9 @@ class RestoreInServiceIT {
         String body = "{\"folder\": \"%s\"}".formatted(allowed.resolve("by-token"));
         String address = "/api/v1/experiments/OWN/E1/restores";
 
-        assertThat(service.askAs(reads, "POST", address, body).status()).isEqualTo(403);
-        assertThat(service.askAs(reads, "GET", address, null).status()).isEqualTo(200);
-        assertThat(service.askAs(writes, "POST", address, body).status()).isEqualTo(202);
+        service.askAs(reads, "POST", address, body).expect(403);
+        service.askAs(reads, "GET", address, null).expect(200);
+        service.askAs(writes, "POST", address, body).expect(202);
     }
 
     @Test
@@ -632,14 +611,14 @@ class RestoreInServiceIT {
                     folder.resolve("source-OWN/new"),
                     folder.resolve("work/new"))) {
                 Answer answer = restore(user, "OWN", refused);
-                assertThat(answer.status()).as(answer.text()).isEqualTo(422);
-                assertThat(answer.at("/errors/0/field").asString()).isEqualTo("folder");
+                answer.expect(422);
+                answer.has("/errors/0/field", "folder");
                 assertThat(answer.text()).contains("choose a folder below " + allowed);
             }
         }
         assertThat(restore("lab", "OWN", inside).text()).contains("is not empty");
         assertThat(names(outside)).isEmpty();
-        assertThat(ask("lab", "POST", "/OWN/E1/restores", "{}").status()).isEqualTo(422);
+        ask("lab", "POST", "/OWN/E1/restores", "{}").expect(422);
         assertThat(ask(
                                 "lab",
                                 "POST",
@@ -651,19 +630,17 @@ class RestoreInServiceIT {
 
     @Test
     void anAdministratorSetsTheFoldersAndNoneOverlapsWithASourceOrWithOurs() throws Exception {
-        assertThat(service.post("/api/v1/projects", "{\"code\": \"NEW\"}").status())
-                .isEqualTo(201);
+        service.post("/api/v1/projects", "{\"code\": \"NEW\"}").expect(201);
         for (Path refused :
                 List.of(folder.resolve("source-ALIEN"), folder, service.work(), folder.resolve("nothing"))) {
             Answer answer = allow("NEW", refused);
-            assertThat(answer.status()).as(answer.text()).isEqualTo(422);
-            assertThat(answer.at("/errors/0/field").asString()).isEqualTo("roots");
+            answer.expect(422);
+            answer.has("/errors/0/field", "roots");
         }
-        assertThat(service.askAs(as("operator"), "PUT", "/api/v1/projects/NEW/restore-roots", "{\"roots\": []}")
-                        .status())
-                .isEqualTo(403);
+        service.askAs(as("operator"), "PUT", "/api/v1/projects/NEW/restore-roots", "{\"roots\": []}")
+                .expect(403);
         Answer set = allow("NEW", allowed);
-        assertThat(set.at("/restoreRoots/0").asString()).isEqualTo(allowed.toString());
+        set.has("/restoreRoots/0", allowed.toString());
         assertThat(service.put("/api/v1/projects/NEW/roots", "{\"roots\": [\"%s\"]}".formatted(allowed))
                         .text())
                 .contains("overlaps with a restore folder");
@@ -761,8 +738,7 @@ class RestoreInServiceIT {
         return await().atMost(LIMIT)
                 .until(
                         () -> service.askAs(as(user), "GET", location, null),
-                        answer -> !Set.of("WAITING", "RUNNING")
-                                .contains(answer.at("/state").asString()));
+                        answer -> !Set.of("WAITING", "RUNNING").contains(answer.string("/state")));
     }
 
     private static Answer allow(String project, Path root) {
@@ -771,7 +747,7 @@ class RestoreInServiceIT {
     }
 
     private static String id(Answer restore) {
-        return String.valueOf(restore.at("/id").asLong());
+        return String.valueOf(restore.number("/id"));
     }
 
     private static String as(String user) {

@@ -1,9 +1,26 @@
 package dozo;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.Starts;
 import dozo.db.TestDatabase;
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.LedgerEntry;
+import dozo.people.Role;
+import dozo.people.Users;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Projects;
+import dozo.registry.Projects.Project;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
 import dozo.remote.SiteAddress;
+import dozo.run.Operations;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import java.io.IOException;
 import java.net.CookieManager;
 import java.net.URI;
@@ -18,10 +35,13 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +49,7 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import tools.jackson.databind.JsonNode;
@@ -42,6 +63,11 @@ public final class RunningService implements AutoCloseable {
 
     /** A setting of the tests: {@code on} lets the service do what it does by the clock. */
     public static final String CLOCK = "test.clock";
+
+    /** The password of users whom tests create. */
+    public static final String PASSWORD = "a password for tests";
+
+    private static final Duration LIMIT = Duration.ofMinutes(5);
 
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -159,7 +185,40 @@ public final class RunningService implements AutoCloseable {
             @Nullable JsonNode json) {
 
         public JsonNode at(String pointer) {
-            return java.util.Objects.requireNonNull(json, text).at(pointer);
+            return Objects.requireNonNull(json, text).at(pointer);
+        }
+
+        public String string(String pointer) {
+            return at(pointer).asString();
+        }
+
+        public long number(String pointer) {
+            return at(pointer).asLong();
+        }
+
+        /** Returns the length of the list {@code items}. */
+        public int items() {
+            return at("/items").size();
+        }
+
+        /** Asserts the status. */
+        public Answer expect(int expected) {
+            assertThat(status).as(text).isEqualTo(expected);
+            return this;
+        }
+
+        /** Asserts the text of a value. */
+        public Answer has(String pointer, Object expected) {
+            assertThat(string(pointer)).as(text).isEqualTo(String.valueOf(expected));
+            return this;
+        }
+
+        /** Asserts that this is a problem whose first error names the field. */
+        public Answer refused(int expected, String field) {
+            expect(expected).has("/errors/0/field", field);
+            assertThat(type).startsWith("application/problem+json");
+            assertThat(string("/errors/0/message")).isNotBlank();
+            return this;
         }
     }
 
@@ -320,6 +379,70 @@ public final class RunningService implements AutoCloseable {
             throw new AssertionError("no token against forgery in " + form);
         }
         return token.group(1);
+    }
+
+    public JdbcClient jdbc() {
+        return bean(JdbcClient.class);
+    }
+
+    /** Returns all entries of the ledger. */
+    public List<LedgerEntry> ledger() {
+        return ledgerAfter(0);
+    }
+
+    public List<LedgerEntry> ledgerAfter(long seq) {
+        return bean(Ledger.class).after(seq, 10_000);
+    }
+
+    public Project createProject(String code) {
+        return bean(Projects.class).create(code, "", "test");
+    }
+
+    /** Creates a user with {@link #PASSWORD}, as a member of these projects. */
+    public void createUser(String name, Role role, String... projects) {
+        bean(Users.class).create(name, PASSWORD, Set.of(role), "test");
+        for (String project : projects) {
+            bean(Users.class).join(project, name, "test");
+        }
+    }
+
+    public Experiment createExperiment(String project, String code, Path source) {
+        return bean(Experiments.class).register(project, code, "", source, "test");
+    }
+
+    /** Saves a site where no server answers. */
+    public Site saveUnreachable(String name) {
+        return saveSite(name, new SiteAddress("127.0.0.1", 1, "dozo", "/backup", passwordFile(), "ssh-ed25519 AAAA"));
+    }
+
+    public Site saveSite(String name, SiteAddress address) {
+        return bean(Sites.class).save(name, address, "test");
+    }
+
+    /** Returns site {@code dr}. */
+    public Site dr() {
+        return bean(Sites.class).find("dr").orElseThrow();
+    }
+
+    /** Opens a nightly backup to site {@code dr} on which nobody works. */
+    public Run openRun() {
+        return bean(Runs.class).open(RunKind.NIGHTLY_BACKUP, dr(), "test");
+    }
+
+    public Run run(long id) {
+        return bean(Runs.class).find(id).orElseThrow();
+    }
+
+    /** Runs a nightly backup to site {@code dr} to its end. */
+    public Run backUp() {
+        return awaitEnd(bean(Operations.class).start("dr", "test").id());
+    }
+
+    /** Waits until a run has ended and nobody works on it. */
+    public Run awaitEnd(long id) {
+        await().atMost(LIMIT)
+                .until(() -> !run(id).goesOn() && !bean(Operations.class).isWorking());
+        return run(id);
     }
 
     /** Registers a site by REST. */

@@ -3,10 +3,8 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
-import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Capacities;
-import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.remote.HostKey;
 import dozo.remote.SiteAddress;
@@ -41,12 +39,10 @@ class SiteCommandTest {
     void start() {
         service = RunningService.shared();
         System.setProperty("dozo.password.file", service.passwordFile().toString());
-        site = service.bean(Sites.class)
-                .save(
+        site = service.saveSite(
                         "dr",
                         new SiteAddress(
-                                "127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAADDDD"),
-                        "test")
+                                "127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAADDDD"))
                 .id();
     }
 
@@ -66,7 +62,7 @@ class SiteCommandTest {
                 .contains("  full     unknown: checked on too few days of the last 4 weeks");
 
         // Ten days, each of which took 10 GB.
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into site_space (site_id, day, seen_at, total_bytes, free_bytes)
                         select site_id, day - n, seen_at - n * interval '24 hours', total_bytes, free_bytes + n * 10000000000
                         from site_space, generate_series(1, 9) n
@@ -119,7 +115,7 @@ class SiteCommandTest {
 
     @Test
     void aScheduleIsSetByCommandAndByPageAndShown() {
-        service.bean(Projects.class).create("P1", "", "test");
+        service.createProject("P1");
         assertThat(dozo(Exit.WELL, "schedule", "dr")).isEqualTo("site dr: no night is due, as by the setting\n");
 
         assertThat(dozo(Exit.WELL, "schedule", "dr", "project P1: 0 0 12 * * *", "0 0 20 * * mon-fri"))
@@ -168,7 +164,7 @@ class SiteCommandTest {
 
         assertThat(dozo(Exit.REFUSED, "remove", "dr")).contains("site \"dr\" does not exist");
         assertThat(service.bean(Sites.class).all()).isEmpty();
-        assertThat(service.bean(JdbcClient.class)
+        assertThat(service.jdbc()
                         .sql("select count(*) from site")
                         .query(Long.class)
                         .single())
@@ -178,7 +174,7 @@ class SiteCommandTest {
 
     @Test
     void ofASiteThatRunsHaveUsedTheNameStaysTaken() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql(
                         "insert into run (site_id, kind, state, requested_by, started_at) values (?, 'nightlyBackup', 'RUNNING', 'x', now())")
                 .param(site)
@@ -246,14 +242,14 @@ class SiteCommandTest {
     @Test
     void whatIsNotGivenStaysAsItIs() throws IOException {
         Path keys = Files.writeString(folder.resolve("gate.keys"), "gate ssh-ed25519 AAAABBBB\n");
-        SiteAddress before = service.bean(Sites.class).find("dr").orElseThrow().address();
+        SiteAddress before = service.dr().address();
 
         dozo(Exit.WELL, "change", "dr", "--jump", "u@gate", "--jump-host-key-file", keys.toString(), "--dscp", "le");
         dozo(Exit.WELL, "change", "dr", "--port", "2222");
         assertThat(show()).contains("dozo@127.0.0.1:2222:/backup", "through  u@gate:22", "DSCP     1");
 
         dozo(Exit.WELL, "change", "dr", "other@dr.example.org:/new", "--no-jump", "--dscp", "0");
-        assertThat(service.bean(Sites.class).find("dr").orElseThrow().address())
+        assertThat(service.dr().address())
                 .isEqualTo(
                         new SiteAddress("dr.example.org", 2222, "other", "/new", before.identity(), before.hostKey()));
         assertThat(dozo(Exit.REFUSED, "change", "none", "--port", "1")).contains("\"none\" does not exist");
@@ -286,12 +282,12 @@ class SiteCommandTest {
         site(Exit.WELL, add, "--jump", "u@gate:2222", "--jump-host-key-file", keys.toString(), "--dscp", "cs1");
 
         assertThat(show()).contains("site dr at u@inner:22:/r", "  through  u@gate:2222", "  DSCP     8");
-        SiteAddress address = service.bean(Sites.class).find("dr").orElseThrow().address();
+        SiteAddress address = service.dr().address();
         assertThat(address.way().jump().orElseThrow().identity()).isEqualTo(address.identity());
         assertThat(service.look(service.browser(), "/sites", "en").body())
                 .contains("u@gate:2222")
                 .contains(">8<");
-        assertThat(service.bean(Ledger.class).after(0, 100).getLast().detail())
+        assertThat(service.ledger().getLast().detail())
                 .contains("through u@gate:2222, host key ssh-ed25519 AAAABBBB, DSCP 8");
 
         site(Exit.WELL, add);

@@ -58,11 +58,11 @@ class WrongSubjectTest {
     @Test
     void bothCodesAreShownWhereverTheGapIs() {
         RunningService.Answer list = service.get("/api/v1/gaps?kind=wrong-subject");
-        assertThat(list.at("/items").size()).isEqualTo(1);
-        assertThat(list.at("/items/0/gaps/0").asString()).isEqualTo("wrong-subject");
-        assertThat(list.at("/items/0/accession").asString()).isEqualTo("A1");
-        assertThat(list.at("/items/0/subject").asString()).isEqualTo(booked);
-        assertThat(list.at("/items/0/subjectsAcquired/0").asString()).isEqualTo(acquired);
+        assertThat(list.items()).isEqualTo(1);
+        list.has("/items/0/gaps/0", "wrong-subject");
+        list.has("/items/0/accession", "A1");
+        list.has("/items/0/subject", booked);
+        list.has("/items/0/subjectsAcquired/0", acquired);
 
         String sheet = service.get("/api/v1/gaps?format=csv").text();
         assertThat(sheet.lines().toList().getFirst()).contains(",subject,subjectsAcquired,");

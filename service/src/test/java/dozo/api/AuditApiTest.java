@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
 import dozo.RunningService.Answer;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,19 +23,13 @@ class AuditApiTest {
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
-        assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
-                .isEqualTo(201);
+        service.saveUnreachable("dr");
+        service.post("/api/v1/projects", "{\"code\": \"P1\"}").expect(201);
         Path source = Files.createDirectory(folder.resolve("source"));
-        assertThat(service.post(
-                                "/api/v1/experiments",
-                                "{\"project\": \"P1\", \"code\": \"E1\", \"source\": \"%s\"}".formatted(source))
-                        .status())
-                .isEqualTo(201);
+        service.post(
+                        "/api/v1/experiments",
+                        "{\"project\": \"P1\", \"code\": \"E1\", \"source\": \"%s\"}".formatted(source))
+                .expect(201);
     }
 
     @AfterAll
@@ -48,40 +40,39 @@ class AuditApiTest {
     @Test
     void theFiguresAreThoseOfCoverage() {
         Answer report = service.get("/api/v1/audit/report");
-        assertThat(report.status()).as(report.text()).isEqualTo(200);
+        report.expect(200);
         assertThat(report.at("/sites/0/totals"))
                 .isEqualTo(service.get("/api/v1/coverage").at("/totals"));
         assertThat(report.at("/sites/0/projects/0/totals"))
                 .isEqualTo(service.get("/api/v1/coverage").at("/projects/0"));
-        assertThat(report.at("/ledger/head/hash").asString()).matches("[0-9a-f]{64}");
+        assertThat(report.string("/ledger/head/hash")).matches("[0-9a-f]{64}");
     }
 
     @Test
     void aVerificationIsInTheNextReport() {
-        assertThat(service.get("/api/v1/ledger/verification").at("/verdict").asString())
-                .isEqualTo("INCOMPLETE");
+        service.get("/api/v1/ledger/verification").has("/verdict", "INCOMPLETE");
         Answer report = service.get("/api/v1/audit/report?project=P1");
-        assertThat(report.at("/ledger/verification/verdict").asString()).isEqualTo("INCOMPLETE");
+        report.has("/ledger/verification/verdict", "INCOMPLETE");
     }
 
     @Test
     void wrongMomentsAndProjectsAreRefusedPlainly() {
         assertThat(service.get("/api/v1/audit/report?at=2999-01-01").text()).contains("2999-01-01 is in the future");
-        assertThat(service.get("/api/v1/audit/report?at=soon").status()).isEqualTo(422);
-        assertThat(service.get("/api/v1/audit/report?project=P9").status()).isEqualTo(422);
+        service.get("/api/v1/audit/report?at=soon").expect(422);
+        service.get("/api/v1/audit/report?project=P9").expect(422);
         Answer before = service.get("/api/v1/audit/report?at=2001-01-01");
-        assertThat(before.status()).isEqualTo(200);
+        before.expect(200);
         assertThat(before.at("/sites/0/projects").isEmpty()).isTrue();
-        assertThat(before.at("/sites/0/totals/safe").asBoolean()).isFalse();
-        assertThat(before.at("/registeredSince").asString()).startsWith("20");
+        before.has("/sites/0/totals/safe", false);
+        assertThat(before.string("/registeredSince")).startsWith("20");
     }
 
     @Test
     void theEvidenceOfFilesIsCsv() {
         Answer files = service.get("/api/v1/audit/files?at=2026-01-01");
-        assertThat(files.status()).isEqualTo(200);
+        files.expect(200);
         assertThat(files.text()).startsWith("project,experiment,manifest,path,");
-        assertThat(service.get("/api/v1/audit/files?project=P9").status()).isEqualTo(422);
+        service.get("/api/v1/audit/files?project=P9").expect(422);
     }
 
     @Test

@@ -31,7 +31,7 @@ class IdempotencyTest {
     @BeforeAll
     static void start() {
         service = RunningService.shared();
-        jdbc = service.bean(JdbcClient.class);
+        jdbc = service.jdbc();
     }
 
     @AfterAll
@@ -44,9 +44,9 @@ class IdempotencyTest {
         Answer first = create("K1", "again-1");
         Answer second = create("K1", "again-1");
 
-        assertThat(first.status()).as(first.text()).isEqualTo(201);
+        first.expect(201);
         assertThat(first.headers().firstValue("Idempotency-Replayed")).isEmpty();
-        assertThat(second.status()).isEqualTo(201);
+        second.expect(201);
         assertThat(second.text()).isEqualTo(first.text());
         assertThat(second.location()).isEqualTo(first.location());
         assertThat(second.type()).isEqualTo(first.type());
@@ -59,7 +59,7 @@ class IdempotencyTest {
         Answer first = create("not a code", "refused-1");
         Answer second = create("not a code", "refused-1");
 
-        assertThat(first.status()).isEqualTo(422);
+        first.expect(422);
         assertThat(second.text()).isEqualTo(first.text());
         assertThat(second.headers().firstValue("Idempotency-Replayed")).contains("true");
     }
@@ -71,8 +71,8 @@ class IdempotencyTest {
         Answer elsewhere = service.askWith("POST", "/api/v1/runs", "{}", "Idempotency-Key", "other-1");
 
         for (Answer refused : List.of(other, elsewhere)) {
-            assertThat(refused.status()).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("Idempotency-Key");
+            refused.expect(422);
+            refused.has("/errors/0/field", "Idempotency-Key");
         }
         assertThat(told("K2b")).isZero();
         assertThat(create("K2", "other-1").text()).isEqualTo(first.text());
@@ -92,7 +92,7 @@ class IdempotencyTest {
                 "Idempotency-Key",
                 "mine");
 
-        assertThat(answer.status()).isEqualTo(201);
+        answer.expect(201);
     }
 
     @Test
@@ -100,12 +100,11 @@ class IdempotencyTest {
         for (String key : List.of("", "a b", "x".repeat(256))) {
             Answer refused = create("K4", key);
             assertThat(refused.status()).as(key).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("Idempotency-Key");
+            refused.has("/errors/0/field", "Idempotency-Key");
         }
-        assertThat(service.askWith("POST", PROJECTS, body("K4"), "Idempotency-Key", "a", "Idempotency-Key", "b")
-                        .status())
-                .isEqualTo(422);
-        assertThat(create("K4", "x".repeat(255)).status()).isEqualTo(201);
+        service.askWith("POST", PROJECTS, body("K4"), "Idempotency-Key", "a", "Idempotency-Key", "b")
+                .expect(422);
+        create("K4", "x".repeat(255)).expect(201);
     }
 
     @Test
@@ -119,7 +118,7 @@ class IdempotencyTest {
                 "secret");
 
         for (Answer refused : List.of(token, user)) {
-            assertThat(refused.status()).isEqualTo(422);
+            refused.expect(422);
             assertThat(refused.text()).contains("omit the key");
         }
         assertThat(kept("secret")).isZero();
@@ -131,13 +130,11 @@ class IdempotencyTest {
                 {"name": "demoted", "password": "a long password", "roles": ["ADMIN"]}""");
         String demoted = RunningService.basic("demoted", "a long password");
         String[] key = {"Idempotency-Key", "demoted"};
-        assertThat(service.askAsWith(demoted, "POST", PROJECTS, body("K5"), key).status())
-                .isEqualTo(201);
+        service.askAsWith(demoted, "POST", PROJECTS, body("K5"), key).expect(201);
 
         service.patch("/api/v1/users/demoted", "{\"roles\": [\"AUDITOR\"]}");
 
-        assertThat(service.askAsWith(demoted, "POST", PROJECTS, body("K5"), key).status())
-                .isEqualTo(403);
+        service.askAsWith(demoted, "POST", PROJECTS, body("K5"), key).expect(403);
     }
 
     @Test
@@ -151,7 +148,7 @@ class IdempotencyTest {
 
         assertThat(again.status()).as("it is there already").isEqualTo(409);
         assertThat(again.headers().firstValue("Idempotency-Replayed")).isEmpty();
-        assertThat(other.status()).isEqualTo(422);
+        other.expect(422);
     }
 
     @Test
@@ -161,7 +158,7 @@ class IdempotencyTest {
 
         Answer again = create("K7", "long");
 
-        assertThat(again.status()).isEqualTo(409);
+        again.expect(409);
         assertThat(again.text()).contains("executed before with status 201");
     }
 
@@ -171,7 +168,7 @@ class IdempotencyTest {
         jdbc.sql("update kept_answer set begun_at = begun_at - interval '25 hours' where key = 'old'")
                 .update();
 
-        assertThat(create("K8c", "old").status()).isEqualTo(201);
+        create("K8c", "old").expect(201);
     }
 
     @Test
@@ -182,7 +179,7 @@ class IdempotencyTest {
             second = secondWhileFirstIsSent("W" + attempt);
         }
 
-        assertThat(second.status()).as(second.text()).isEqualTo(409);
+        second.expect(409);
         assertThat(second.headers().firstValue("Retry-After")).isPresent();
     }
 

@@ -17,7 +17,6 @@ import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.restore.RestoreQueue;
 import dozo.run.Runs;
-import dozo.run.Runs.RunKind;
 import dozo.run.SiteMeasuring;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -104,7 +103,7 @@ class LedgerCompleteTest {
                 Map.of(
                         "dozo.worklist.url",
                         "http://127.0.0.1:" + ris.getAddress().getPort()));
-        jdbc = service.bean(JdbcClient.class);
+        jdbc = service.jdbc();
         site = LoopbackSite.openSsh(folder.resolve("keys"), Files.createDirectory(folder.resolve("site")), 0);
         service.bean(Users.class).create(ACTOR, FIRST, Set.of(Role.ADMIN), "test");
         for (String source : List.of("one", "two", "three")) {
@@ -171,7 +170,7 @@ class LedgerCompleteTest {
             }
 
             Answer answer = change.ask().get();
-            List<LedgerEntry> told = service.bean(Ledger.class).after(last, 100);
+            List<LedgerEntry> told = service.ledgerAfter(last);
             List<Row> found = told.stream()
                     .filter(row -> !change.starts() || !row.actor().equals(Ledger.SYSTEM))
                     .map(row -> rowOf(row, change.rows()))
@@ -188,8 +187,7 @@ class LedgerCompleteTest {
         System.out.printf("ledger: %d changes, %d rows, %d wrong%n", changes().size(), rows, wrong.size());
         assertThat(wrong).isEmpty();
         awaitNoRun();
-        assertThat(service.bean(Ledger.class).after(0, 10_000))
-                .noneMatch(row -> row.toString().contains(PATIENT));
+        assertThat(service.ledger()).noneMatch(row -> row.toString().contains(PATIENT));
     }
 
     @Test
@@ -828,18 +826,14 @@ class LedgerCompleteTest {
 
     private static void addSecondSite() {
         awaitNoRun();
-        service.bean(Sites.class)
-                .save("second", site.address().withRoot(folder.resolve("second").toString()), "test");
+        service.saveSite(
+                "second", site.address().withRoot(folder.resolve("second").toString()));
     }
 
     /** Leaves a run as a dead process does. */
     private static void leaveARun() {
         awaitNoRun();
-        service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        service.openRun();
     }
 
     private static void awaitNoRun() {

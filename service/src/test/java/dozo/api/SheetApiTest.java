@@ -6,8 +6,6 @@ import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Subject;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -26,7 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import tools.jackson.databind.JsonNode;
 
 /** The CSV of a response has the complete content of its JSON, and no formulas that a spreadsheet would run. */
@@ -42,21 +39,15 @@ class SheetApiTest {
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
-        assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
-                .isEqualTo(201);
+        service.saveUnreachable("dr");
+        service.post("/api/v1/projects", "{\"code\": \"P1\"}").expect(201);
         for (int i = 1; i <= 3; i++) {
             Path source = Files.createDirectory(folder.resolve("source-" + i));
-            assertThat(service.post("/api/v1/experiments", """
+            service.post("/api/v1/experiments", """
                             {"project": "P1", "code": "E%d", "title": "%s", "source": "%s", "modality": %s}
                             """.formatted(
-                                            i, TITLE.replace("\"", "\\\""), source, i == 3 ? "null" : "\"MR\""))
-                            .status())
-                    .isEqualTo(201);
+                                    i, TITLE.replace("\"", "\\\""), source, i == 3 ? "null" : "\"MR\""))
+                    .expect(201);
         }
         // As after a night: E1 is safe, E2 half. One name is not UTF-8.
         for (String sql : new String[] {
@@ -72,7 +63,7 @@ class SheetApiTest {
             "insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind, name)"
                     + " select experiment_id, 1, 1, 1, 5, 1, 420, 'f', '\\x2bff'::bytea from experiment where code = 'E1'"
         }) {
-            service.bean(JdbcClient.class).sql(sql).update();
+            service.jdbc().sql(sql).update();
         }
     }
 
@@ -103,7 +94,7 @@ class SheetApiTest {
     void theFiguresAreThoseOfTheJson(String question, String list) {
         String path = "/api/v1/" + question.replace("DAY", "2026-01-01");
         Answer json = service.get(path);
-        assertThat(json.status()).as(json.text()).isEqualTo(200);
+        json.expect(200);
         List<JsonNode> items = new ArrayList<>();
         (list == null ? json.at("") : json.at("/" + list)).forEach(items::add);
         if (list == null) {

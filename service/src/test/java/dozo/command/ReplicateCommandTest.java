@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.Ended;
 import dozo.RunningService;
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,8 +36,8 @@ class ReplicateCommandTest {
         Files.writeString(source.resolve("a"), "1");
         Files.createDirectory(source.resolve("b"));
         Files.writeString(source.resolve("b/c"), "22");
-        service.bean(Projects.class).create("P1", "", "test");
-        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        service.createProject("P1");
+        service.createExperiment("P1", "S1", source);
         assertThat(dozo("run", "--wait").code()).isZero();
         Files.move(source, folder.resolve("kept"));
     }
@@ -65,10 +63,9 @@ class ReplicateCommandTest {
 
         assertThat(ended.code()).as(ended.err()).isZero();
         assertThat(folder.resolve("second/P1/S1/data/b/c")).hasContent("22");
-        assertThat(service.get("/api/v1/runs/2").at("/kind").asString()).isEqualTo("REPLICATION");
-        assertThat(service.get("/api/v1/runs/2").at("/from").asString()).isEqualTo("dr");
-        assertThat(service.get("/api/v1/runs/2").at("/replication/experiments").asLong())
-                .isEqualTo(1);
+        service.get("/api/v1/runs/2").has("/kind", "REPLICATION");
+        service.get("/api/v1/runs/2").has("/from", "dr");
+        service.get("/api/v1/runs/2").has("/replication/experiments", 1);
         assertThat(dozo("replicate", "P1/S1", "--from", "dr", "--to", "second").err())
                 .contains("experiment P1/S1 is complete at site second");
     }

@@ -8,8 +8,6 @@ import dozo.Ended;
 import dozo.RunningService;
 import dozo.db.ChildJava;
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
 import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +17,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Commands stop runs, and a scrub makes way for a night. */
 class StopCommandTest {
@@ -58,23 +55,23 @@ class StopCommandTest {
         for (int i = 0; i < FILES; i++) {
             Files.write(source.resolve("file" + i), new byte[1 << 20]);
         }
-        service.bean(Projects.class).create("P1", "", "test");
-        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        service.createProject("P1");
+        service.createExperiment("P1", "S1", source);
         assertThat(dozo("run", "--wait").code()).isZero();
 
         slowScrub(2);
         Ended stopped = dozo("stop", "--wait");
         assertThat(stopped.code()).isZero();
         assertThat(stopped.out()).startsWith("scrub 2 ").contains("findings: 0");
-        assertThat(service.get("/api/v1/runs/2").at("/state").asString()).isEqualTo("STOPPED");
-        assertThat(service.get("/api/v1/runs/2").at("/kind").asString()).isEqualTo("SCRUB");
+        service.get("/api/v1/runs/2").has("/state", "STOPPED");
+        service.get("/api/v1/runs/2").has("/kind", "SCRUB");
         assertThat(dozo("stop", "2").err()).contains("run 2 is not running");
 
         slowScrub(3);
         Ended night = dozo("run");
         assertThat(night).isEqualTo(new Ended(Exit.WELL, "run 4 has started\n", ""));
-        assertThat(service.get("/api/v1/runs/3").at("/state").asString()).isEqualTo("STOPPED");
-        assertThat(service.get("/api/v1/runs/4").at("/kind").asString()).isEqualTo("NIGHTLY_BACKUP");
+        service.get("/api/v1/runs/3").has("/state", "STOPPED");
+        service.get("/api/v1/runs/4").has("/kind", "NIGHTLY_BACKUP");
         awaitEnd(4);
 
         slowScrub(5);
@@ -99,7 +96,7 @@ class StopCommandTest {
 
         assertThat(said.lines()).contains("dozo: run 5 goes on in the service; to stop it: dozo stop 5");
         assertThat(waiting.waitFor()).isEqualTo(130);
-        assertThat(service.get("/api/v1/runs/5").at("/state").asString()).isEqualTo("RUNNING");
+        service.get("/api/v1/runs/5").has("/state", "RUNNING");
     }
 
     /** Pauses and resumes the scrub in progress, number 5. */
@@ -119,8 +116,8 @@ class StopCommandTest {
     void findingsAreListedAcknowledgedAndTriedAgain() throws Exception {
         service.register("dr", site.address());
         Path source = Files.createDirectories(folder.resolve("source"));
-        service.bean(Projects.class).create("P1", "", "test");
-        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        service.createProject("P1");
+        service.createExperiment("P1", "S1", source);
         assertThat(dozo("findings")).isEqualTo(new Ended(Exit.WELL, "open findings: 0\n", ""));
         assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
 
@@ -167,7 +164,7 @@ class StopCommandTest {
         assertThat(dozo("scrub", "--all", "--warm", "--limit", "4kB").out())
                 .isEqualTo("scrub %d has started\n".formatted(run));
         await().atMost(Duration.ofMinutes(5))
-                .until(() -> service.bean(JdbcClient.class)
+                .until(() -> service.jdbc()
                                 .sql("select count(*) from reading where run_id = :run")
                                 .param("run", run)
                                 .query((row, n) -> row.getLong(1))
@@ -177,10 +174,8 @@ class StopCommandTest {
 
     private void awaitEnd(int run) {
         await().atMost(Duration.ofMinutes(5))
-                .until(() -> !service.get("/api/v1/runs/" + run)
-                        .at("/state")
-                        .asString()
-                        .equals("RUNNING"));
+                .until(() ->
+                        !service.get("/api/v1/runs/" + run).string("/state").equals("RUNNING"));
     }
 
     private Ended dozo(String... arguments) {

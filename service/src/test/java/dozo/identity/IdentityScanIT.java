@@ -16,9 +16,7 @@ import dozo.identity.Places.Found;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
-import dozo.registry.Sites;
 import dozo.run.Operations;
-import dozo.run.Runs;
 import dozo.source.dicom.Dataset;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -73,9 +71,9 @@ class IdentityScanIT {
         site = LoopbackSite.openSsh(folder.resolve("sshd"), dr, 0);
         database = TestDatabase.fresh();
         service = RunningService.start(folder.resolve("work"), database, Map.of());
-        service.bean(Sites.class).save("dr", site.address(), "test");
+        service.saveSite("dr", site.address());
         service.bean(Projects.class).create("CODED", "脳山1花子の研究", "codes", List.of(), "test");
-        service.bean(Projects.class).create("KEPT", "", "test");
+        service.createProject("KEPT");
         ListAppender<ILoggingEvent> log = new ListAppender<>();
         log.start();
         Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
@@ -94,7 +92,7 @@ class IdentityScanIT {
     private static void scanAll(Places places, Set<String> projects, Path log) throws Exception {
         Wanted wanted = Wanted.of(list);
         new CatalogueScan(wanted, places).run(database);
-        new SiteScan(wanted, places).run(service.bean(Sites.class).find("dr").orElseThrow(), projects);
+        new SiteScan(wanted, places).run(service.dr(), projects);
         new FileScan(wanted, places).run(log);
     }
 
@@ -109,14 +107,8 @@ class IdentityScanIT {
         for (int i = 0; i < PARTICIPANTS; i++) {
             csv.append("A%d,%s,%s,%s,1,CODED\r\n".formatted(i, DAY, NAMES.get(2 * i + 1), NAMES.get(2 * i)));
         }
-        assertThat(service.askCsv(
-                                "/api/v1/bookings/bulk",
-                                "text/csv",
-                                csv.toString().getBytes(CONSOLE),
-                                service.password())
-                        .at("/booked")
-                        .asInt())
-                .isEqualTo(PARTICIPANTS);
+        service.askCsv("/api/v1/bookings/bulk", "text/csv", csv.toString().getBytes(CONSOLE), service.password())
+                .has("/booked", PARTICIPANTS);
     }
 
     private static void register(String project, String code, Path source, int participants) throws IOException {
@@ -136,8 +128,7 @@ class IdentityScanIT {
 
     private static void night() {
         long run = service.bean(Operations.class).start("dr", "test").id();
-        await().atMost(Duration.ofMinutes(2))
-                .until(() -> !service.bean(Runs.class).find(run).orElseThrow().goesOn());
+        await().atMost(Duration.ofMinutes(2)).until(() -> !service.run(run).goesOn());
     }
 
     @Test
@@ -154,7 +145,7 @@ class IdentityScanIT {
         register("KEPT", "E2", kept, 3);
         Path seven = Files.createDirectory(folder.resolve("seven"));
         Files.writeString(seven.resolve("plain"), "x");
-        service.bean(Experiments.class).register("KEPT", "KHB00007", "", seven, "test");
+        service.createExperiment("KEPT", "KHB00007", seven);
         night();
         Path log = Files.writeString(folder.resolve("some.log"), "cannot read 脳山3花子");
 

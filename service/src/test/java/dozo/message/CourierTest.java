@@ -67,8 +67,7 @@ class CourierTest {
             service.post("/api/v1/projects", "{\"code\": \"P1\"}");
             save(service, "it", "{\"mail\": \"it@example.org\"}");
             save(service, "lab", "{\"mail\": \"lab@example.org\", \"language\": \"ja\", \"projects\": [\"P1\"]}");
-            assertThat(service.post("/api/v1/alerts/recipients/it/test", "").status())
-                    .isEqualTo(202);
+            service.post("/api/v1/alerts/recipients/it/test", "").expect(202);
             assertThat(received(mail, 1)[0].getSubject()).isEqualTo("Dozo: This is a test. Alerts reach it.");
 
             service.bean(Alerts.class).evaluate(List.of(LATE));
@@ -257,11 +256,10 @@ class CourierTest {
                     .as(bad)
                     .isEqualTo(422);
         }
-        assertThat(service.post("/api/v1/alerts/recipients/it/test", "").status())
-                .isEqualTo(404);
-        assertThat(service.delete("/api/v1/alerts/recipients/it").status()).isEqualTo(404);
+        service.post("/api/v1/alerts/recipients/it/test", "").expect(404);
+        service.delete("/api/v1/alerts/recipients/it").expect(404);
         save(service, "it", "{\"mail\": \"a@b.c\"}");
-        assertThat(service.delete("/api/v1/alerts/recipients/it").status()).isEqualTo(204);
+        service.delete("/api/v1/alerts/recipients/it").expect(204);
     }
 
     private void start(Map<String, String> more) {
@@ -269,7 +267,7 @@ class CourierTest {
         settings.put("dozo.service.name", "one");
         settings.put("dozo.service.url", "https://dozo.example.org");
         service = RunningService.shared(settings);
-        jdbc = service.bean(JdbcClient.class);
+        jdbc = service.jdbc();
     }
 
     @AfterEach
@@ -295,8 +293,7 @@ class CourierTest {
     }
 
     private static void save(RunningService service, String name, String settings) {
-        assertThat(service.put("/api/v1/alerts/recipients/" + name, settings).status())
-                .isEqualTo(200);
+        service.put("/api/v1/alerts/recipients/" + name, settings).expect(200);
     }
 
     private String hook(String url) throws IOException {

@@ -11,13 +11,8 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.people.Role;
 import dozo.people.Tokens;
-import dozo.people.Users;
 import dozo.registry.Capacities;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import dozo.remote.SiteAddress;
 import dozo.remote.Space;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
@@ -60,16 +55,11 @@ class MetricsTest {
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.start(folder.resolve("work"));
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
-        Site site = service.bean(Sites.class).find("dr").orElseThrow();
+        service.saveUnreachable("dr");
+        Site site = service.dr();
         service.bean(Capacities.class).keep(site.id(), new Space(1_000, 400, 0, false));
-        service.bean(Projects.class).create("P1", "", "test");
-        int experiment = service.bean(Experiments.class)
-                .register("P1", "S1", "", Files.createDirectory(folder.resolve("source")), "test")
+        service.createProject("P1");
+        int experiment = service.createExperiment("P1", "S1", Files.createDirectory(folder.resolve("source")))
                 .id();
         Runs runs = service.bean(Runs.class);
         long first = runs.open(RunKind.NIGHTLY_BACKUP, site, "test").id();
@@ -77,7 +67,7 @@ class MetricsTest {
                 .add(first, List.of(new Finding(experiment, Problem.UNREADABLE, null, "of the test")));
         runs.close(first, RunState.COMPLETE, "");
         var _ = runs.open(RunKind.NIGHTLY_BACKUP, site, "test");
-        service.bean(Users.class).create("prometheus", "a password for tests", Set.of(Role.AUDITOR), "test");
+        service.createUser("prometheus", Role.AUDITOR);
         token = service.bean(Tokens.class)
                 .create("prometheus", "scrape", null, true, 1)
                 .secret();
@@ -164,11 +154,11 @@ class MetricsTest {
     @Test
     void onlyThoseWhoSeeEverythingMayReadThem() {
         Answer nobody = service.askAs(null, "GET", PATH, null);
-        assertThat(nobody.status()).isEqualTo(401);
+        nobody.expect(401);
         assertThat(nobody.headers().allValues("WWW-Authenticate")).isNotEmpty();
         assertThat(nobody.text()).doesNotContain("dozo_");
-        assertThat(service.get(PATH).status()).isEqualTo(200);
-        assertThat(scraped().status()).isEqualTo(200);
+        service.get(PATH).expect(200);
+        scraped().expect(200);
         assertThat(scraped().headers().firstValue("Content-Type").orElse(""))
                 .startsWith("text/plain")
                 .contains("version=0.0.4");

@@ -14,7 +14,6 @@ import dozo.db.TestDatabase;
 import dozo.ledger.Sight;
 import dozo.loopback.Ports;
 import dozo.registry.Refusal;
-import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.report.Report.NightState;
 import dozo.report.Report.SiteNight;
@@ -237,9 +236,9 @@ class MorningReportTest {
     void daysOfWhichThereIsNoReportAreRefusedPlainly() throws Exception {
         try (RunningService service = start()) {
             Answer none = service.get("/api/v1/report?date=" + today.minusDays(1));
-            assertThat(none.status()).isEqualTo(422);
+            none.expect(422);
             assertThat(none.text()).contains("no night has started yet");
-            assertThat(service.get("/api/v1/report").at("/verdict").asString()).isEqualTo("NONE");
+            service.get("/api/v1/report").has("/verdict", "NONE");
 
             seed(service, "0 0 1 * * *");
             night(today.minusDays(1), "01:00", "02:00", "COMPLETE", 0);
@@ -257,10 +256,9 @@ class MorningReportTest {
                 assertThat(refused.status()).as(date).isEqualTo(422);
                 assertThat(refused.text()).as(date).contains(said);
             });
-            assertThat(service.get("/api/v1/report?language=fr").status()).isEqualTo(422);
+            service.get("/api/v1/report?language=fr").expect(422);
             assertThat(service.get("/api/v1/report?language=ja&date=" + today.minusDays(1))
-                            .at("/text")
-                            .asString())
+                            .string("/text"))
                     .contains("朝の報告");
             assertThatThrownBy(() -> service.bean(Reports.class).of(Sight.EVERYTHING, today.plusDays(400)))
                     .isInstanceOf(Refusal.class);
@@ -349,7 +347,7 @@ class MorningReportTest {
 
     private RunningService start() {
         RunningService service = RunningService.shared(settings());
-        jdbc = service.bean(JdbcClient.class);
+        jdbc = service.jdbc();
         return service;
     }
 
@@ -380,15 +378,14 @@ class MorningReportTest {
             String[] parts = name.split("/", 2);
             service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(parts[0]));
             Path source = Files.createDirectories(folder.resolve(parts[1]));
-            assertThat(service.post(
-                                    "/api/v1/experiments",
-                                    "{\"project\": \"%s\", \"code\": \"%s\", \"source\": \"%s\"}"
-                                            .formatted(parts[0], parts[1], source))
-                            .status())
-                    .isEqualTo(201);
+            service.post(
+                            "/api/v1/experiments",
+                            "{\"project\": \"%s\", \"code\": \"%s\", \"source\": \"%s\"}"
+                                    .formatted(parts[0], parts[1], source))
+                    .expect(201);
         }
         SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
-        service.bean(Sites.class).save("dr", nowhere, "test");
+        service.saveSite("dr", nowhere);
         jdbc.sql("insert into site_timetable values (1, :rules)")
                 .param("rules", closedThisWeek())
                 .update();
@@ -491,8 +488,7 @@ class MorningReportTest {
     }
 
     private static void save(RunningService service, String name, String settings) {
-        assertThat(service.put("/api/v1/alerts/recipients/" + name, settings).status())
-                .isEqualTo(200);
+        service.put("/api/v1/alerts/recipients/" + name, settings).expect(200);
     }
 
     /** Waits for reports; alerts may arrive between them. */

@@ -11,7 +11,6 @@ import dozo.ledger.Verification;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Part;
-import dozo.registry.Projects;
 import dozo.registry.SiteSchedules;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
@@ -36,7 +35,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The schedule starts what is due, one at a time, and nothing else. */
 class NightlyScheduleTest {
@@ -64,7 +62,7 @@ class NightlyScheduleTest {
     @Test
     void withoutASiteOrExperimentsNothingIsStarted() {
         lookAt(tomorrow());
-        service.bean(Sites.class).save("dr", site.address(), "test");
+        service.saveSite("dr", site.address());
         lookAt(tomorrow());
 
         assertThat(runs().latest()).isEmpty();
@@ -316,7 +314,7 @@ class NightlyScheduleTest {
         lookAt("2036-01-06T14:10:00Z");
         lookAt("2036-01-06T14:10:15Z");
         assertThat(count()).as("tonight is not over").isEqualTo(2);
-        assertThat(service.bean(JdbcClient.class)
+        assertThat(service.jdbc()
                         .sql("select count(*) from ledger where action = 'run.distrusted'")
                         .query(Long.class)
                         .single())
@@ -450,7 +448,7 @@ class NightlyScheduleTest {
     void aSiteWithManyRunsStarvesNoOther() throws Exception {
         reads("2036-01-05T09:00:00Z");
         register();
-        service.bean(Sites.class).save("other", site.address(), "test");
+        service.saveSite("other", site.address());
         schedule("0 0 20 * * *");
         jdbc("update site_schedule set cron = '* * * * * *'");
         jdbc("update site set updated_at = '2036-01-04T09:00:00Z'");
@@ -491,29 +489,29 @@ class NightlyScheduleTest {
     }
 
     private long count() {
-        return service.bean(JdbcClient.class)
+        return service.jdbc()
                 .sql("select count(*) from run where kind = 'nightlyBackup'")
                 .query(Long.class)
                 .single();
     }
 
     private void registerOther() throws Exception {
-        service.bean(Projects.class).create("P2", "", "test");
+        service.createProject("P2");
         Path source = Files.createDirectories(folder.resolve("other"));
         Files.writeString(source.resolve("a.txt"), "other");
-        service.bean(Experiments.class).register("P2", "S2", "", source, "test");
+        service.createExperiment("P2", "S2", source);
     }
 
     private void jdbc(String sql) {
-        service.bean(JdbcClient.class).sql(sql).update();
+        service.jdbc().sql(sql).update();
     }
 
     private void register() throws Exception {
-        service.bean(Sites.class).save("dr", site.address(), "test");
-        service.bean(Projects.class).create("P1", "", "test");
+        service.saveSite("dr", site.address());
+        service.createProject("P1");
         Path source = Files.createDirectories(folder.resolve("source"));
         Files.writeString(source.resolve("a.txt"), "hello");
-        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        service.createExperiment("P1", "S1", source);
     }
 
     private void lookAt(String now) {
@@ -546,10 +544,7 @@ class NightlyScheduleTest {
     }
 
     private Run openNight() {
-        return runs().open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        return runs().open(RunKind.NIGHTLY_BACKUP, service.dr(), "test");
     }
 
     private static Instant tomorrow() {

@@ -1,5 +1,6 @@
 package dozo.security;
 
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
@@ -20,10 +21,7 @@ import dozo.people.Tokens;
 import dozo.people.Users;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import dozo.run.Runs;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
@@ -63,8 +61,6 @@ class AccessTest {
     /** The only endpoint for a console's token. */
     private static final Endpoint STUDY = new Endpoint("GET", "/api/v1/studies/{studyInstanceUid}");
 
-    private static final String PASSWORD = "a password for tests";
-
     @TempDir
     static Path folder;
 
@@ -83,17 +79,8 @@ class AccessTest {
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
-        run = service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test")
-                .id();
+        service.saveUnreachable("dr");
+        run = service.openRun().id();
         for (String project : List.of(OWN, FOREIGN)) {
             service.bean(Projects.class).create(project, "title of " + project, "test");
             Path source = Files.createDirectories(folder.resolve("source-of-" + project));
@@ -117,7 +104,7 @@ class AccessTest {
 
     /** Adds a proposal and a missing item for each of the two projects, the own one first. */
     private static void arrive() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("""
                         insert into origin (name, kind, address, spool, updated_at)
                         values ('fw', 'flywheel', 'https://localhost', '/spool', now())
@@ -325,10 +312,10 @@ class AccessTest {
         String manager = asker(Role.LAB_MANAGER).authorization();
         String auditor = asker(Role.AUDITOR).authorization();
 
-        assertThat(get(manager, "/coverage").at("/totals/experiments").asInt()).isEqualTo(1);
-        assertThat(get(auditor, "/coverage").at("/totals/experiments").asInt()).isEqualTo(2);
-        assertThat(get(manager, "/runs/" + run).at("/findings").asInt()).isEqualTo(1);
-        assertThat(get(auditor, "/runs/" + run).at("/findings").asInt()).isEqualTo(2);
+        get(manager, "/coverage").has("/totals/experiments", 1);
+        get(auditor, "/coverage").has("/totals/experiments", 2);
+        get(manager, "/runs/" + run).has("/findings", 1);
+        get(auditor, "/runs/" + run).has("/findings", 2);
         assertThat(findingsListed(get(manager, "/runs"))).isEqualTo(1);
     }
 
@@ -358,7 +345,7 @@ class AccessTest {
                 "/runs/%d/reconciliation".formatted(run),
                 "/runs/%d/findings".formatted(run))) {
             Answer page = get(manager, list + "?limit=1");
-            assertThat(page.at("/items").size()).as(list).isEqualTo(1);
+            assertThat(page.items()).as(list).isEqualTo(1);
             assertThat(page.at("/next").isMissingNode()).as(list).isTrue();
         }
     }
@@ -374,23 +361,22 @@ class AccessTest {
         Answer missing = acknowledge(manager, 999_999);
         Answer own = acknowledge(manager, ids[0]);
 
-        assertThat(foreign.status()).isEqualTo(404);
+        foreign.expect(404);
         assertThat(foreign.text().replace("/" + ids[1] + "/", "/999999/").replace("\\\"" + ids[1], "\\\"999999"))
                 .isEqualTo(missing.text());
-        assertThat(own.status()).isEqualTo(200);
-        assertThat(own.at("/acknowledgement/by").asString()).isEqualTo(manager.name());
-        assertThat(acknowledge(asker(Role.AUDITOR), ids[1]).status()).isEqualTo(403);
-        assertThat(acknowledge(asker(Role.OPERATOR), ids[1]).status()).isEqualTo(200);
+        own.expect(200);
+        own.has("/acknowledgement/by", manager.name());
+        acknowledge(asker(Role.AUDITOR), ids[1]).expect(403);
+        acknowledge(asker(Role.OPERATOR), ids[1]).expect(200);
         assertThat(get(manager.authorization(), "/findings").at("/items").size())
                 .isEqualTo(1);
-        assertThat(get(manager.authorization(), "/coverage").at("/openFindings").asInt())
-                .isZero();
+        get(manager.authorization(), "/coverage").has("/openFindings", 0);
     }
 
     @Test
     void aForeignProposalIsAsOneThatIsNotThere() {
         Asker manager = asker(Role.LAB_MANAGER);
-        long foreign = service.bean(JdbcClient.class)
+        long foreign = service.jdbc()
                 .sql("select arrival_id from arrival where item like :item")
                 .param("item", FOREIGN + "%")
                 .query((row, n) -> row.getLong(1))
@@ -403,12 +389,12 @@ class AccessTest {
                 "/api/v1/arrivals/accept",
                 "{\"ids\": [%d, 999999]}".formatted(foreign));
 
-        assertThat(one.status()).isEqualTo(404);
+        one.expect(404);
         assertThat(one.text().replace("/" + foreign + "/", "/999999/").replace("\\\"" + foreign, "\\\"999999"))
                 .isEqualTo(accept(manager, 999_999).text());
-        assertThat(many.at("/refused").asInt()).isEqualTo(2);
-        assertThat(many.at("/arrivals/0/refused").asString()).isEqualTo("there is no arrival " + foreign);
-        assertThat(accept(asker(Role.AUDITOR), foreign).status()).isEqualTo(403);
+        many.has("/refused", 2);
+        many.has("/arrivals/0/refused", "there is no arrival " + foreign);
+        accept(asker(Role.AUDITOR), foreign).expect(403);
     }
 
     private static Answer accept(Asker asker, long arrival) {
@@ -431,7 +417,7 @@ class AccessTest {
                 "/experiments/%s/E", "/experiments/%s/E/proof?path=a", "/experiments/%s/E/manifests/1")) {
             Answer foreign = get(manager, path.formatted(FOREIGN));
             Answer missing = get(manager, path.formatted("NEVER"));
-            assertThat(foreign.status()).isEqualTo(404);
+            foreign.expect(404);
             assertThat(foreign.text().replace(FOREIGN, "NEVER")).isEqualTo(missing.text());
         }
     }
@@ -445,10 +431,10 @@ class AccessTest {
         Answer missing = register(manager, "NEVER", "/nowhere");
         Answer source = register(manager, OWN, taken);
 
-        assertThat(foreign.status()).isEqualTo(422);
+        foreign.expect(422);
         assertThat(foreign.text().replace(FOREIGN, "NEVER")).isEqualTo(missing.text());
-        assertThat(source.status()).isEqualTo(409);
-        assertThat(source.at("/errors/0/field").asString()).isEqualTo("source");
+        source.expect(409);
+        source.has("/errors/0/field", "source");
         assertThat(source.text().replace(taken, "")).doesNotContain(FOREIGN);
     }
 
@@ -461,15 +447,15 @@ class AccessTest {
         Answer answer = service.askCsvAs(
                 manager, "/api/v1/experiments/bulk?mode=each", "text/csv", csv.getBytes(StandardCharsets.UTF_8));
 
-        assertThat(answer.status()).isEqualTo(200);
-        assertThat(answer.at("/refused").asInt()).isEqualTo(2);
+        answer.expect(200);
+        answer.has("/refused", 2);
         assertThat(answer.text()).contains("does not exist; create it first").contains("of another project");
         assertThat(answer.text().replace(taken.toString(), "")).doesNotContain("is registered already");
     }
 
     @Test
     void whatIsFrozenIsCountedAndListedOfWhatIsSeen() {
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost,
                                                        message)
                         select experiment_id, 1, now(), 1, 1, 'much is gone' from experiment where code = :code
@@ -477,8 +463,8 @@ class AccessTest {
         String manager = asker(Role.LAB_MANAGER).authorization();
         String auditor = asker(Role.AUDITOR).authorization();
 
-        assertThat(get(manager, "/coverage").at("/frozen").asInt()).isZero();
-        assertThat(get(auditor, "/coverage").at("/frozen").asInt()).isEqualTo(1);
+        get(manager, "/coverage").has("/frozen", 0);
+        get(auditor, "/coverage").has("/frozen", 1);
         assertThat(get(manager, "/experiments?frozen=true").at("/items").size()).isZero();
         assertThat(get(auditor, "/experiments?frozen=true").at("/items").size()).isEqualTo(1);
         assertThat(get(manager, "/experiments?q=" + FOREIGN).at("/items").size())
@@ -503,7 +489,7 @@ class AccessTest {
 
     @Test
     void aSessionEndsWhenItsUserIsDisabled() {
-        service.bean(Users.class).create("leaver", PASSWORD, Set.of(Role.OPERATOR), "test");
+        service.createUser("leaver", Role.OPERATOR);
         HttpClient browser = service.browser("leaver", PASSWORD);
         assertThat(service.look(browser, "/", "en").body()).contains(OWN);
 
@@ -517,8 +503,8 @@ class AccessTest {
         Answer answer = service.askAs(RunningService.basic("roleless", PASSWORD), "GET", "/api/v1/projects", null);
         HttpResponse<String> page = service.look(service.browser("roleless", PASSWORD), "/", "en");
 
-        assertThat(answer.status()).isEqualTo(403);
-        assertThat(answer.at("/detail").asString()).contains("you have no role yet");
+        answer.expect(403);
+        assertThat(answer.string("/detail")).contains("you have no role yet");
         assertThat(page.statusCode()).isEqualTo(403);
         assertThat(page.body()).contains("you have no role yet");
     }
@@ -527,8 +513,8 @@ class AccessTest {
     void aProjectWithoutMembersIsSeenByThoseWhoSeeAll() {
         Answer members = get(asker(Role.AUDITOR).authorization(), "/projects/%s/members".formatted(FOREIGN));
 
-        assertThat(members.status()).isEqualTo(200);
-        assertThat(members.at("/items").size()).isZero();
+        members.expect(200);
+        assertThat(members.items()).isZero();
     }
 
     @Test

@@ -13,7 +13,6 @@ import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.ledger.Ledger;
 import dozo.people.Tokens;
-import dozo.registry.Projects;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -29,7 +28,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * Users of an LDAP directory, tested against one in this process: login, groups, and a directory that does not answer
@@ -68,20 +66,18 @@ class DirectoryTest {
     @Test
     void groupsGiveRolesAndProjects() throws Exception {
         try (RunningService service = start(Map.of())) {
-            service.bean(Projects.class).create("P1", "", "test");
-            service.bean(Projects.class).create("P2", "", "test");
+            service.createProject("P1");
+            service.createProject("P2");
 
             Answer me = ask(service, "Tanaka", PASSWORD, "/me");
 
-            assertThat(me.status()).as(me.text()).isEqualTo(200);
-            assertThat(me.at("/origin").asString()).isEqualTo("DIRECTORY");
+            me.expect(200);
+            me.has("/origin", "DIRECTORY");
             assertThat(me.at("/roles").toString()).isEqualTo("[\"LAB_MANAGER\"]");
             assertThat(me.at("/projects").toString()).isEqualTo("[\"P1\"]");
-            assertThat(ask(service, "tanaka", PASSWORD, "/projects/P1").status())
-                    .isEqualTo(200);
-            assertThat(ask(service, "tanaka", PASSWORD, "/projects/P2").status())
-                    .isEqualTo(404);
-            assertThat(service.bean(Ledger.class).after(0, 1_000))
+            ask(service, "tanaka", PASSWORD, "/projects/P1").expect(200);
+            ask(service, "tanaka", PASSWORD, "/projects/P2").expect(404);
+            assertThat(service.ledger())
                     .filteredOn(entry -> entry.subject().equals("tanaka"))
                     .extracting(Ledger.LedgerEntry::action)
                     .containsExactly("user.created", "user.changed");
@@ -92,10 +88,10 @@ class DirectoryTest {
     void whatIsWrongIsRefused() throws Exception {
         try (RunningService service = start(Map.of())) {
             for (String password : List.of("wrong", "", "*")) {
-                assertThat(ask(service, "tanaka", password, "/me").status()).isEqualTo(401);
+                ask(service, "tanaka", password, "/me").expect(401);
             }
             for (String name : List.of("nobody", "*", "tanaka)(uid=*", "t\u0000", "")) {
-                assertThat(ask(service, name, PASSWORD, "/me").status()).isEqualTo(401);
+                ask(service, name, PASSWORD, "/me").expect(401);
             }
         }
     }
@@ -105,9 +101,9 @@ class DirectoryTest {
         try (RunningService service = start(Map.of())) {
             Answer answer = ask(service, "sato", "sato's password", "/projects");
 
-            assertThat(answer.status()).isEqualTo(403);
-            assertThat(answer.at("/detail").asString()).contains("none of your groups has a role");
-            assertThat(ask(service, "sato", "sato's password", "/me").status()).isEqualTo(200);
+            answer.expect(403);
+            assertThat(answer.string("/detail")).contains("none of your groups has a role");
+            ask(service, "sato", "sato's password", "/me").expect(200);
         }
     }
 
@@ -118,11 +114,11 @@ class DirectoryTest {
 
             Answer answer = ask(service, "tanaka", PASSWORD, "/me");
 
-            assertThat(answer.status()).isEqualTo(503);
+            answer.expect(503);
             assertThat(answer.type()).startsWith("application/problem+json");
             assertThat(answer.headers().firstValue("Retry-After")).isPresent();
-            assertThat(answer.at("/detail").asString()).contains("directory").contains("Local users");
-            assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+            assertThat(answer.string("/detail")).contains("directory").contains("Local users");
+            service.get("/api/v1/me").expect(200);
         }
     }
 
@@ -133,9 +129,9 @@ class DirectoryTest {
                         "dozo.ldap.url", "ldap://127.0.0.1:" + silent.getLocalPort(), "dozo.ldap.timeout", "300ms"))) {
             long begin = System.nanoTime();
 
-            assertThat(ask(service, "tanaka", PASSWORD, "/me").status()).isEqualTo(503);
+            ask(service, "tanaka", PASSWORD, "/me").expect(503);
             assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(60));
-            assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+            service.get("/api/v1/me").expect(200);
         }
     }
 
@@ -146,16 +142,15 @@ class DirectoryTest {
             String secret = service.bean(Tokens.class)
                     .create("tanaka", "t", null, false, 1)
                     .secret();
-            assertThat(with(service, secret).status()).isEqualTo(200);
+            with(service, secret).expect(200);
 
             ldap.delete(TANAKA);
-            assertThat(with(service, secret).status()).isEqualTo(200);
+            with(service, secret).expect(200);
             age(service, "20 minutes");
 
-            assertThat(with(service, secret).status()).isEqualTo(401);
-            assertThat(with(service, secret).status()).isEqualTo(401);
-            assertThat(service.get("/api/v1/users/tanaka").at("/gone").asBoolean())
-                    .isTrue();
+            with(service, secret).expect(401);
+            with(service, secret).expect(401);
+            service.get("/api/v1/users/tanaka").has("/gone", true);
         }
     }
 
@@ -170,9 +165,7 @@ class DirectoryTest {
             ldap.delete("cn=Lab Tanaka,ou=groups," + BASE);
             age(service, "20 minutes");
 
-            assertThat(service.askAs("Bearer " + secret, "GET", "/api/v1/projects", null)
-                            .status())
-                    .isEqualTo(403);
+            service.askAs("Bearer " + secret, "GET", "/api/v1/projects", null).expect(403);
         }
     }
 
@@ -186,9 +179,9 @@ class DirectoryTest {
             ldap.shutDown(true);
 
             age(service, "23 hours");
-            assertThat(with(service, secret).status()).isEqualTo(200);
+            with(service, secret).expect(200);
             age(service, "25 hours");
-            assertThat(with(service, secret).status()).isEqualTo(503);
+            with(service, secret).expect(503);
         }
     }
 
@@ -201,10 +194,10 @@ class DirectoryTest {
             Answer password = service.patch("/api/v1/users/tanaka", "{\"password\": \"a longer password\"}");
             Answer disabled = service.patch("/api/v1/users/tanaka", "{\"disabled\": true}");
 
-            assertThat(roles.at("/errors/0/field").asString()).isEqualTo("roles");
-            assertThat(password.at("/errors/0/field").asString()).isEqualTo("password");
-            assertThat(disabled.status()).isEqualTo(200);
-            assertThat(ask(service, "tanaka", PASSWORD, "/me").status()).isEqualTo(401);
+            roles.has("/errors/0/field", "roles");
+            password.has("/errors/0/field", "password");
+            disabled.expect(200);
+            ask(service, "tanaka", PASSWORD, "/me").expect(401);
         }
     }
 
@@ -218,8 +211,7 @@ class DirectoryTest {
                 "sn: a",
                 "userPassword: the directory's password");
         try (RunningService service = start(Map.of())) {
-            assertThat(ask(service, "admin", "the directory's password", "/me").status())
-                    .isEqualTo(401);
+            ask(service, "admin", "the directory's password", "/me").expect(401);
         }
     }
 
@@ -347,7 +339,7 @@ class DirectoryTest {
 
     /** Makes the directory's last answer this old. */
     private static void age(RunningService service, String interval) {
-        service.bean(JdbcClient.class)
+        service.jdbc()
                 .sql("update dozo_user set confirmed_at = now() - :interval::interval where origin = 'DIRECTORY'")
                 .param("interval", interval)
                 .update();

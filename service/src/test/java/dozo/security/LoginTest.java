@@ -1,5 +1,6 @@
 package dozo.security;
 
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -11,7 +12,6 @@ import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.people.Role;
-import dozo.people.Users;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -31,7 +31,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -53,8 +52,6 @@ import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
 @StartsServices(3)
 class LoginTest {
 
-    private static final String PASSWORD = "a password for tests";
-
     private static final Map<String, String> BEHIND_PROXY = Map.of("dozo.http.tls-proxy", "127.0.0.1");
 
     @TempDir
@@ -65,14 +62,14 @@ class LoginTest {
     @BeforeEach
     void start() {
         service = RunningService.shared(BEHIND_PROXY);
-        service.bean(Users.class).create("tanaka", PASSWORD, Set.of(Role.OPERATOR), "test");
+        service.createUser("tanaka", Role.OPERATOR);
     }
 
     /** Takes a service of its own, which remembers who has guessed. */
     private void startOwn() {
         service.close();
         service = RunningService.start(folder.resolve("work"), TestDatabase.fresh(), BEHIND_PROXY);
-        service.bean(Users.class).create("tanaka", PASSWORD, Set.of(Role.OPERATOR), "test");
+        service.createUser("tanaka", Role.OPERATOR);
     }
 
     @AfterEach
@@ -83,9 +80,9 @@ class LoginTest {
     @Test
     void whoGuessesIsToldToWaitAndWhoKnowsIsNot() {
         startOwn();
-        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+        service.get("/api/v1/me").expect(200);
         for (int i = 0; i < Throttle.PAIR_FAILURES_FREE; i++) {
-            assertThat(as("admin", "guess" + i).status()).isEqualTo(401);
+            as("admin", "guess" + i).expect(401);
         }
 
         // The first wait is a second, which may be over before a busy machine sends the next guess. Each wait is twice
@@ -96,18 +93,18 @@ class LoginTest {
             guessed = as("admin", "one more guess " + i);
         }
 
-        assertThat(guessed.status()).isEqualTo(429);
+        guessed.expect(429);
         assertThat(guessed.type()).startsWith("application/problem+json");
         assertThat(Integer.parseInt(guessed.headers().firstValue("Retry-After").orElseThrow()))
                 .isBetween(1, 60);
-        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+        service.get("/api/v1/me").expect(200);
     }
 
     @Test
     void aThousandGuessesCostFewHashesAndLockNobodyOutWhoKnows() throws Exception {
         startOwn();
-        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
-        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+        service.get("/api/v1/me").expect(200);
+        as("tanaka", PASSWORD).expect(200);
         List<Future<Integer>> guesses = new ArrayList<>();
         try (ExecutorService many = Executors.newVirtualThreadPerTaskExecutor()) {
             Semaphore atOnce = new Semaphore(50);
@@ -131,8 +128,8 @@ class LoginTest {
         }
         System.out.printf("1,000 guesses: %d were looked at%n", looked);
         assertThat(looked).isLessThan(100);
-        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
-        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+        service.get("/api/v1/me").expect(200);
+        as("tanaka", PASSWORD).expect(200);
     }
 
     @Test
@@ -240,8 +237,8 @@ class LoginTest {
                 }
 
                 await().atMost(Duration.ofMinutes(1)).until(over::get, count -> count >= 40);
-                assertThat(service.get("/actuator/health").status()).isEqualTo(200);
-                assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+                service.get("/actuator/health").expect(200);
+                as("tanaka", PASSWORD).expect(200);
             } finally {
                 for (Socket each : slow) {
                     each.close();
@@ -263,7 +260,7 @@ class LoginTest {
                 assertThat(statusLine(oneMore)).isEmpty();
             }
             // NB: tests reach the service from the proxy's address.
-            assertThat(service.get("/actuator/health").status()).isEqualTo(200);
+            service.get("/actuator/health").expect(200);
         } finally {
             for (Socket each : silent) {
                 each.close();
@@ -413,26 +410,14 @@ class LoginTest {
     void ownPasswordsAreChangedWithThePresentOne() {
         String change = "{\"present\": \"%s\", \"password\": \"%s\"}";
 
-        assertThat(put(change.formatted("not it", "another password"))
-                        .at("/errors/0/field")
-                        .asString())
-                .isEqualTo("present");
-        assertThat(put(change.formatted(PASSWORD, "short"))
-                        .at("/errors/0/field")
-                        .asString())
-                .isEqualTo("password");
-        assertThat(put(change.formatted(PASSWORD, "tanaka's new password"))
-                        .at("/errors/0/field")
-                        .asString())
-                .isEqualTo("password");
-        assertThat(put(change.formatted(PASSWORD, "Password1234"))
-                        .at("/errors/0/field")
-                        .asString())
-                .isEqualTo("password");
-        assertThat(put(change.formatted(PASSWORD, "another password")).status()).isEqualTo(204);
+        put(change.formatted("not it", "another password")).has("/errors/0/field", "present");
+        put(change.formatted(PASSWORD, "short")).has("/errors/0/field", "password");
+        put(change.formatted(PASSWORD, "tanaka's new password")).has("/errors/0/field", "password");
+        put(change.formatted(PASSWORD, "Password1234")).has("/errors/0/field", "password");
+        put(change.formatted(PASSWORD, "another password")).expect(204);
 
-        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(401);
-        assertThat(as("tanaka", "another password").status()).isEqualTo(200);
+        as("tanaka", PASSWORD).expect(401);
+        as("tanaka", "another password").expect(200);
     }
 
     @Test
@@ -446,7 +431,7 @@ class LoginTest {
 
     @Test
     void aHashByAnEarlierMethodStillHoldsAndIsReplacedAtTheLogin() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         String earlier = "{bcrypt}" + new BCryptPasswordEncoder(4).encode("an earlier password");
         jdbc.sql("update dozo_user set password_hash = :hash where name = 'tanaka'")
                 .param("hash", earlier)
@@ -454,33 +439,33 @@ class LoginTest {
         String state = "select password_hash || ' ' || stamp from dozo_user where name = 'tanaka'";
         String before = jdbc.sql(state).query(String.class).single();
 
-        assertThat(as("tanaka", "not it").status()).isEqualTo(401);
+        as("tanaka", "not it").expect(401);
         assertThat(jdbc.sql(state).query(String.class).single()).isEqualTo(before);
-        assertThat(as("tanaka", "an earlier password").status()).isEqualTo(200);
+        as("tanaka", "an earlier password").expect(200);
 
         String after = jdbc.sql(state).query(String.class).single();
         assertThat(after).startsWith("{argon2id}$argon2id$v=19$m=19456,t=2,p=1$");
         assertThat(after.split(" ")[1]).as("sessions continue").isEqualTo(before.split(" ")[1]);
-        assertThat(as("tanaka", "an earlier password").status()).isEqualTo(200);
-        assertThat(as("tanaka", "not it").status()).isEqualTo(401);
+        as("tanaka", "an earlier password").expect(200);
+        as("tanaka", "not it").expect(401);
     }
 
     @Test
     void theAdministratorCannotBeLockedOut() {
         for (String body :
                 List.of("{\"disabled\": true}", "{\"roles\": [\"AUDITOR\"]}", "{\"password\": \"another password\"}")) {
-            assertThat(service.patch("/api/v1/users/admin", body).status()).isEqualTo(422);
+            service.patch("/api/v1/users/admin", body).expect(422);
         }
         assertThat(service.get("/api/v1/me").at("/roles").toString()).isEqualTo("[\"ADMIN\"]");
     }
 
     @Test
     void whoIsDisabledIsOutAtOnce() {
-        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+        as("tanaka", PASSWORD).expect(200);
 
         service.patch("/api/v1/users/tanaka", "{\"disabled\": true}");
 
-        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(401);
+        as("tanaka", PASSWORD).expect(401);
     }
 
     private Answer put(String body) {
@@ -495,7 +480,7 @@ class LoginTest {
         long begin = System.nanoTime();
         Answer answer = service.askAsWith(
                 RunningService.basic(name, "guess"), "GET", "/api/v1/me", null, "X-Forwarded-For", address);
-        assertThat(answer.status()).isEqualTo(401);
+        answer.expect(401);
         return System.nanoTime() - begin;
     }
 

@@ -11,7 +11,6 @@ import dozo.people.Role;
 import dozo.people.Tokens;
 import dozo.people.Users;
 import dozo.people.Users.Realm;
-import dozo.registry.Projects;
 import dozo.security.TestProvider.Person;
 import java.net.CookieManager;
 import java.net.URI;
@@ -38,7 +37,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Single sign-on, tested against a provider of OpenID Connect in this process. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -75,7 +73,7 @@ class SignOnTest {
 
     @Test
     void groupsGiveRolesAndProjectsAtEachLogin(CapturedOutput log) {
-        service.bean(Projects.class).create("P1", "", "test");
+        service.createProject("P1");
         provider.sits("7", "Tanaka", "/Lab Tanaka", "unknown");
 
         HttpClient browser = browser();
@@ -88,7 +86,7 @@ class SignOnTest {
         assertThat(page.statusCode()).as(page.body()).isEqualTo(200);
         assertThat(page.uri()).hasPath("/").hasHost("127.0.0.1");
         assertThat(session(browser)).as("a new session").isNotEqualTo(anonymous);
-        assertThat(user("tanaka").at("/origin").asString()).isEqualTo("OIDC");
+        user("tanaka").has("/origin", "OIDC");
         assertThat(user("tanaka").at("/roles").toString()).isEqualTo("[\"LAB_MANAGER\"]");
         assertThat(user("tanaka").at("/projects").toString()).isEqualTo("[\"P1\"]");
         assertThat(look(service.browser(), "/administration/users").body()).contains("tanaka", "single sign-on");
@@ -98,7 +96,7 @@ class SignOnTest {
         logIn(browser);
         assertThat(look(browser, "/sites").statusCode()).isEqualTo(200);
         assertThat(user("tanaka").at("/projects").toString()).isEqualTo("[]");
-        assertThat(service.bean(Ledger.class).after(0, 1_000))
+        assertThat(service.ledger())
                 .filteredOn(entry -> entry.subject().equals("tanaka"))
                 .extracting(Ledger.LedgerEntry::action)
                 .containsExactly("user.created", "user.changed", "user.changed");
@@ -177,7 +175,7 @@ class SignOnTest {
         provider.spoils(token ->
                 token.getClaims().issuedAt(java.time.Instant.EPOCH).expiresAt(java.time.Instant.EPOCH.plusSeconds(9)));
         refused("failed", "did not complete");
-        assertThat(service.get("/api/v1/users/tanaka").status()).isEqualTo(404);
+        service.get("/api/v1/users/tanaka").expect(404);
         assertThat(log.getAll())
                 .contains("failed: invalid_id_token", "invalid_nonce")
                 .doesNotContain("eyJ");
@@ -212,7 +210,7 @@ class SignOnTest {
         refused("taken", "belongs to another user");
         provider.sits("x".repeat(2_000), "long", "operators");
         refused("taken", "belongs to another user");
-        assertThat(user("local").at("/origin").asString()).isEqualTo("LOCAL");
+        user("local").has("/origin", "LOCAL");
 
         provider.sits("7", "tanaka", "operators");
         logIn(browser());
@@ -250,11 +248,10 @@ class SignOnTest {
         Answer roles = service.patch("/api/v1/users/tanaka", "{\"roles\": [\"ADMIN\"]}");
         Answer password = service.patch("/api/v1/users/tanaka", "{\"password\": \"a longer password\"}");
 
-        assertThat(roles.at("/errors/0/field").asString()).isEqualTo("roles");
-        assertThat(password.at("/errors/0/field").asString()).isEqualTo("password");
-        assertThat(service.askAs(RunningService.basic("tanaka", ""), "GET", "/api/v1/me", null)
-                        .status())
-                .isEqualTo(401);
+        roles.has("/errors/0/field", "roles");
+        password.has("/errors/0/field", "password");
+        service.askAs(RunningService.basic("tanaka", ""), "GET", "/api/v1/me", null)
+                .expect(401);
     }
 
     @Test
@@ -263,16 +260,16 @@ class SignOnTest {
         logIn(browser());
         String secret =
                 service.bean(Tokens.class).create("tanaka", "t", null, false, 1).secret();
-        assertThat(with(secret).status()).isEqualTo(200);
+        with(secret).expect(200);
 
         age("29 days");
-        assertThat(with(secret).status()).isEqualTo(200);
+        with(secret).expect(200);
         age("31 days");
-        assertThat(with(secret).status()).isEqualTo(401);
+        with(secret).expect(401);
         assertThat(with(secret).at("/detail").asString()).contains("log in to the pages again");
 
         logIn(browser());
-        assertThat(with(secret).status()).isEqualTo(200);
+        with(secret).expect(200);
     }
 
     @Test
@@ -354,7 +351,7 @@ class SignOnTest {
 
         assertThat(look(browser(), "/login").body()).doesNotContain("/oauth2/");
         assertThat(get(browser(), service.url() + ProviderLogins.START).uri()).hasPath("/login");
-        assertThat(with(secret).status()).isEqualTo(401);
+        with(secret).expect(401);
     }
 
     @Test
@@ -434,7 +431,7 @@ class SignOnTest {
     }
 
     private void age(String interval) {
-        service.bean(JdbcClient.class)
+        service.jdbc()
                 .sql("update dozo_user set confirmed_at = now() - :interval::interval where origin = 'OIDC'")
                 .param("interval", interval)
                 .update();

@@ -28,7 +28,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * While an external database is away, every request fails at once, the log says so once, and everything continues when
@@ -67,9 +66,8 @@ class DatabaseAwayTest {
                 CapturedLog log = new CapturedLog()) {
             String password = service.password();
             HttpClient browser = service.browser();
-            String token = service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}")
-                    .at("/secret")
-                    .asString();
+            String token =
+                    service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}").string("/secret");
 
             relay.refuse();
             assertTold(timed(() -> service.get("/api/v1/projects")));
@@ -94,18 +92,17 @@ class DatabaseAwayTest {
                         "The database does not answer");
             }
             Answer health = timed(() -> service.askAs(null, "GET", "/actuator/health", null));
-            assertThat(health.status()).isEqualTo(503);
-            assertThat(health.at("/status").asString()).isEqualTo("DOWN");
+            health.expect(503);
+            health.has("/status", "DOWN");
             await().atMost(LIMIT).until(() -> log.count("does not answer") == 1);
 
             relay.open();
             await().atMost(LIMIT)
                     .until(() ->
                             service.askAs(null, "GET", "/actuator/health", null).status() == 200);
-            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+            service.get("/api/v1/projects").expect(200);
             assertThat(service.look(browser, "/", "en").statusCode()).isEqualTo(200);
-            assertThat(service.ask("GET", "/api/v1/projects", null, "wrong").status())
-                    .isEqualTo(401);
+            service.ask("GET", "/api/v1/projects", null, "wrong").expect(401);
             assertThat(schedule.get(LIMIT.toSeconds(), TimeUnit.SECONDS))
                     .as("what is no request waited")
                     .isPositive();
@@ -126,7 +123,7 @@ class DatabaseAwayTest {
                 relay.open();
                 await().atMost(LIMIT).until(() -> log.count("answers again") == cut);
             }
-            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+            service.get("/api/v1/projects").expect(200);
         }
     }
 
@@ -140,7 +137,7 @@ class DatabaseAwayTest {
         relay.letThrough();
 
         try (RunningService service = starting.get()) {
-            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+            service.get("/api/v1/projects").expect(200);
         }
     }
 
@@ -165,7 +162,7 @@ class DatabaseAwayTest {
             try (Statement lock = other.createStatement()) {
                 lock.execute("lock table project in access exclusive mode");
             }
-            CompletableFuture<Long> work = CompletableFuture.supplyAsync(() -> service.bean(JdbcClient.class)
+            CompletableFuture<Long> work = CompletableFuture.supplyAsync(() -> service.jdbc()
                     .sql("select count(*) from project")
                     .query((row, n) -> row.getLong(1))
                     .single());
@@ -175,12 +172,12 @@ class DatabaseAwayTest {
             assertThat(work.isDone()).isFalse();
             other.rollback();
             assertThat(work.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isZero();
-            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+            service.get("/api/v1/projects").expect(200);
         }
     }
 
     private static long users(RunningService service) {
-        return service.bean(JdbcClient.class)
+        return service.jdbc()
                 .sql("select count(*) from dozo_user")
                 .query((row, n) -> row.getLong(1))
                 .single();
@@ -196,9 +193,9 @@ class DatabaseAwayTest {
     }
 
     private static void assertTold(Answer answer) {
-        assertThat(answer.status()).as(answer.text()).isEqualTo(503);
+        answer.expect(503);
         assertThat(answer.type()).startsWith("application/problem+json");
-        assertThat(answer.at("/detail").asString()).contains("the database does not answer");
+        assertThat(answer.string("/detail")).contains("the database does not answer");
         assertThat(answer.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
     }
 

@@ -17,11 +17,8 @@ import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Erasures;
 import dozo.registry.Erasures.State;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.run.Operations;
-import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.nio.file.Files;
@@ -86,8 +83,8 @@ class RuntimeRoleIT {
         Files.writeString(source.resolve("image"), "content");
         try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             try (RunningService service = RunningService.start(folder.resolve("work"), database, settings)) {
-                service.bean(Sites.class).save("dr", site.address(), "test");
-                service.bean(Projects.class).create("P1", "", "test");
+                service.saveSite("dr", site.address());
+                service.createProject("P1");
                 register(service, "E1", source);
                 Path other = Files.createDirectory(folder.resolve("other"));
                 Files.writeString(other.resolve("image"), "other");
@@ -108,7 +105,7 @@ class RuntimeRoleIT {
                                 .state())
                         .isEqualTo(State.ERASED);
                 assertThat(service.bean(Guards.class).breaches()).isEmpty();
-                assertThat(service.bean(JdbcClient.class)
+                assertThat(service.jdbc()
                                 .sql("select current_user")
                                 .query(String.class)
                                 .single())
@@ -121,14 +118,13 @@ class RuntimeRoleIT {
 
     private static void register(RunningService service, String code, Path source) {
         String experiment = "{\"project\": \"P1\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(code, source);
-        assertThat(service.post("/api/v1/experiments", experiment).status()).isEqualTo(201);
+        service.post("/api/v1/experiments", experiment).expect(201);
     }
 
     private static void night(RunningService service) {
         long id = service.bean(Operations.class).start("dr", "test").id();
-        await().atMost(LIMIT)
-                .until(() -> !service.bean(Runs.class).find(id).orElseThrow().goesOn());
-        Run ended = service.bean(Runs.class).find(id).orElseThrow();
+        await().atMost(LIMIT).until(() -> !service.run(id).goesOn());
+        Run ended = service.run(id);
         assertThat(ended.state()).as(ended.message()).isEqualTo(RunState.COMPLETE);
     }
 
@@ -197,7 +193,7 @@ class RuntimeRoleIT {
 
         for (Map<String, String> later : List.of(Map.<String, String>of(), settings, withoutOwner)) {
             try (RunningService service = RunningService.start(folder.resolve("work"), database, later)) {
-                assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+                service.get("/api/v1/projects").expect(200);
             }
         }
         assertRefused(settings);
@@ -209,7 +205,7 @@ class RuntimeRoleIT {
         TestDatabase.unpacked(work.resolve("postgres"));
         Map<String, String> embedded = Map.of("dozo.db.url", "", "dozo.db.user", "", "dozo.db.password", "");
         try (RunningService service = RunningService.start(work, TestDatabase.empty(), embedded)) {
-            JdbcClient jdbc = service.bean(JdbcClient.class);
+            JdbcClient jdbc = service.jdbc();
             assertThat(jdbc.sql("select current_user || ' ' || usesuper from pg_user where usename = current_user")
                             .query(String.class)
                             .single())
@@ -218,8 +214,7 @@ class RuntimeRoleIT {
                             .query(String.class)
                             .single())
                     .isEqualTo("postgres");
-            assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
-                    .isEqualTo(201);
+            service.post("/api/v1/projects", "{\"code\": \"P1\"}").expect(201);
         }
     }
 

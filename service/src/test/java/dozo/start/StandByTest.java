@@ -9,9 +9,6 @@ import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
@@ -54,23 +51,19 @@ class StandByTest {
             await().atMost(LIMIT)
                     .until(() -> active.get("/api/v1/service").text().contains("STANDS_BY"));
             Answer seen = other.get("/api/v1/service");
-            assertThat(seen.at("/services/0/name").asString()).isEqualTo("one");
-            assertThat(seen.at("/services/0/state").asString()).isEqualTo("ACTIVE");
-            assertThat(seen.at("/services/1/name").asString()).isEqualTo("two");
-            assertThat(seen.at("/services/1/state").asString()).isEqualTo("STANDS_BY");
-            assertThat(seen.at("/standByMissing").asBoolean()).isFalse();
-            assertThat(active.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
-                    .isEqualTo(201);
+            seen.has("/services/0/name", "one");
+            seen.has("/services/0/state", "ACTIVE");
+            seen.has("/services/1/name", "two");
+            seen.has("/services/1/state", "STANDS_BY");
+            seen.has("/standByMissing", false);
+            active.post("/api/v1/projects", "{\"code\": \"P1\"}").expect(201);
             String token = active.post("/api/v1/me/tokens", "{\"name\": \"both\"}")
                     .at("/secret")
                     .asString();
 
-            assertThat(other.get("/api/v1/projects/P1").status()).isEqualTo(200);
-            assertThat(other.askAs("Bearer " + token, "GET", "/api/v1/runs", null)
-                            .status())
-                    .isEqualTo(200);
-            assertThat(other.askAs(null, "GET", "/actuator/health", null).status())
-                    .isEqualTo(200);
+            other.get("/api/v1/projects/P1").expect(200);
+            other.askAs("Bearer " + token, "GET", "/api/v1/runs", null).expect(200);
+            other.askAs(null, "GET", "/actuator/health", null).expect(200);
             long rows = ledger();
             assertRefused(other.post("/api/v1/projects", "{\"code\": \"P2\"}"));
             assertRefused(other.post("/api/v1/runs", "{\"site\": \"dr\"}"));
@@ -118,7 +111,7 @@ class StandByTest {
             RunningService.start(folder.resolve("else"), database, Map.of("dozo.service.name", "two"))
                     .close();
 
-            assertThat(active.get("/api/v1/projects").status()).isEqualTo(200);
+            active.get("/api/v1/projects").expect(200);
         }
     }
 
@@ -129,9 +122,9 @@ class StandByTest {
         Files.writeString(source.resolve("a"), "a");
         try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             try (RunningService first = start("one")) {
-                first.bean(Sites.class).save("dr", site.address(), "test");
-                first.bean(Projects.class).create("P1", "", "test");
-                first.bean(Experiments.class).register("P1", "S1", "", source, "test");
+                first.saveSite("dr", site.address());
+                first.createProject("P1");
+                first.createExperiment("P1", "S1", source);
             }
             Timestamp longAgo = Timestamp.from(Instant.now().minus(Duration.ofDays(3)));
             jdbc.sql("update experiment set registered_at = :then")
@@ -169,8 +162,8 @@ class StandByTest {
             await().atMost(LIMIT).until(() -> isActive(other));
             assertService(other, "two", true);
             Answer seen = other.get("/api/v1/service");
-            assertThat(seen.at("/services/0/state").asString()).as(seen.text()).isEqualTo("STOPPED");
-            assertThat(seen.at("/standByMissing").asBoolean()).isTrue();
+            seen.has("/services/0/state", "STOPPED");
+            seen.has("/standByMissing", true);
             assertThat(other.look(other.browser(), "/", "en").body())
                     .doesNotContain("This service stands by")
                     .as("the former one has ended")
@@ -252,16 +245,16 @@ class StandByTest {
 
     private static void assertService(RunningService service, String name, boolean active) {
         Answer shown = service.get("/api/v1/service");
-        assertThat(shown.status()).as(shown.text()).isEqualTo(200);
-        assertThat(shown.at("/name").asString()).isEqualTo(name);
-        assertThat(shown.at("/active").asBoolean()).isEqualTo(active);
-        assertThat(shown.at("/activeName").asString()).isEqualTo(active ? name : "one");
+        shown.expect(200);
+        shown.has("/name", name);
+        shown.has("/active", active);
+        shown.has("/activeName", active ? name : "one");
     }
 
     private static void assertRefused(Answer answer) {
-        assertThat(answer.status()).as(answer.text()).isEqualTo(503);
+        answer.expect(503);
         assertThat(answer.type()).startsWith("application/problem+json");
-        assertThat(answer.at("/detail").asString())
+        assertThat(answer.string("/detail"))
                 .contains("this service stands by and changes nothing; use https://one.example.org");
         assertThat(answer.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
     }

@@ -141,7 +141,7 @@ class StartTest {
             StartFailure failure = StartFailure.of(thrown).orElseThrow(() -> new AssertionError(thrown));
             assertThat(failure.message()).contains("another Dozo");
             assertThat(failure.exitCode()).isEqualTo(69);
-            assertThat(first.get("/api/v1/projects").status()).isEqualTo(200);
+            first.get("/api/v1/projects").expect(200);
         }
         RunningService.start(folder.resolve("second"), database, Map.of()).close();
     }
@@ -216,9 +216,7 @@ class StartTest {
         Path file = Files.writeString(folder.resolve("secret"), "correct horse\n");
         try (RunningService service = RunningService.start(
                 folder.resolve("work"), TestDatabase.fresh(), Map.of("dozo.admin.password-file", file.toString()))) {
-            assertThat(service.ask("GET", "/api/v1/projects", null, "correct horse")
-                            .status())
-                    .isEqualTo(200);
+            service.ask("GET", "/api/v1/projects", null, "correct horse").expect(200);
             assertThat(service.passwordFile()).doesNotExist();
         }
     }

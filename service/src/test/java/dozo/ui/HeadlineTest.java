@@ -7,10 +7,6 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.ScreenshotOptions;
 import dozo.Ended;
 import dozo.RunningService;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import dozo.run.Headlines.Kind;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +16,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The first sentence of the overview, REST and the command line is the gravest thing that is true. */
 class HeadlineTest {
@@ -37,10 +32,9 @@ class HeadlineTest {
         service = RunningService.shared();
         assertSaid("none", "No experiment is registered yet.", "実験はまだ登録されていません。");
         save("dr");
-        service.bean(Projects.class).create("P1", "", "test");
+        service.createProject("P1");
         for (String code : new String[] {"E1", "E2", "E3"}) {
-            service.bean(Experiments.class)
-                    .register("P1", code, "", Files.createDirectories(folder.resolve(code)), "test");
+            service.createExperiment("P1", code, Files.createDirectories(folder.resolve(code)));
         }
         sql("""
             insert into run (kind, site_id, state, requested_by, started_at, ended_at)
@@ -197,8 +191,7 @@ class HeadlineTest {
                         "href=\"/?site=dr\"", "All 3 experiments are safe.", "href=\"/?site=dr2\"", "3 of 3");
         assertThat(service.look(service.browser(), "/?site=dr", "en").body())
                 .contains("<h1>dr: All 3 experiments are safe.</h1>");
-        assertThat(service.get("/api/v1/coverage?site=dr2").at("/headline").asString())
-                .isEqualTo("waiting");
+        service.get("/api/v1/coverage?site=dr2").has("/headline", "waiting");
         sql("update run set started_at = now() - interval '10 days'");
         assertThat(service.look(service.browser(), "/?site=dr2", "ja").body())
                 .as("what is true of all sites names none; what is behind it does")
@@ -214,11 +207,7 @@ class HeadlineTest {
     }
 
     private void save(String site) {
-        service.bean(Sites.class)
-                .save(
-                        site,
-                        new SiteAddress("127.0.0.1", 22, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
+        service.saveUnreachable(site);
     }
 
     private void find(String experiment, String reason) {
@@ -228,14 +217,14 @@ class HeadlineTest {
     }
 
     private void sql(String statement) {
-        service.bean(JdbcClient.class).sql(statement).update();
+        service.jdbc().sql(statement).update();
     }
 
     private void assertSaid(String word, String english, String japanese) {
         assertThat(first("en")).isEqualTo(english);
         assertThat(first("ja")).isEqualTo(japanese);
-        assertThat(service.get("/api/v1/coverage").at("/headline").asString()).isEqualTo(word);
-        assertThat(service.get("/api/v1/coverage").at("/sentence").asString()).isEqualTo(english);
+        service.get("/api/v1/coverage").has("/headline", word);
+        service.get("/api/v1/coverage").has("/sentence", english);
         if (Kind.of(word).bad()) {
             assertThat(dozo("coverage").out()).contains(english + "\n");
         }

@@ -11,7 +11,6 @@ import com.microsoft.playwright.options.AriaRole;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.db.TestDatabase;
-import dozo.registry.Projects;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -56,7 +55,7 @@ class KeycloakIT {
                         "/operators=OPERATOR;/Lab Tanaka=LAB_MANAGER",
                         "dozo.oidc.projects",
                         "/Lab Tanaka=P1"));
-        service.bean(Projects.class).create("P1", "", "test");
+        service.createProject("P1");
         keycloak.start(folder, realm());
     }
 
@@ -74,7 +73,7 @@ class KeycloakIT {
 
             logIn(page, "/sites", "sato");
             assertThat(page).hasURL(Pattern.compile("http://127[.]0[.]0[.]1:.*/sites([?]continue)?"), patiently());
-            assertThat(user("sato").at("/origin").asString()).isEqualTo("OIDC");
+            user("sato").has("/origin", "OIDC");
             assertThat(user("sato").at("/roles").toString()).isEqualTo("[\"OPERATOR\"]");
 
             page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Log out"))

@@ -1,20 +1,16 @@
 package dozo.ui;
 
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
 import dozo.people.Permissions;
 import dozo.people.Permissions.Endpoint;
 import dozo.people.Role;
-import dozo.people.Users;
-import dozo.registry.Experiments;
 import dozo.registry.Holds;
 import dozo.registry.Holds.Hold;
 import dozo.registry.Projects;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import dozo.run.Runs;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
@@ -43,8 +39,6 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /** Forms of operations: what they show, send, refuse, and where they lead afterwards. */
 class OperationPageTest {
 
-    private static final String PASSWORD = "a password for tests";
-
     private static final String YES = "confirmed=true&";
 
     @TempDir
@@ -58,12 +52,10 @@ class OperationPageTest {
     static void start() throws Exception {
         service = RunningService.shared();
         for (String project : List.of("P1", "P9")) {
-            service.bean(Projects.class).create(project, "", "test");
-            service.bean(Experiments.class)
-                    .register(project, "E1", "", Files.createDirectory(folder.resolve(project)), "test");
+            service.createProject(project);
+            service.createExperiment(project, "E1", Files.createDirectory(folder.resolve(project)));
         }
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
-        service.bean(Users.class).join("P1", "lab", "test");
+        service.createUser("lab", Role.LAB_MANAGER, "P1");
         admin = service.browser();
         lab = service.browser("lab", PASSWORD);
     }
@@ -146,14 +138,12 @@ class OperationPageTest {
                                         + "&back=/administration/projects/*")
                         .uri())
                 .hasPath("/administration/projects/NEW");
-        assertThat(service.get("/api/v1/projects/NEW").at("/siteNames").asString())
-                .isEqualTo("codes");
-        assertThat(service.get("/api/v1/projects/NEW").at("/roots/0").asString())
-                .isEqualTo(folder.toString());
+        service.get("/api/v1/projects/NEW").has("/siteNames", "codes");
+        service.get("/api/v1/projects/NEW").has("/roots/0", folder.toString());
 
         send(admin, "/do/put/projects/NEW/drill-days", YES + "days=30");
         send(admin, "/do/put/projects/NEW/roots", YES + "roots=");
-        assertThat(service.get("/api/v1/projects/NEW").at("/drillDays").asInt()).isEqualTo(30);
+        service.get("/api/v1/projects/NEW").has("/drillDays", 30);
         assertThat(service.get("/api/v1/projects/NEW").at("/roots").size()).isZero();
 
         assertThat(look(admin, "/do/put/projects/NEW/members/*", 200))
@@ -184,7 +174,7 @@ class OperationPageTest {
 
     @Test
     void pagesLinkToTheFormsOfWhatTheyShow() throws Exception {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         long hold = service.bean(Holds.class)
                 .place("P9", null, "asked", null, "test")
                 .id();
@@ -200,9 +190,8 @@ class OperationPageTest {
                         .uri())
                 .hasPath("/erasures");
 
-        long token = service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}")
-                .at("/id")
-                .asLong();
+        long token =
+                service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}").number("/id");
         assertThat(look(admin, "/administration/tokens", 200))
                 .contains("/do/delete/me/tokens/%d?back=/administration/tokens".formatted(token));
         String user = "/do/delete/users/admin/tokens/%d".formatted(token);
@@ -226,27 +215,18 @@ class OperationPageTest {
 
     @Test
     void pagesOfSitesRunsAndArrivalsLinkToForms() throws Exception {
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
+        service.saveUnreachable("dr");
         send(admin, "/do/put/sites/dr/timetable", YES + "rules=mon 08:00-09:00 1 Gbit/s%0A%0Asun 00:00-24:00 closed");
         assertThat(look(admin, "/sites", 200))
                 .contains("/do/put/sites/dr/timetable?rules=mon%2008:00-09:00%201%20Gbit/s%0Asun")
                 .contains("/do/put/sites/dr/schedules?", "/do/delete/sites/dr?back=/sites");
-        long run = service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test")
-                .id();
+        long run = service.openRun().id();
         assertThat(look(admin, "/runs/" + run, 200))
                 .contains("/do/post/runs/%1$d/pause?back=/runs/%1$d".formatted(run));
         assertThat(send(admin, "/do/post/runs", YES + "site=dr").statusCode()).isEqualTo(409);
         service.bean(Runs.class).close(run, RunState.COMPLETE, "");
 
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("""
                         insert into origin (name, kind, address, spool, updated_at)
                         values ('fw', 'flywheel', 'https://localhost', '/spool', now())

@@ -9,12 +9,8 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.Finding;
 import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.run.ScrubRequest;
 import java.net.http.HttpClient;
@@ -103,11 +99,7 @@ class OverviewPageTest {
     void itFollowsARunOnly() throws Exception {
         fill();
         assertThat(page("en")).doesNotContain("hx-trigger");
-        service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        service.openRun();
 
         assertThat(page("en")).contains("hx-trigger=\"every 5s\"").contains("Running");
     }
@@ -120,11 +112,7 @@ class OverviewPageTest {
 
         assertThat(ended.headers().firstValue("HX-Refresh")).hasValue("true");
         assertThat(ended.body()).contains("id=\"night\"", "Ended with findings").doesNotContain("<h1", "hx-get");
-        service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        service.openRun();
 
         HttpResponse<String> running = service.part(service.browser(), "/");
 
@@ -137,12 +125,11 @@ class OverviewPageTest {
         fill();
         for (int i = 10; i < 22; i++) {
             String project = "Q" + i;
-            service.bean(Projects.class).create(project, "", "test");
+            service.createProject(project);
             Path source = Files.createDirectories(folder.resolve(project));
-            service.bean(Experiments.class).register(project, "S1", "", source, "test");
+            service.createExperiment(project, "S1", source);
         }
-        service.bean(Experiments.class)
-                .register("Q21", "S2", "", Files.createDirectories(folder.resolve("second")), "test");
+        service.createExperiment("Q21", "S2", Files.createDirectories(folder.resolve("second")));
 
         String page = page("en");
 
@@ -168,7 +155,7 @@ class OverviewPageTest {
     void aSiteHasItsPageAlsoIfItsCopiesAreCountedLate() throws Exception {
         fill();
         store();
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         update stored set last_read_at = '2020-01-01T00:00:00Z', files = 1, bytes = 7;
                         update protection set files_stored = 0, bytes_stored = 0;
                         """).update();
@@ -182,11 +169,7 @@ class OverviewPageTest {
     @Test
     void aPausedRunSaysWhoPausedItAndHowItGoesOn() throws Exception {
         fill();
-        Run run = service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run run = service.openRun();
         service.bean(Runs.class).pause(run.id(), "an <operator>");
 
         assertThat(page("en"))
@@ -207,7 +190,7 @@ class OverviewPageTest {
 
         Findings findings = service.bean(Findings.class);
         findings.acknowledge(
-                service.get("/api/v1/findings").at("/items/0/id").asLong(),
+                service.get("/api/v1/findings").number("/items/0/id"),
                 new Acknowledgement("admin", Instant.EPOCH, "known"));
 
         assertThat(page("en"))
@@ -229,15 +212,12 @@ class OverviewPageTest {
                 .doesNotContain("Last scrub");
         assertThat(page("ja")).contains("90 日以内").contains("破損はありません。");
 
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind)
                         select experiment_id, site_id, 1, receipt_id, run_id, now(), 'MISSING' from receipt
                         """).update();
         Run scrub = service.bean(Runs.class)
-                .openScrub(
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        new ScrubRequest("dr", Duration.ofDays(90), true, 0, null, false),
-                        "test");
+                .openScrub(service.dr(), new ScrubRequest("dr", Duration.ofDays(90), true, 0, null, false), "test");
         service.bean(Runs.class).close(scrub.id(), RunState.COMPLETE, "");
         assertThat(page("en"))
                 .contains("1 copy is damaged and not repaired.")
@@ -251,8 +231,8 @@ class OverviewPageTest {
         fill();
         store();
         assertThat(page("en")).doesNotContain("lost for good", "Lost for good");
-        assertThat(service.get("/api/v1/coverage").at("/lost/files").asLong()).isZero();
-        service.bean(JdbcClient.class).sql("""
+        service.get("/api/v1/coverage").has("/lost/files", 0);
+        service.jdbc().sql("""
                         insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind)
                         select experiment_id, site_id, 1, receipt_id, run_id, '2026-01-02T12:00:00Z', 'MISSING' from receipt;
                         insert into ended_entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode,
@@ -268,22 +248,21 @@ class OverviewPageTest {
                 .doesNotContain("of known data is safe");
         assertThat(page("ja")).contains("1 件のファイルが失われ").doesNotContain("??");
 
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe,
                                                 bytes_safe, entries_safe, counted_at)
                         select experiment_id, 1, 1, 1, 1, 1, 1, 1, 1, now() from experiment
                         on conflict (experiment_id, site_id) do update set files_safe = 1, bytes_safe = 1, entries_safe = 1
                         """).update();
         assertThat(page("en")).contains("<h1>1 file is lost for good (P001/S1).</h1>", "Everything else is safe.");
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                         select experiment_id, 1, now(), 1, 1, 'gone' from experiment where code = 'S2'
                         """).update();
         assertThat(page("en"))
                 .contains("<h1>1 file is lost for good (P001/S1).</h1>", "frozen: 1")
                 .doesNotContain("Everything else is safe.");
-        assertThat(service.get("/api/v1/coverage").at("/lost/first/0/code").asString())
-                .isEqualTo("S1");
+        service.get("/api/v1/coverage").has("/lost/first/0/code", "S1");
     }
 
     @Test
@@ -292,9 +271,9 @@ class OverviewPageTest {
         assertThat(page("en")).doesNotContain("Frozen experiments");
         for (int i = 3; i < 14; i++) {
             Path source = Files.createDirectories(folder.resolve("S" + i));
-            service.bean(Experiments.class).register("P001", "S" + i, "", source, "test");
+            service.createExperiment("P001", "S" + i, source);
         }
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                         select experiment_id, 1, '2026-01-02T12:00:00Z', 1234, 2048, 'much is gone' from experiment
                         """).update();
@@ -357,21 +336,13 @@ class OverviewPageTest {
     }
 
     private void fill() throws Exception {
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 22, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
-        service.bean(Projects.class).create("P001", "", "test");
+        service.saveUnreachable("dr");
+        service.createProject("P001");
         for (String code : List.of("S1", "S2")) {
             Path source = Files.createDirectories(folder.resolve(code));
             service.bean(Experiments.class).register("P001", code, "<b>title</b>", source, "test");
         }
-        Run run = service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run run = service.openRun();
         byte[] name = {(byte) 0x94, (byte) 0x5c, '<', 'b', '>', 0x1b};
         service.bean(Findings.class)
                 .add(run.id(), List.of(new Finding(null, Problem.UNREADABLE, FilePath.of(name), "a message with <i>")));
@@ -380,7 +351,7 @@ class OverviewPageTest {
 
     /** Adds stored data, of which one fifth was last read long ago. */
     private void store() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("""
                         insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
                         select experiment_id, site_id, 'BUNDLE', '{1}', 100, 'VERIFIED', run_id, 0

@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
@@ -9,7 +10,6 @@ import ch.qos.logback.core.read.ListAppender;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.people.Role;
-import dozo.people.Users;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -18,7 +18,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,8 +29,6 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Every refusal is a page in the reader's language. The log has stack traces only of defects. */
 class PageErrorsTest {
-
-    private static final String PASSWORD = "a password for tests";
 
     @TempDir
     static Path folder;
@@ -45,7 +42,7 @@ class PageErrorsTest {
     @BeforeAll
     static void start() {
         service = RunningService.shared();
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+        service.createUser("lab", Role.LAB_MANAGER);
         admin = service.browser();
         lab = service.browser("lab", PASSWORD);
     }
@@ -113,7 +110,7 @@ class PageErrorsTest {
 
     @Test
     void aDefectIsAPageAndInTheLog() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("alter table site_capability rename to elsewhere").update();
         jdbc.sql("insert into site (name, host, port, login, root, host_key, identity_file, updated_at) "
                         + "values ('dr', 'h', 22, 'u', '/r', 'k', '/i', now())")
@@ -137,9 +134,9 @@ class PageErrorsTest {
         assertThat(page.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
 
         Answer rest = service.ask("OPTIONS", "/api/v1/runs", null, service.password());
-        assertThat(rest.status()).isEqualTo(200);
+        rest.expect(200);
         assertThat(rest.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
-        assertThat(service.ask("OPTIONS", "/api/v1/runs", null, null).status()).isEqualTo(401);
+        service.ask("OPTIONS", "/api/v1/runs", null, null).expect(401);
         assertQuiet();
     }
 

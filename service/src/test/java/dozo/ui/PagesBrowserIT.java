@@ -1,6 +1,7 @@
 package dozo.ui;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Browser;
@@ -47,7 +48,6 @@ import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
 import dozo.run.Operations;
 import dozo.run.Runs;
-import dozo.run.Runs.RunKind;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicom.SharedData;
 import dozo.worklist.Bookings;
@@ -73,7 +73,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -113,8 +112,6 @@ class PagesBrowserIT {
     /** Shift-JIS, then bytes that are not text in any encoding, and markup. */
     private static final byte[] NO_TEXT = {(byte) 0x94, (byte) 0x5c, (byte) 0xff, ' ', '<', 'b', '>', '.', 'r', 'a', 'w'
     };
-
-    private static final String PASSWORD = "a password for tests";
 
     @TempDir
     static Path folder;
@@ -156,11 +153,10 @@ class PagesBrowserIT {
         int port = Ports.free();
         service = RunningService.shared();
         site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), port);
-        service.bean(Sites.class).save("dr", site.address(), "test");
+        service.saveSite("dr", site.address());
         service.bean(Projects.class).create("P001", "脳機能イメージング", "test");
-        service.bean(Projects.class).create("P002", "", "test");
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
-        service.bean(Users.class).join("P001", "lab", "test");
+        service.createProject("P002");
+        service.createUser("lab", Role.LAB_MANAGER, "P001");
         service.bean(Projects.class).setRoots("P001", List.of(folder), "test");
         service.bean(Tokens.class).create("lab", "sheet of the lab", null, true, 30);
         back();
@@ -178,7 +174,7 @@ class PagesBrowserIT {
                 service.bean(Experiments.class).find("P001", "S0001").orElseThrow();
         Manifest manifest =
                 service.bean(Manifests.class).current(experiment.id()).orElseThrow();
-        Site dr = service.bean(Sites.class).find("dr").orElseThrow();
+        Site dr = service.dr();
         Restores restores = service.bean(Restores.class);
         Path target = allowed.toRealPath().resolve("研究");
         long id = service.bean(RestoreQueue.class)
@@ -202,7 +198,7 @@ class PagesBrowserIT {
                         .orElseThrow()
                         .state()
                         .goesOn());
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, started_at,
                                              ended_at, entries, bytes, entries_verified, bytes_verified, findings)
                         select experiment_id, manifest_no, site_id, folder, 'FINDINGS', 'dozo', now(), now(), now(), 9, 9, 8, 8, 1
@@ -221,7 +217,7 @@ class PagesBrowserIT {
 
     /** Adds nights of the last two months with every result, before those that really ran. */
     private static void past() {
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into run (run_id, kind, site_id, state, requested_by, started_at, ended_at)
                         overriding system value
                         select -n, 'nightlyBackup', site_id,
@@ -274,7 +270,7 @@ class PagesBrowserIT {
 
     /** Adds erasures: one in each state. */
     private static void erase() {
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                 insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at, approved_by,
                                      approved_at, not_before, withdrawn_by, withdrawn_at, begun_at, manifests, files, bytes, receipts,
                                      completed_at)
@@ -406,7 +402,7 @@ class PagesBrowserIT {
 
     /** Adds proposals as nights find them, in a Flywheel that is inactive now. */
     private static void propose() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("""
                         insert into origin (name, kind, address, spool, active, updated_at)
                         values ('fw', 'flywheel', 'https://flywheel.example.org', :spool, false, now())
@@ -577,7 +573,7 @@ class PagesBrowserIT {
             sites.save("dr", dr, "test");
         }
 
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("alter table ledger disable trigger ledger_is_append_only").update();
         try {
             press(page, language, "ledger.verify");
@@ -808,7 +804,7 @@ class PagesBrowserIT {
 
     @Test
     void whoCannotRegisterIsToldWhomToAsk() throws Exception {
-        service.bean(Users.class).create("lab2", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+        service.createUser("lab2", Role.LAB_MANAGER);
         Page page = lab("en", "lab2", "/register/folders");
         assertThat(page.locator("main")).containsText(word("en", "register.noproject.next"));
         service.bean(Users.class).join("P002", "lab2", "test");
@@ -824,7 +820,7 @@ class PagesBrowserIT {
                 .isEqualTo(422);
 
         Path gone = Files.createDirectory(folder.resolve("gone"));
-        service.bean(Projects.class).create("P003", "", "test");
+        service.createProject("P003");
         service.bean(Projects.class).setRoots("P003", List.of(folder, gone), "test");
         Files.delete(gone);
         service.bean(Users.class).join("P003", "lab2", "test");
@@ -1043,12 +1039,12 @@ class PagesBrowserIT {
     }
 
     private static void freeze() {
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                         select experiment_id, 2, now(), 1234, 567890, 'much is gone' from experiment where code = 'S0001'
                         on conflict do nothing
                         """).update();
-        service.bean(JdbcClient.class)
+        service.jdbc()
                 .sql("update frozen_experiment set released_at = null, released_by = null")
                 .update();
     }
@@ -1269,9 +1265,7 @@ class PagesBrowserIT {
         }
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(90));
         // Not before the end: a change of the table waits for one transaction of the run and keeps the others waiting.
-        service.bean(JdbcClient.class)
-                .sql("drop trigger held on receipt; drop function hold()")
-                .update();
+        service.jdbc().sql("drop trigger held on receipt; drop function hold()").update();
         assertThat(page.locator("[data-live='share']").first()).hasText("100");
         assertThat(page.evaluate("window.neverLoadedAgain")).isEqualTo(true);
         keepsItsSpeed(page, language);
@@ -1289,12 +1283,7 @@ class PagesBrowserIT {
 
     /** Opens a backup that no process works on. */
     private static long openRun() {
-        return service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test")
-                .id();
+        return service.openRun().id();
     }
 
     @ParameterizedTest

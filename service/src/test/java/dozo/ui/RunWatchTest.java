@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
@@ -7,8 +8,6 @@ import dozo.db.TestDatabase;
 import dozo.ledger.Sight;
 import dozo.people.Role;
 import dozo.people.Users;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
@@ -47,8 +46,6 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class RunWatchTest {
 
-    private static final String PASSWORD = "a password for tests";
-
     @TempDir
     static Path folder;
 
@@ -70,11 +67,7 @@ class RunWatchTest {
                 Map.of(
                         "dozo.streams.per-user", String.valueOf(PER_USER),
                         "dozo.streams.per-address", String.valueOf(PER_ADDRESS)));
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
+        service.saveUnreachable("dr");
         watch = service.bean(RunWatch.class);
         runs = service.bean(Runs.class);
     }
@@ -87,11 +80,7 @@ class RunWatchTest {
     /** Opens a paused run, which does not progress by itself. */
     @BeforeEach
     void open() {
-        run = runs.open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test")
-                .id();
+        run = runs.open(RunKind.NIGHTLY_BACKUP, service.dr(), "test").id();
         runs.pause(run, "test");
     }
 
@@ -271,7 +260,7 @@ class RunWatchTest {
     }
 
     private static HttpClient user(String name) {
-        service.bean(Users.class).create(name, PASSWORD, Set.of(Role.OPERATOR), "test");
+        service.createUser(name, Role.OPERATOR);
         return service.browser(name, PASSWORD);
     }
 

@@ -52,8 +52,6 @@ class ManifestListTest {
 
     private record Printed(int code, byte[] out, String err) {}
 
-    private record Said(int code, String text) {}
-
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
@@ -240,18 +238,19 @@ class ManifestListTest {
     void theCommandLineHasRootsAndSheetsToo() throws Exception {
         Path root = folder.toRealPath();
 
-        assertThat(said("project", "roots", "P1").text()).contains("has no source roots");
-        assertThat(said("project", "roots", "P1", root.toString()).text()).isEqualTo(root + "\n");
-        assertThat(said("project", "roots", "P1").text()).isEqualTo(root + "\n");
-        assertThat(said("project", "roots", "P1", root + "/nothing").code()).isEqualTo(Exit.REFUSED);
-        assertThat(said("project", "roots", "P1", "--none").text()).contains("has no source roots");
-        assertThat(said("prove", "P1/TWO", "a", "--csv").text())
+        assertThat(Ended.dozo(service, "project roots P1").out()).contains("has no source roots");
+        assertThat(Ended.dozo(service, "project roots P1", root).out()).isEqualTo(root + "\n");
+        assertThat(Ended.dozo(service, "project roots P1").out()).isEqualTo(root + "\n");
+        assertThat(Ended.dozo(service, "project roots P1", root + "/nothing").code())
+                .isEqualTo(Exit.REFUSED);
+        assertThat(Ended.dozo(service, "project roots P1 --none").out()).contains("has no source roots");
+        assertThat(Ended.dozo(service, "prove P1/TWO a --csv").out())
                 .startsWith("experiment,path,pathBytes,")
                 .contains("\nP1/TWO,a,YQ==,");
-        assertThat(said("ledger", "list", "--subject", "P1", "--csv").text())
+        assertThat(Ended.dozo(service, "ledger list --subject P1 --csv").out())
                 .startsWith("seq,at,actor,action,subject,detail,hash")
                 .contains(",project.created,P1,");
-        assertThat(said("ledger", "list", "--csv", "--json").code()).isEqualTo(Exit.USAGE);
+        assertThat(Ended.dozo(service, "ledger list --csv --json").code()).isEqualTo(Exit.USAGE);
     }
 
     /** Writes names as researchers leave them, and random ones of bytes that programs often handle wrongly. */
@@ -355,19 +354,6 @@ class ManifestListTest {
 
     private static HttpClient http() {
         return HttpClient.newHttpClient();
-    }
-
-    /** Returns what a command prints through its own writers. */
-    private static Said said(String... arguments) {
-        StringWriter text = new StringWriter();
-        PrintWriter writer = new PrintWriter(text, true);
-        CommandLine commandLine = Application.commandLine();
-        commandLine.setOut(writer).setErr(writer);
-        String[] all = Stream.concat(Stream.of(arguments), Stream.of("--url", service.url()))
-                .toArray(String[]::new);
-        int code = commandLine.execute(all);
-        writer.flush();
-        return new Said(code, text.toString());
     }
 
     private static Printed dozo(String... arguments) {

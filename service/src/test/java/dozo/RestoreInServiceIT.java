@@ -272,9 +272,10 @@ class RestoreInServiceIT {
                 .contains("filename*=UTF-8''%E7%A0%94%E7%A9%B6.tar");
         Path unpacked = Files.createDirectory(folder.resolve("unpacked"));
         Path file = Files.write(folder.resolve("archive.tar"), archive.body());
-        assertThat(output("tar", "-C", unpacked.toString(), "-xf", file.toString()))
+        assertThat(Ended.printed("tar", "-C", unpacked.toString(), "-xf", file.toString()))
                 .isEmpty();
-        assertThat(output("diff", "-r", "--no-dereference", source.resolve("研究").toString(), unpacked + "/研究"))
+        assertThat(Ended.printed(
+                        "diff", "-r", "--no-dereference", source.resolve("研究").toString(), unpacked + "/研究"))
                 .isEmpty();
         assertThat(names(unpacked)).containsExactly("研究");
         for (String each : List.of("研究", "研究/old")) {
@@ -302,7 +303,7 @@ class RestoreInServiceIT {
                 .get()
                 .asString()
                 .contains("\"TREE.tar\"");
-        assertThat(output(
+        assertThat(Ended.printed(
                         "tar",
                         "-tf",
                         Files.write(folder.resolve("whole.tar"), archive.body()).toString()))
@@ -386,18 +387,18 @@ class RestoreInServiceIT {
         restored.has("/patterns/0", "研究/**/file");
         assertThat(names(allowed.resolve("by-rest"))).containsExactlyInAnyOrder("beside", "研究");
         assertThat(names(allowed.resolve("by-rest/研究"))).containsExactly("n".repeat(250));
-        Ended done = command("restore", "OWN/TREE", folder.resolve("by-command").toString(), "--path", "研究/");
-        assertThat(done.code()).as(done.err()).isEqualTo(Exit.WELL);
+        command("restore", "OWN/TREE", folder.resolve("by-command").toString(), "--path", "研究/")
+                .ends(Exit.WELL);
         assertThat(names(folder.resolve("by-command"))).containsExactly("研究");
         assertThat(folder.resolve("by-command/研究/old")).hasContent("old");
         Ended nothing = command("restore", "OWN/TREE", folder.resolve("never").toString(), "--path", "nothing");
-        assertThat(nothing.code()).isEqualTo(Exit.REFUSED);
+        nothing.ends(Exit.REFUSED);
         assertThat(nothing.err()).contains("has nothing with this path");
         assertThat(folder.resolve("never")).doesNotExist();
         Path list = Files.write(folder.resolve("list"), "./beside\0研究/old\0gone\0".getBytes(StandardCharsets.UTF_8));
         Ended listed =
                 command("restore", "OWN/TREE", folder.resolve("by-list").toString(), "--paths-from", list.toString());
-        assertThat(listed.code()).as(listed.err()).isEqualTo(Exit.NOT_SAFE);
+        listed.ends(Exit.NOT_SAFE);
         assertThat(listed.err()).contains("NO_MATCH", "gone: OWN/TREE#1 has nothing with this path");
         assertThat(names(folder.resolve("by-list"))).containsExactlyInAnyOrder("beside", "研究");
         assertThat(names(folder.resolve("by-list/研究"))).containsExactly("old");
@@ -410,7 +411,7 @@ class RestoreInServiceIT {
                 "ol?",
                 "--path",
                 "beside");
-        assertThat(followed.code()).as(followed.err()).isEqualTo(Exit.WELL);
+        followed.ends(Exit.WELL);
         assertThat(followed.out()).contains(", only beside, ol?, into");
         assertThat(names(allowed.resolve("by-pattern/研究"))).containsExactly("old");
         Ended empty = command(
@@ -419,7 +420,7 @@ class RestoreInServiceIT {
                 folder.resolve("never").toString(),
                 "--paths-from",
                 Files.createFile(folder.resolve("empty-list")).toString());
-        assertThat(empty.code()).isEqualTo(Exit.USAGE);
+        empty.ends(Exit.USAGE);
         assertThat(empty.err()).contains("the list contains no path");
         for (String path : List.of("../beside", "/beside", "a//b")) {
             Answer refused = service.askAs(
@@ -435,13 +436,13 @@ class RestoreInServiceIT {
                 "\"patterns\": [\"[a\"]",
                 "\"patterns\": []",
                 "\"asOf\": \"2020-01-01\"")) {
-            Answer refused = service.askAs(
-                    as("lab"),
-                    "POST",
-                    "/api/v1/experiments/OWN/TREE/restores",
-                    "{\"folder\": \"%s\", %s}".formatted(allowed.resolve("never"), wrong));
-            refused.expect(422);
-            refused.has("/errors/0/field", wrong.substring(1, wrong.indexOf('"', 1)));
+            service.askAs(
+                            as("lab"),
+                            "POST",
+                            "/api/v1/experiments/OWN/TREE/restores",
+                            "{\"folder\": \"%s\", %s}".formatted(allowed.resolve("never"), wrong))
+                    .expect(422)
+                    .has("/errors/0/field", wrong.substring(1, wrong.indexOf('"', 1)));
         }
     }
 
@@ -459,9 +460,8 @@ class RestoreInServiceIT {
         assertThat(drilled.at("/seconds").asDouble()).isPositive();
         assertThat(names(service.work().resolve("drills"))).isEmpty();
 
-        Ended done = command("drill", "OWN/E1", "--wait");
-        assertThat(done.code()).as(done.err()).isEqualTo(Exit.WELL);
-        assertThat(done.out()).contains("of OWN/E1, manifest 1, from dr: complete, 1 of 1 entries");
+        assertThat(command("drill", "OWN/E1", "--wait").ends(Exit.WELL).out())
+                .contains("of OWN/E1, manifest 1, from dr: complete, 1 of 1 entries");
         assertThat(command("drill", "list").out()).contains("OWN/E1", "ALIEN/E1");
         assertThat(command("drill", "promises").out()).contains("OWN", "ALIEN", "kept");
         assertThat(command("drill", "forecast").out()).contains("fewer than 5", "unknown");
@@ -496,9 +496,9 @@ class RestoreInServiceIT {
                 List.of("{\"project\": \"OWN\", \"experiment\": \"NONE\"}", "experiment"),
                 List.of("{\"experiment\": \"E1\"}", "project"),
                 List.of("{\"project\": \"OWN\", \"site\": \"nowhere\"}", "site"))) {
-            Answer refused = service.askAs(as("operator"), "POST", "/api/v1/drills", each.getFirst());
-            refused.expect(422);
-            refused.has("/errors/0/field", each.getLast());
+            service.askAs(as("operator"), "POST", "/api/v1/drills", each.getFirst())
+                    .expect(422)
+                    .has("/errors/0/field", each.getLast());
         }
         for (String days : List.of("0", "3661", "\"ten\"")) {
             assertThat(service.put("/api/v1/projects/OWN/drill-days", "{\"days\": %s}".formatted(days))
@@ -551,14 +551,6 @@ class RestoreInServiceIT {
 
     private static String text(HttpResponse<byte[]> response) {
         return new String(response.body(), StandardCharsets.UTF_8);
-    }
-
-    /** Returns what a program prints; fails if its exit code is not 0. */
-    private static String output(String... command) throws Exception {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(output).isZero();
-        return output;
     }
 
     /** Submits the form of a proof's page. */
@@ -633,14 +625,11 @@ class RestoreInServiceIT {
         service.post("/api/v1/projects", "{\"code\": \"NEW\"}").expect(201);
         for (Path refused :
                 List.of(folder.resolve("source-ALIEN"), folder, service.work(), folder.resolve("nothing"))) {
-            Answer answer = allow("NEW", refused);
-            answer.expect(422);
-            answer.has("/errors/0/field", "roots");
+            allow("NEW", refused).expect(422).has("/errors/0/field", "roots");
         }
         service.askAs(as("operator"), "PUT", "/api/v1/projects/NEW/restore-roots", "{\"roots\": []}")
                 .expect(403);
-        Answer set = allow("NEW", allowed);
-        set.has("/restoreRoots/0", allowed.toString());
+        allow("NEW", allowed).has("/restoreRoots/0", allowed.toString());
         assertThat(service.put("/api/v1/projects/NEW/roots", "{\"roots\": [\"%s\"]}".formatted(allowed))
                         .text())
                 .contains("overlaps with a restore folder");
@@ -664,10 +653,10 @@ class RestoreInServiceIT {
                 "--in-service",
                 allowed.resolve("json").toString());
 
-        assertThat(done.code()).as(done.err()).isEqualTo(Exit.WELL);
+        done.ends(Exit.WELL);
         assertThat(done.out()).contains("of OWN/E1, manifest 1", "complete", "findings: 0");
         assertThat(allowed.resolve("by-command/脳 scan")).hasContent("of OWN");
-        assertThat(refused.code()).isEqualTo(Exit.REFUSED);
+        refused.ends(Exit.REFUSED);
         assertThat(refused.err()).contains("is not below a restore folder");
         assertThat(json.out()).contains("\"state\" : \"COMPLETE\"");
     }

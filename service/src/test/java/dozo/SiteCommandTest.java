@@ -10,11 +10,8 @@ import dozo.remote.HostKey;
 import dozo.remote.SiteAddress;
 import dozo.remote.Space;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -22,7 +19,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import picocli.CommandLine;
 
 /** Sites on the command line: their addresses, and when they will be full. */
 class SiteCommandTest {
@@ -38,7 +34,6 @@ class SiteCommandTest {
     @BeforeEach
     void start() {
         service = RunningService.shared();
-        System.setProperty("dozo.password.file", service.passwordFile().toString());
         site = service.saveSite(
                         "dr",
                         new SiteAddress(
@@ -48,7 +43,6 @@ class SiteCommandTest {
 
     @AfterEach
     void stop() {
-        System.clearProperty("dozo.password.file");
         service.close();
     }
 
@@ -307,16 +301,9 @@ class SiteCommandTest {
     }
 
     private String dozo(int code, String... words) {
-        StringWriter out = new StringWriter();
-        CommandLine commandLine = Application.commandLine();
-        commandLine.setOut(new PrintWriter(out, true));
-        commandLine.setErr(new PrintWriter(out, true));
-        List<String> line = new ArrayList<>(List.of("site"));
-        line.addAll(List.of(words));
-        line.addAll(List.of("--url", service.url()));
-        assertThat(commandLine.execute(line.toArray(String[]::new)))
-                .as(out.toString())
-                .isEqualTo(code);
-        return out.toString();
+        Ended ended = Ended.at(
+                service, Stream.concat(Stream.of("site"), Stream.of(words)).toArray(String[]::new));
+        ended.ends(code);
+        return ended.out() + ended.err();
     }
 }

@@ -10,8 +10,6 @@ import dozo.worklist.Bookings;
 import dozo.worklist.Studies;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.io.ByteArrayInputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.http.HttpClient;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -21,7 +19,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /** A visit with another subject than booked shows both codes: in REST, in CSV, on the command line and on the page. */
 class WrongSubjectTest {
@@ -38,7 +35,6 @@ class WrongSubjectTest {
     @BeforeEach
     void start() throws Exception {
         service = RunningService.shared();
-        System.setProperty("dozo.password.file", service.passwordFile().toString());
         PseudonymousCode codes = service.bean(PseudonymousCode.class);
         booked = codes.of("0123").orElseThrow();
         acquired = codes.of("0999").orElseThrow();
@@ -51,7 +47,6 @@ class WrongSubjectTest {
 
     @AfterEach
     void stop() {
-        System.clearProperty("dozo.password.file");
         service.close();
     }
 
@@ -70,10 +65,9 @@ class WrongSubjectTest {
                 .startsWith("wrong-subject,")
                 .contains("," + booked + "," + acquired + ",");
 
-        StringWriter out = new StringWriter();
-        int code = dozo(out, "gaps", "--kind", "wrong-subject");
-        assertThat(code).isEqualTo(Exit.NOT_SAFE);
-        assertThat(out.toString())
+        assertThat(Ended.dozo(service, "gaps --kind wrong-subject")
+                        .ends(Exit.NOT_SAFE)
+                        .out())
                 .contains("wrong-subject (booked %s, acquired %s)".formatted(booked, acquired))
                 .contains("1 with a gap");
 
@@ -95,14 +89,5 @@ class WrongSubjectTest {
         service.bean(Studies.class)
                 .received(new ReceivedSeries(
                         study, study + ".1", accession, subject, DAY, null, null, "MR7T01", "MR", 10, null, at, at));
-    }
-
-    private int dozo(StringWriter out, String... arguments) {
-        CommandLine commandLine = Application.commandLine();
-        commandLine.setOut(new PrintWriter(out, true));
-        String[] all = java.util.Arrays.copyOf(arguments, arguments.length + 2);
-        all[arguments.length] = "--url";
-        all[arguments.length + 1] = service.url();
-        return commandLine.execute(all);
     }
 }

@@ -63,9 +63,10 @@ class ApiTest {
     @BeforeEach
     void createProject() {
         project = "P" + COUNT.incrementAndGet();
-        Answer created = service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project));
-        created.expect(201);
-        assertThat(created.location()).isEqualTo("/api/v1/projects/" + project);
+        assertThat(service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project))
+                        .expect(201)
+                        .location())
+                .isEqualTo("/api/v1/projects/" + project);
     }
 
     @Test
@@ -233,10 +234,8 @@ class ApiTest {
                 "POST | /arrivals/accept      | {'ids': [1, null]}                                                       | ids"
             })
     void nullInAListIsRefusedWithTheFieldOfTheList(String method, String path, String body, String field) {
-        Answer answer = service.ask(
-                method, "/api/v1" + path.replace("{}", project), body.replace('\'', '"'), service.password());
-
-        answer.refused(422, field);
+        service.ask(method, "/api/v1" + path.replace("{}", project), body.replace('\'', '"'), service.password())
+                .refused(422, field);
     }
 
     @Test
@@ -251,9 +250,7 @@ class ApiTest {
         Answer first = service.get("/api/v1/ledger?limit=1");
         first.has("/items/0/seq", 1);
 
-        Answer second = service.get("/api/v1/ledger?limit=1&after=" + first.string("/next"));
-
-        second.has("/items/0/seq", 2);
+        service.get("/api/v1/ledger?limit=1&after=" + first.string("/next")).has("/items/0/seq", 2);
     }
 
     @Test
@@ -291,10 +288,8 @@ class ApiTest {
     void anExperimentIsRegisteredWithItsFolder() throws Exception {
         Path source = Files.createDirectories(folder.resolve(project + "-source"));
 
-        Answer registered = register("S1", source.toString());
-
-        registered.expect(201);
-        assertThat(registered.location()).isEqualTo("/api/v1/experiments/" + project + "/S1");
+        assertThat(register("S1", source.toString()).expect(201).location())
+                .isEqualTo("/api/v1/experiments/" + project + "/S1");
         Answer shown = service.get("/api/v1/experiments/" + project + "/S1");
         shown.has("/source", source.toString());
         shown.has("/registeredBy", "admin");
@@ -367,11 +362,10 @@ class ApiTest {
         Files.createDirectories(FilePath.pathOf(name));
         String base64 = Base64.getEncoder().encodeToString(name);
 
-        Answer registered = service.post(
-                "/api/v1/experiments",
-                "{\"project\": \"%s\", \"code\": \"S1\", \"sourceBytes\": \"%s\"}".formatted(project, base64));
-
-        registered.expect(201);
+        service.post(
+                        "/api/v1/experiments",
+                        "{\"project\": \"%s\", \"code\": \"S1\", \"sourceBytes\": \"%s\"}".formatted(project, base64))
+                .expect(201);
         Answer shown = service.get("/api/v1/experiments/" + project + "/S1");
         shown.has("/sourceBytes", base64);
         assertThat(shown.string("/source")).endsWith("脳機能");
@@ -384,11 +378,10 @@ class ApiTest {
         Files.createFile(FilePath.pathOf(list));
         String base64 = Base64.getEncoder().encodeToString(list);
 
-        Answer registered = service.post("/api/v1/experiments", """
+        service.post("/api/v1/experiments", """
                 {"project": "%s", "code": "S1", "source": "%s", "listBytes": "%s", "listForm": "policy"}
-                """.formatted(project, source, base64));
-
-        registered.expect(201);
+                """.formatted(project, source, base64))
+                .expect(201);
         Answer shown = service.get("/api/v1/experiments/" + project + "/S1");
         shown.has("/listBytes", base64);
         assertThat(shown.string("/list")).endsWith("脳機能");
@@ -416,12 +409,11 @@ class ApiTest {
         Path source = Files.createDirectories(folder.resolve(project + "-source"));
         Path list = Files.createFile(folder.resolve(project + "-list"));
 
-        Answer answer = service.post(
-                "/api/v1/experiments",
-                "{\"project\": \"%s\", \"code\": \"S1\", \"source\": \"%s\", %s}"
-                        .formatted(project, source, fields.formatted(list, source)));
-
-        answer.refused(422, field);
+        service.post(
+                        "/api/v1/experiments",
+                        "{\"project\": \"%s\", \"code\": \"S1\", \"source\": \"%s\", %s}"
+                                .formatted(project, source, fields.formatted(list, source)))
+                .refused(422, field);
         service.get("/api/v1/experiments/" + project + "/S1").expect(404);
     }
 
@@ -490,12 +482,10 @@ class ApiTest {
         Answer unknown = service.get(centre);
         unknown.has("/forecast/verdict", "UNKNOWN");
         unknown.has("/measurements", 0);
-        Answer half = service.get(centre + "&rate=1000000000");
-        assertThat(half.string("/forecast/verdict"))
+        assertThat(service.get(centre + "&rate=1000000000").string("/forecast/verdict"))
                 .as("what a file costs is not known")
                 .isEqualTo("UNKNOWN");
-        Answer kept = service.get(centre + "&rate=1000000000&secondsPerFile=0.004");
-        kept.has("/forecast/verdict", "KEPT");
+        service.get(centre + "&rate=1000000000&secondsPerFile=0.004").has("/forecast/verdict", "KEPT");
         Answer broken = service.get(centre + "&rate=1000000000&secondsPerFile=0.004&window=20:00-06:00");
         broken.has("/forecast/verdict", "BROKEN");
         broken.has("/forecast/budget/secondsADay", 36_000);
@@ -608,13 +598,12 @@ class ApiTest {
 
     @Test
     void hostKeysAreTakenFromKnownHostsToo() {
-        Answer saved = service.put("/api/v1/sites/known", """
+        service.put("/api/v1/sites/known", """
                 {"host": "localhost", "user": "dozo", "root": "/backup", "identity": "%s",
                  "hostKey": "# found by ssh-keyscan\\nlocalhost ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA\\n"}
-                """.formatted(service.passwordFile()));
-
-        saved.expect(200);
-        saved.has("/hostKey", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA");
+                """.formatted(service.passwordFile()))
+                .expect(200)
+                .has("/hostKey", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA");
         // If there are two sites, a request must name one.
         service.post("/api/v1/runs", "{}").refused(422, "site");
         service.get("/api/v1/coverage").refused(422, "site");
@@ -626,9 +615,7 @@ class ApiTest {
                 "S1",
                 Files.createDirectories(folder.resolve(project + "-source")).toString());
 
-        Answer coverage = service.get("/api/v1/coverage?site=dr");
-
-        assertThat(coverage.text())
+        assertThat(service.get("/api/v1/coverage?site=dr").text())
                 .startsWith("{\"site\":\"dr\"")
                 .contains("\"totals\":{\"safe\":false,\"experiments\":")
                 .contains("""
@@ -700,10 +687,7 @@ class ApiTest {
                 "/coverage?site=nix"
             })
     void unknownThingsAreNotFound(String path) {
-        Answer answer = service.get("/api/v1" + path);
-
-        answer.expect(404);
-        assertThat(answer.type()).startsWith("application/problem+json");
+        assertThat(service.get("/api/v1" + path).expect(404).type()).startsWith("application/problem+json");
     }
 
     @ParameterizedTest
@@ -724,10 +708,10 @@ class ApiTest {
 
     @Test
     void aMethodThatIsNotOfferedIsToldSo() {
-        Answer answer = service.ask("DELETE", "/api/v1/projects", null, service.password());
-
-        answer.expect(405);
-        assertThat(answer.type()).startsWith("application/problem+json");
+        assertThat(service.ask("DELETE", "/api/v1/projects", null, service.password())
+                        .expect(405)
+                        .type())
+                .startsWith("application/problem+json");
     }
 
     @Test
@@ -786,10 +770,8 @@ class ApiTest {
                 """.formatted(site.address().identity());
         service.put("/api/v1/sites/silent", body).expect(200);
 
-        Answer checked = service.post("/api/v1/sites/silent/check", "");
-
-        checked.expect(502);
-        assertThat(checked.string("/detail")).contains("127.0.0.1");
+        assertThat(service.post("/api/v1/sites/silent/check", "").expect(502).string("/detail"))
+                .contains("127.0.0.1");
     }
 
     @Test
@@ -901,9 +883,7 @@ class ApiTest {
         String address = "/api/v1/findings/acknowledge?reason=SPECIAL&experiment=-&upTo=" + (first + 1);
 
         service.post(address, "{\"reason\": \"\"}").refused(422, "reason");
-        Answer done = service.post(address, "{\"reason\": \"sockets of the scanner\"}");
-
-        done.has("/acknowledged", 2);
+        service.post(address, "{\"reason\": \"sockets of the scanner\"}").has("/acknowledged", 2);
         assertThat(service.get("/api/v1/findings?reason=SPECIAL&experiment=-&open=true")
                         .number("/items/0/id"))
                 .as("not seen")

@@ -95,9 +95,7 @@ class BareErrorsTest {
             answer.expect(422);
             answer.has("/errors/0/field", "code");
         }
-        Answer answer = service.get("/api/v1/projects?after=%00");
-        answer.expect(422);
-        answer.has("/errors/0/field", "after");
+        service.get("/api/v1/projects?after=%00").expect(422).has("/errors/0/field", "after");
     }
 
     @Test
@@ -114,10 +112,10 @@ class BareErrorsTest {
 
     @Test
     void longJsonIsRefusedUnread() {
-        Answer answer = service.post(PROJECTS, "{\"code\": \"%s\"}".formatted("a".repeat(2_000_000)));
-
-        answer.expect(413);
-        assertThat(answer.type()).isEqualTo("application/problem+json");
+        assertThat(service.post(PROJECTS, "{\"code\": \"%s\"}".formatted("a".repeat(2_000_000)))
+                        .expect(413)
+                        .type())
+                .isEqualTo("application/problem+json");
     }
 
     private static void assertProblem(int status, String answer) {

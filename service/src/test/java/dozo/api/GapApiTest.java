@@ -4,6 +4,7 @@ import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dozo.Ended;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.people.Role;
@@ -159,21 +160,18 @@ class GapApiTest {
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("DOZO_URL", address);
         builder.environment().put("DOZO_TOKEN_FILE", token.toString());
-        Process process = builder.redirectErrorStream(true).start();
-        process.getInputStream().readAllBytes();
-        return process.waitFor();
+        return Ended.of(builder).code();
     }
 
     @Test
     void aWorklistThatIsNotThereIsRefused() {
-        Answer answer = service.askAs(
-                RunningService.basic("admin", service.password()),
-                "POST",
-                "/api/v1/bookings/worklist",
-                "{\"from\": \"2026-12-01\", \"until\": \"2026-12-02\"}");
-
-        answer.expect(422);
-        answer.has("/errors/0/field", "worklist");
+        service.askAs(
+                        RunningService.basic("admin", service.password()),
+                        "POST",
+                        "/api/v1/bookings/worklist",
+                        "{\"from\": \"2026-12-01\", \"until\": \"2026-12-02\"}")
+                .expect(422)
+                .has("/errors/0/field", "worklist");
     }
 
     @Test

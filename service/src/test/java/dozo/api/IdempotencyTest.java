@@ -84,15 +84,14 @@ class IdempotencyTest {
                 {"name": "other", "password": "a long password", "roles": ["ADMIN"]}""");
         create("K3", "mine");
 
-        Answer answer = service.askAsWith(
-                RunningService.basic("other", "a long password"),
-                "POST",
-                PROJECTS,
-                body("K3o"),
-                "Idempotency-Key",
-                "mine");
-
-        answer.expect(201);
+        service.askAsWith(
+                        RunningService.basic("other", "a long password"),
+                        "POST",
+                        PROJECTS,
+                        body("K3o"),
+                        "Idempotency-Key",
+                        "mine")
+                .expect(201);
     }
 
     @Test
@@ -156,10 +155,7 @@ class IdempotencyTest {
         create("K7", "long");
         jdbc.sql("update kept_answer set body = null where key = 'long'").update();
 
-        Answer again = create("K7", "long");
-
-        again.expect(409);
-        assertThat(again.text()).contains("executed before with status 201");
+        assertThat(create("K7", "long").expect(409).text()).contains("executed before with status 201");
     }
 
     @Test

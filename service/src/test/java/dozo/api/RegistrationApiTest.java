@@ -73,8 +73,7 @@ class RegistrationApiTest {
 
         csv("?dryRun=true", "text/csv", csv).refused(422, "encoding");
         csv("?dryRun=true", "text/csv; charset=latin1", csv).refused(422, "encoding");
-        Answer said = csv("?dryRun=true", "text/csv; charset=\"utf-8\"", csv);
-        said.has("/lines/0/title", "é");
+        csv("?dryRun=true", "text/csv; charset=\"utf-8\"", csv).has("/lines/0/title", "é");
     }
 
     @Test
@@ -106,11 +105,11 @@ class RegistrationApiTest {
 
     @Test
     void aTitleWithControlCharactersIsRefused() {
-        Answer answer = service.post(
-                "/api/v1/experiments",
-                "{\"project\":\"P1\",\"code\":\"C1\",\"source\":\"%s/d\",\"title\":\"a\\u0000b\"}".formatted(folder));
-
-        answer.refused(422, "title");
+        service.post(
+                        "/api/v1/experiments",
+                        "{\"project\":\"P1\",\"code\":\"C1\",\"source\":\"%s/d\",\"title\":\"a\\u0000b\"}"
+                                .formatted(folder))
+                .refused(422, "title");
     }
 
     private static Answer csv(String query, String type, byte[] body) {

@@ -160,9 +160,9 @@ class SourceRootsApiTest {
             assertThat(answer.text()).contains("expected a folder in %s".formatted(root));
         }
         assertThat(register("lab", "NO", root.resolve("nothing")).text()).contains("there is no folder");
-        Answer byLink = register("lab", "E1", folder.resolve("way/in/"));
-        byLink.expect(201);
-        byLink.has("/source", root.resolve("visit").toString());
+        register("lab", "E1", folder.resolve("way/in/"))
+                .expect(201)
+                .has("/source", root.resolve("visit").toString());
         assertThat(register("operator", "E2", root.resolve("visit/.")).status())
                 .as("it is the same folder")
                 .isEqualTo(409);
@@ -271,11 +271,10 @@ class SourceRootsApiTest {
         setList("lab", link).refused(422, "list");
         setList("lab", inside).expect(200);
         setList("operator", foreign).expect(200);
-        Answer withList =
-                service.askAs(as("lab"), "POST", "/api/v1/experiments", """
+        service.askAs(as("lab"), "POST", "/api/v1/experiments", """
                 {"project": "%s", "code": "E2", "source": "%s", "list": "%s", "listForm": "find"}
-                """.formatted(project, root, foreign));
-        withList.refused(422, "list");
+                """.formatted(project, root, foreign))
+                .refused(422, "list");
     }
 
     @Test

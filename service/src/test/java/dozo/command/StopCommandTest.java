@@ -44,8 +44,8 @@ class StopCommandTest {
     @Test
     void whereNothingRunsNothingIsStopped() {
         assertThat(dozo("stop")).isEqualTo(new Ended(Exit.REFUSED, "", "dozo: no run is in progress\n"));
-        assertThat(dozo("stop", "7").code()).isEqualTo(Exit.REFUSED);
-        assertThat(dozo("stop", "x").code()).isEqualTo(Exit.USAGE);
+        dozo("stop 7").ends(Exit.REFUSED);
+        dozo("stop x").ends(Exit.USAGE);
     }
 
     @Test
@@ -57,15 +57,13 @@ class StopCommandTest {
         }
         service.createProject("P1");
         service.createExperiment("P1", "S1", source);
-        assertThat(dozo("run", "--wait").code()).isZero();
+        dozo("run --wait").ends(0);
 
         slowScrub(2);
-        Ended stopped = dozo("stop", "--wait");
-        assertThat(stopped.code()).isZero();
-        assertThat(stopped.out()).startsWith("scrub 2 ").contains("findings: 0");
+        assertThat(dozo("stop --wait").ends(0).out()).startsWith("scrub 2 ").contains("findings: 0");
         service.get("/api/v1/runs/2").has("/state", "STOPPED");
         service.get("/api/v1/runs/2").has("/kind", "SCRUB");
-        assertThat(dozo("stop", "2").err()).contains("run 2 is not running");
+        assertThat(dozo("stop 2").err()).contains("run 2 is not running");
 
         slowScrub(3);
         Ended night = dozo("run");
@@ -77,12 +75,12 @@ class StopCommandTest {
         slowScrub(5);
         pauseAndResume();
         ctrlCEndsOnlyTheCommand();
-        assertThat(dozo("stop", "5").out()).isEqualTo("run 5 is stopping\n");
+        assertThat(dozo("stop 5").out()).isEqualTo("run 5 is stopping\n");
         awaitEnd(5);
     }
 
     private void ctrlCEndsOnlyTheCommand() throws Exception {
-        assertThat(dozo("pause", "--wait", "-q")).isEqualTo(new Ended(Exit.WELL, "", ""));
+        assertThat(dozo("pause --wait -q")).isEqualTo(new Ended(Exit.WELL, "", ""));
         Process waiting = ChildJava.of(Application.class)
                 .options("-Ddozo.password.file=" + service.passwordFile())
                 .arguments("resume", "--wait", "--url", service.url())
@@ -101,15 +99,15 @@ class StopCommandTest {
 
     /** Pauses and resumes the scrub in progress, number 5. */
     private void pauseAndResume() {
-        assertThat(dozo("pause", "--wait")).isEqualTo(new Ended(Exit.WELL, "run 5 is paused\n", ""));
+        assertThat(dozo("pause --wait")).isEqualTo(new Ended(Exit.WELL, "run 5 is paused\n", ""));
         assertThat(dozo("status").out())
                 .startsWith("scrub 5 is paused: ")
                 .contains("paused by admin since ")
                 .contains("to continue: dozo resume 5");
-        assertThat(dozo("pause", "-q").err()).contains("run 5 was paused by admin");
+        assertThat(dozo("pause -q").err()).contains("run 5 was paused by admin");
         assertThat(dozo("resume")).isEqualTo(new Ended(Exit.WELL, "run 5 continues\n", ""));
         assertThat(dozo("resume").err()).contains("run 5 is not paused");
-        assertThat(dozo("resume").code()).isEqualTo(Exit.REFUSED);
+        dozo("resume").ends(Exit.REFUSED);
     }
 
     @Test
@@ -119,50 +117,47 @@ class StopCommandTest {
         service.createProject("P1");
         service.createExperiment("P1", "S1", source);
         assertThat(dozo("findings")).isEqualTo(new Ended(Exit.WELL, "open findings: 0\n", ""));
-        assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
+        dozo("run --wait").ends(Exit.NOT_SAFE);
 
-        Ended open = dozo("findings", "--project", "P1", "--run", "1", "--reason", "SOURCE_EMPTY");
-        assertThat(open.code()).isEqualTo(Exit.NOT_SAFE);
+        Ended open = dozo("findings --project P1 --run 1 --reason SOURCE_EMPTY");
+        open.ends(Exit.NOT_SAFE);
         assertThat(open.out())
                 .startsWith("1, found by run 1 at ")
                 .contains("P1/S1")
                 .endsWith("open findings: 1\n");
-        assertThat(dozo("findings", "groups", "--experiment", "P1/S1").out())
+        assertThat(dozo("findings groups --experiment P1/S1").out())
                 .startsWith("     1  SOURCE_EMPTY  P1/S1, since ")
                 .contains("latest: ");
-        assertThat(dozo("findings", "groups", "--experiment", "P1/none")).isEqualTo(new Ended(Exit.WELL, "", ""));
+        assertThat(dozo("findings groups --experiment P1/none")).isEqualTo(new Ended(Exit.WELL, "", ""));
         Files.writeString(source.resolve("a"), "now it holds something");
-        Ended retried = dozo("retry", "1", "--wait");
+        Ended retried = dozo("retry 1 --wait");
         assertThat(retried.code()).as(retried.out() + retried.err()).isZero();
         assertThat(retried.out()).contains("retry of run 1");
-        assertThat(dozo("findings").code()).isZero();
-        assertThat(dozo("findings", "--all").out())
-                .contains("superseded by run 2")
-                .endsWith("findings: 1\n");
-        assertThat(dozo("retry", "1").err()).contains("there is nothing to retry");
+        dozo("findings").ends(0);
+        assertThat(dozo("findings --all").out()).contains("superseded by run 2").endsWith("findings: 1\n");
+        assertThat(dozo("retry 1").err()).contains("there is nothing to retry");
 
-        assertThat(dozo("findings", "acknowledge", "1", "it was empty"))
+        assertThat(dozo("findings acknowledge 1", "it was empty"))
                 .isEqualTo(new Ended(Exit.WELL, "finding 1 acknowledged\n", ""));
-        assertThat(dozo("findings", "--all").out()).contains("acknowledged by admin: it was empty");
-        assertThat(dozo("findings", "acknowledge", "1", "again").err()).contains("has already been acknowledged");
-        assertThat(dozo("findings", "acknowledge", "1", "").err()).contains("1 to 500 characters");
-        assertThat(dozo("findings", "acknowledge", "1").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("findings --all").out()).contains("acknowledged by admin: it was empty");
+        assertThat(dozo("findings acknowledge 1 again").err()).contains("has already been acknowledged");
+        assertThat(dozo("findings acknowledge 1", "").err()).contains("1 to 500 characters");
+        dozo("findings acknowledge 1").ends(Exit.USAGE);
 
         Files.delete(source.resolve("a"));
-        assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(dozo("findings", "acknowledge-all", "known").err()).contains("--reason is missing");
-        String reason = dozo("findings", "groups").out().strip().split(" +")[1];
-        assertThat(dozo("findings", "acknowledge-all", "--reason", reason, "it was emptied"))
+        dozo("run --wait").ends(Exit.NOT_SAFE);
+        assertThat(dozo("findings acknowledge-all known").err()).contains("--reason is missing");
+        String reason = dozo("findings groups").out().strip().split(" +")[1];
+        assertThat(dozo("findings acknowledge-all --reason", reason, "it was emptied"))
                 .isEqualTo(new Ended(Exit.WELL, "findings acknowledged: 1\n", ""));
-        assertThat(dozo("findings", "acknowledge-all", "--reason", reason, "again"))
+        assertThat(dozo("findings acknowledge-all --reason", reason, "again"))
                 .isEqualTo(new Ended(Exit.REFUSED, "", "dozo: none of these findings is open\n"));
-        assertThat(dozo("findings", "--all", "--json").out()).contains("\"supersededBy\":2");
+        assertThat(dozo("findings --all --json").out()).contains("\"supersededBy\":2");
     }
 
     /** Starts a scrub that has read some copies, and waits for its budget to read others. */
     private void slowScrub(int run) {
-        assertThat(dozo("scrub", "--all", "--warm", "--limit", "4kB").out())
-                .isEqualTo("scrub %d has started\n".formatted(run));
+        assertThat(dozo("scrub --all --warm --limit 4kB").out()).isEqualTo("scrub %d has started\n".formatted(run));
         await().atMost(Duration.ofMinutes(5))
                 .until(() -> service.jdbc()
                                 .sql("select count(*) from reading where run_id = :run")
@@ -178,7 +173,7 @@ class StopCommandTest {
                         !service.get("/api/v1/runs/" + run).string("/state").equals("RUNNING"));
     }
 
-    private Ended dozo(String... arguments) {
-        return Ended.at(service, arguments);
+    private Ended dozo(String line, Object... more) {
+        return Ended.dozo(service, line, more);
     }
 }

@@ -8,6 +8,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.Application;
+import dozo.Ended;
 import dozo.RunningService;
 import dozo.command.Exit;
 import dozo.db.ChildJava;
@@ -29,7 +30,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -44,7 +44,6 @@ import org.slf4j.LoggerFactory;
 class IdentityScanIT {
 
     private static final int PARTICIPANTS = 250;
-    private static final int LIMIT_SECONDS = 120;
     private static final LocalDate DAY = LocalDate.of(2026, 11, 2);
     private static final Charset CONSOLE = Charset.forName("windows-31j");
 
@@ -176,28 +175,28 @@ class IdentityScanIT {
         assertThat(paths.lines()).containsExactly(1, 2, 3, 4, 5, 6);
 
         Ended found = scan("--names", list.toString(), "--project", "KEPT", log.toString());
-        assertThat(found.output())
+        assertThat(found.out())
                 .contains("searched site dr: ", "found  site dr: KEPT/E2: ", ", lines 1, 2, 3, 4, 5, 6", "places")
                 .doesNotContain("Exception");
-        assertThat(found.exitCode()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(found.code()).isEqualTo(Exit.NOT_SAFE);
     }
 
     @Test
     void whatCannotBeReadIsNeverNothingFound() throws Exception {
         Ended nobody = scan("--names", folder.resolve("nowhere").toString());
-        assertThat(nobody.exitCode()).isEqualTo(Exit.UNAVAILABLE);
-        assertThat(nobody.output())
+        assertThat(nobody.code()).isEqualTo(Exit.UNAVAILABLE);
+        assertThat(nobody.out())
                 .contains("not everything could be read", "nowhere does not exist")
                 .doesNotContain("\tat ", "Exception");
 
         Ended unknown = scan("--names", list.toString(), "--site", "nix");
-        assertThat(unknown.exitCode()).isEqualTo(Exit.REFUSED);
-        assertThat(unknown.output()).contains("there is no site \"nix\"");
+        assertThat(unknown.code()).isEqualTo(Exit.REFUSED);
+        assertThat(unknown.out()).contains("there is no site \"nix\"");
 
         Path brief = Files.writeString(folder.resolve("brief"), "Ito\n");
         Ended refused = scan("--names", brief.toString());
-        assertThat(refused.exitCode()).isEqualTo(Exit.USAGE);
-        assertThat(refused.output()).contains("line 1: expected at least 4 bytes");
+        assertThat(refused.code()).isEqualTo(Exit.USAGE);
+        assertThat(refused.out()).contains("line 1: expected at least 4 bytes");
 
         Ended alone = scan(
                 "--names",
@@ -205,10 +204,8 @@ class IdentityScanIT {
                 "--site",
                 "-",
                 folder.resolve("nowhere").toString());
-        assertThat(alone.exitCode()).isEqualTo(Exit.UNAVAILABLE);
+        assertThat(alone.code()).isEqualTo(Exit.UNAVAILABLE);
     }
-
-    private record Ended(int exitCode, String output) {}
 
     /** Runs the command as a person does: its own process, its output and its exit code. */
     private static Ended scan(String... words) throws IOException, InterruptedException {
@@ -225,15 +222,6 @@ class IdentityScanIT {
                         "DOZO_DB_URL", database.getJdbcUrl(),
                         "DOZO_DB_USER", String.valueOf(database.getUsername()),
                         "DOZO_DB_PASSWORD_FILE", secret.toString()));
-        Path output = Files.createTempFile(folder, "output", "");
-        Process process = command.redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
-        } finally {
-            process.destroyForcibly();
-        }
-        return new Ended(process.exitValue(), Files.readString(output));
+        return Ended.of(command);
     }
 }

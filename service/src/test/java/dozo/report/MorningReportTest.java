@@ -235,9 +235,10 @@ class MorningReportTest {
     @Test
     void daysOfWhichThereIsNoReportAreRefusedPlainly() throws Exception {
         try (RunningService service = start()) {
-            Answer none = service.get("/api/v1/report?date=" + today.minusDays(1));
-            none.expect(422);
-            assertThat(none.text()).contains("no night has started yet");
+            assertThat(service.get("/api/v1/report?date=" + today.minusDays(1))
+                            .expect(422)
+                            .text())
+                    .contains("no night has started yet");
             service.get("/api/v1/report").has("/verdict", "NONE");
 
             seed(service, "0 0 1 * * *");

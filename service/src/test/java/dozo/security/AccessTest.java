@@ -511,10 +511,10 @@ class AccessTest {
 
     @Test
     void aProjectWithoutMembersIsSeenByThoseWhoSeeAll() {
-        Answer members = get(asker(Role.AUDITOR).authorization(), "/projects/%s/members".formatted(FOREIGN));
-
-        members.expect(200);
-        assertThat(members.items()).isZero();
+        assertThat(get(asker(Role.AUDITOR).authorization(), "/projects/%s/members".formatted(FOREIGN))
+                        .expect(200)
+                        .items())
+                .isZero();
     }
 
     @Test

@@ -99,10 +99,10 @@ class DirectoryTest {
     @Test
     void whoIsInNoGroupMayDoNothingAndIsToldSo() throws Exception {
         try (RunningService service = start(Map.of())) {
-            Answer answer = ask(service, "sato", "sato's password", "/projects");
-
-            answer.expect(403);
-            assertThat(answer.string("/detail")).contains("none of your groups has a role");
+            assertThat(ask(service, "sato", "sato's password", "/projects")
+                            .expect(403)
+                            .string("/detail"))
+                    .contains("none of your groups has a role");
             ask(service, "sato", "sato's password", "/me").expect(200);
         }
     }

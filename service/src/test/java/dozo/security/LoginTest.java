@@ -478,9 +478,8 @@ class LoginTest {
 
     private long nanos(String name, String address) {
         long begin = System.nanoTime();
-        Answer answer = service.askAsWith(
-                RunningService.basic(name, "guess"), "GET", "/api/v1/me", null, "X-Forwarded-For", address);
-        answer.expect(401);
+        service.askAsWith(RunningService.basic(name, "guess"), "GET", "/api/v1/me", null, "X-Forwarded-For", address)
+                .expect(401);
         return System.nanoTime() - begin;
     }
 

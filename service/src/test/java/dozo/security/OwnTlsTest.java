@@ -117,18 +117,18 @@ class OwnTlsTest {
             Ended trusted = at(service, MadeKeys.certificate(first));
             Ended untrusted = at(service, MadeKeys.certificate(other));
             Ended nothing = at(service, "");
-            Ended byDefault = Ended.at(service, "status");
+            Ended byDefault = Ended.dozo(service, "status");
             install(elsewhere, elsewhere);
             lookTwice(service);
             Ended wrongName = at(service, MadeKeys.certificate(elsewhere));
 
-            assertThat(trusted.code()).as(trusted.err()).isEqualTo(Exit.WELL);
-            assertThat(untrusted.code()).isEqualTo(Exit.UNAVAILABLE);
+            trusted.ends(Exit.WELL);
+            untrusted.ends(Exit.UNAVAILABLE);
             assertThat(untrusted.err()).contains("no trusted service answers at https://127.0.0.1:", "DOZO_CA_FILE");
             assertThat(byDefault.err()).isEqualTo(untrusted.err());
-            assertThat(nothing.code()).isEqualTo(Exit.CONFIGURATION);
+            nothing.ends(Exit.CONFIGURATION);
             assertThat(nothing.err()).contains("ca.pem\": expected a readable file with certificates in PEM format");
-            assertThat(wrongName.code()).isEqualTo(Exit.UNAVAILABLE);
+            wrongName.ends(Exit.UNAVAILABLE);
             assertThat(wrongName.err()).contains("127.0.0.1");
         }
     }
@@ -318,7 +318,7 @@ class OwnTlsTest {
                 "dozo.ca.file",
                 Files.writeString(folder.resolve("ca.pem"), trusted).toString());
         try {
-            return Ended.at(service, "status");
+            return Ended.dozo(service, "status");
         } finally {
             System.clearProperty("dozo.ca.file");
         }

@@ -403,21 +403,15 @@ class SignOnTest {
 
     private static Map<String, String> settings(Map<String, String> more) throws Exception {
         Map<String, String> settings = new HashMap<>(Map.of(
-                "dozo.oidc.issuer",
-                provider.issuer(),
-                "dozo.oidc.client-id",
-                TestProvider.CLIENT,
+                "dozo.oidc.issuer", provider.issuer(),
+                "dozo.oidc.client-id", TestProvider.CLIENT,
                 "dozo.oidc.client-secret-file",
-                Files.writeString(folder.resolve("secret"), TestProvider.SECRET + "\n")
-                        .toString(),
-                "dozo.oidc.label",
-                "Centre",
-                "dozo.oidc.timeout",
-                "20s",
-                "dozo.oidc.roles",
-                "/Lab Tanaka=LAB_MANAGER;operators=OPERATOR;admins=ADMIN",
-                "dozo.oidc.projects",
-                "/lab tanaka=P1,NOT-YET"));
+                        Files.writeString(folder.resolve("secret"), TestProvider.SECRET + "\n")
+                                .toString(),
+                "dozo.oidc.label", "Centre",
+                "dozo.oidc.timeout", "20s",
+                "dozo.oidc.roles", "/Lab Tanaka=LAB_MANAGER;operators=OPERATOR;admins=ADMIN",
+                "dozo.oidc.projects", "/lab tanaka=P1,NOT-YET"));
         settings.putAll(more);
         return settings;
     }

@@ -164,12 +164,9 @@ class StartTest {
                 folder.resolve("work"),
                 output,
                 Map.of(
-                        "DOZO_DB_URL",
-                        String.valueOf(database.getJdbcUrl()),
-                        "DOZO_DB_USER",
-                        String.valueOf(database.getUsername()),
-                        "DOZO_DB_PASSWORD",
-                        String.valueOf(database.getPassword())));
+                        "DOZO_DB_URL", String.valueOf(database.getJdbcUrl()),
+                        "DOZO_DB_USER", String.valueOf(database.getUsername()),
+                        "DOZO_DB_PASSWORD", String.valueOf(database.getPassword())));
         try {
             assertThat(service.waitFor(5, TimeUnit.MINUTES)).isTrue();
             assertThat(service.exitValue()).isEqualTo(69);

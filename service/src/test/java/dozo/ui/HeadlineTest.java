@@ -203,7 +203,7 @@ class HeadlineTest {
     void anEarlierTimeHasNoHeadline() {
         assertThat(service.get("/api/v1/coverage?asOf=2020-01-01").json().has("sentence"))
                 .isFalse();
-        assertThat(dozo("coverage", "--as-of", "2020-01-01").out()).doesNotContain("at risk", "are safe");
+        assertThat(dozo("coverage --as-of 2020-01-01").out()).doesNotContain("at risk", "are safe");
     }
 
     private void save(String site) {
@@ -260,7 +260,7 @@ class HeadlineTest {
                 .contains(badge);
         assertThat(service.get("/api/v1/experiments?state=" + word).at("/items").toString())
                 .contains("\"code\":\"" + code + "\"", "\"state\":\"" + word + "\"");
-        assertThat(dozo("experiments", "--state", word).out()).containsPattern("P1/" + code + " +" + word);
+        assertThat(dozo("experiments --state", word).out()).containsPattern("P1/" + code + " +" + word);
         assertThat(dozo("coverage").out()).containsPattern("P1/" + code + " +" + words);
     }
 
@@ -276,7 +276,7 @@ class HeadlineTest {
         return page;
     }
 
-    private Ended dozo(String... arguments) {
-        return Ended.at(service, arguments);
+    private Ended dozo(String line, Object... more) {
+        return Ended.dozo(service, line, more);
     }
 }

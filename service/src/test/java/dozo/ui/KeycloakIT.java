@@ -41,20 +41,15 @@ class KeycloakIT {
                 folder.resolve("work"),
                 TestDatabase.fresh(),
                 Map.of(
-                        "dozo.oidc.issuer",
-                        keycloak.issuer(),
-                        "dozo.oidc.client-id",
-                        "dozo",
+                        "dozo.oidc.issuer", keycloak.issuer(),
+                        "dozo.oidc.client-id", "dozo",
                         "dozo.oidc.client-secret-file",
-                        Files.writeString(folder.resolve("secret"), SECRET).toString(),
-                        "dozo.oidc.label",
-                        "Keycloak",
-                        "dozo.oidc.timeout",
-                        "1m",
-                        "dozo.oidc.roles",
-                        "/operators=OPERATOR;/Lab Tanaka=LAB_MANAGER",
-                        "dozo.oidc.projects",
-                        "/Lab Tanaka=P1"));
+                                Files.writeString(folder.resolve("secret"), SECRET)
+                                        .toString(),
+                        "dozo.oidc.label", "Keycloak",
+                        "dozo.oidc.timeout", "1m",
+                        "dozo.oidc.roles", "/operators=OPERATOR;/Lab Tanaka=LAB_MANAGER",
+                        "dozo.oidc.projects", "/Lab Tanaka=P1"));
         service.createProject("P1");
         keycloak.start(folder, realm());
     }

@@ -8,7 +8,6 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.people.Role;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -133,9 +132,12 @@ class PageErrorsTest {
         assertThat(page.statusCode()).isEqualTo(200);
         assertThat(page.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
 
-        Answer rest = service.ask("OPTIONS", "/api/v1/runs", null, service.password());
-        rest.expect(200);
-        assertThat(rest.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
+        assertThat(service.ask("OPTIONS", "/api/v1/runs", null, service.password())
+                        .expect(200)
+                        .headers()
+                        .firstValue("Allow")
+                        .orElse(""))
+                .contains("GET", "POST");
         service.ask("OPTIONS", "/api/v1/runs", null, null).expect(401);
         assertQuiet();
     }

@@ -1,8 +1,6 @@
 package dozo;
 
-import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dozo.command.Exit;
 import dozo.file.FilePath;
@@ -313,12 +311,11 @@ class CertificateIT {
 
     @Test
     void anAuditorGetsItFromThePage() throws Exception {
-        var browser = service.browser("auditor", PASSWORD);
+        var browser = service.browser("auditor");
         String address = "/experiments/P1/NAMES/certificate";
-        assertThat(service.look(browser, "/experiments/P1/NAMES/manifests/1", "en")
-                        .body())
+        assertThat(service.page(browser, "/experiments/P1/NAMES/manifests/1"))
                 .contains("href=\"" + address + "?manifest=1\"");
-        assertThat(service.look(browser, address, "en").body()).contains(fingerprint(), "BEGIN PUBLIC KEY");
+        assertThat(service.page(browser, address)).contains(fingerprint(), "BEGIN PUBLIC KEY");
 
         HttpResponse<byte[]> archive =
                 service.submit(browser, address, "manifest=1&site=dr", BodyHandlers.ofByteArray());
@@ -437,9 +434,7 @@ class CertificateIT {
     }
 
     private static void back(String body) {
-        String run = service.post("/api/v1/runs", body).string("/id");
-        await().atMost(LIMIT)
-                .until(() -> service.get("/api/v1/runs/" + run).string("/state"), state -> !state.equals("RUNNING"));
+        service.awaitEnd(service.post("/api/v1/runs", body).number("/id"));
     }
 
     private static void jdbc(String sql) {

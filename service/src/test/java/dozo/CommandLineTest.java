@@ -343,7 +343,7 @@ class CommandLineTest {
         assertThat(dozo("coverage --json").out()).contains("\"frozen\" : 1");
         assertThat(dozo("coverage --by project").out()).contains("dozo release P1/S1");
         assertThat(dozo("coverage --csv").ends(Exit.NOT_SAFE).out()).doesNotContain("release");
-        String page = service.look(service.browser(), "/", "en").body();
+        String page = service.page(service.browser(), "/");
         assertThat(page)
                 .contains("1 experiment is frozen until a person releases it (P1/S1).")
                 .contains("19 files and links, 95 B lost")
@@ -356,7 +356,7 @@ class CommandLineTest {
                 .satisfies(after -> assertThat(after.code()).isZero())
                 .satisfies(after -> assertThat(after.out()).doesNotContain("frozen"));
         assertThat(dozo("status").out()).doesNotContain("is frozen,");
-        assertThat(service.look(service.browser(), "/", "en").body()).contains("answer safe");
+        assertThat(service.page(service.browser(), "/")).contains("answer safe");
     }
 
     /** What was sealed of the experiment is safe. But its source may be lost, and new data would not be backed up. */
@@ -383,7 +383,7 @@ class CommandLineTest {
         assertThat(dozo("coverage --json").out()).contains("\"atRisk\" : 1");
         dozo("coverage --by project").ends(Exit.NOT_SAFE);
         assertThat(dozo("experiments --state at-risk").out()).contains("P1/S1");
-        assertThat(service.look(service.browser(), "/", "en").body())
+        assertThat(service.page(service.browser(), "/"))
                 .contains("The source of 1 experiment is missing (P1/S1).")
                 .doesNotContain("answer safe");
 
@@ -772,7 +772,7 @@ class CommandLineTest {
     /** Returns the states of the files and folders that a page shows. */
     private List<String> states(String page) {
         return Pattern.compile("<span class=\"badge [a-z]+\">([^<]*)</span>")
-                .matcher(service.look(service.browser(), page, "en").body())
+                .matcher(service.page(service.browser(), page))
                 .results()
                 .map(badge -> badge.group(1))
                 .toList();

@@ -21,12 +21,16 @@ public record Ended(int code, String out, String err) {
 
     /** Runs a command in this process that asks this service, as its administrator. */
     public static Ended at(RunningService service, String... arguments) {
-        System.setProperty(PASSWORD_FILE, service.passwordFile().toString());
+        String before = System.setProperty(PASSWORD_FILE, service.passwordFile().toString());
         try {
             return of(Stream.concat(Stream.of(arguments), Stream.of("--url", service.url()))
                     .toArray(String[]::new));
         } finally {
-            System.clearProperty(PASSWORD_FILE);
+            if (before == null) {
+                System.clearProperty(PASSWORD_FILE);
+            } else {
+                System.setProperty(PASSWORD_FILE, before);
+            }
         }
     }
 

@@ -1,6 +1,5 @@
 package dozo;
 
-import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
@@ -67,7 +66,7 @@ class LabelsTest {
     @Test
     void onThePagesALabManagerLabelsOnlyExperimentsOfOwnProjects() throws Exception {
         service.createUser("lab", Role.LAB_MANAGER, "P1");
-        HttpClient lab = service.browser("lab", PASSWORD);
+        HttpClient lab = service.browser("lab");
         assertThat(page(lab, "/experiments/P1/E1")).contains("/do/post/experiments/P1/E1/labels?back=");
         assertThat(page(lab, "/do/post/experiments/P1/E1/labels")).contains("<h1>Label P1/E1</h1>");
         assertThat(page(lab, "/do/post/experiments/P9/E1/labels")).contains("does not exist or is not one of yours");
@@ -78,7 +77,7 @@ class LabelsTest {
     }
 
     private String page(HttpClient browser, String path) throws Exception {
-        return service.look(browser, path, "en").body();
+        return service.page(browser, path);
     }
 
     private Ended dozo(String line, Object... more) {

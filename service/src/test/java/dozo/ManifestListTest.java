@@ -8,6 +8,7 @@ import dozo.command.Exit;
 import dozo.db.ChildJava;
 import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
+import dozo.run.Runs.RunState;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -30,7 +31,6 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -311,19 +311,11 @@ class ManifestListTest {
     }
 
     private static void register(String code) throws IOException {
-        service.post(
-                        "/api/v1/experiments",
-                        "{\"project\": \"P1\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(code, source(code)))
-                .expect(201);
+        service.createExperiment("P1", code, source(code));
     }
 
     private static void runToItsEnd() {
-        long run = service.post("/api/v1/runs", "{}").number("/id");
-        Awaitility.await()
-                .atMost(5, TimeUnit.MINUTES)
-                .until(() ->
-                        !service.get("/api/v1/runs/" + run).string("/state").equals("RUNNING"));
-        service.get("/api/v1/runs/" + run).has("/state", "COMPLETE");
+        assertThat(service.backUp().state()).isEqualTo(RunState.COMPLETE);
     }
 
     private static void jdbc(String sql) {

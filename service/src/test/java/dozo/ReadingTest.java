@@ -61,9 +61,6 @@ class ReadingTest {
     }
 
     private static long rows(RunningService service) {
-        return service.jdbc()
-                .sql("select count(*) from ledger")
-                .query(Long.class)
-                .single();
+        return service.count("select count(*) from ledger");
     }
 }

@@ -1,7 +1,6 @@
 package dozo;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.command.Exit;
@@ -13,11 +12,9 @@ import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.remote.SiteAddress;
-import dozo.run.Operations;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -84,8 +81,7 @@ class RebuildCommandIT {
             service.saveSite("dr", site);
             service.createProject("p");
             service.createExperiment("p", "E1", source);
-            long run = service.bean(Operations.class).start("dr", "test").id();
-            await().atMost(Duration.ofMinutes(1)).until(() -> !service.run(run).goesOn());
+            service.backUp();
             assertThat(service.bean(Coverage.class).all(1).safe()).isTrue();
             return service.get("/api/v1/certificate-key").string("/fingerprint");
         }

@@ -11,8 +11,8 @@ import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
-import dozo.people.Tokens;
 import dozo.people.Users;
+import dozo.run.Runs.RunState;
 import dozo.ui.Bytes;
 import java.io.IOException;
 import java.net.URLEncoder;
@@ -68,19 +68,14 @@ class RestoreInServiceIT {
         for (String project : List.of("OWN", "ALIEN")) {
             Path source = Files.createDirectory(folder.resolve("source-" + project));
             Files.writeString(source.resolve("脳 scan"), "of " + project);
-            service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project))
-                    .expect(201);
-            service.post(
-                            "/api/v1/experiments",
-                            "{\"project\": \"%s\", \"code\": \"E1\", \"source\": \"%s\"}".formatted(project, source))
-                    .expect(201);
+            service.createProject(project);
+            service.createExperiment(project, "E1", source);
             allow(project, allowed);
         }
         service.bean(Users.class).join("OWN", "lab", "test");
         addFiles();
         addTree();
-        String run = service.post("/api/v1/runs", "{}").string("/id");
-        await().atMost(LIMIT).until(() -> service.get("/api/v1/runs/" + run).string("/state"), "COMPLETE"::equals);
+        assertThat(service.backUp().state()).isEqualTo(RunState.COMPLETE);
     }
 
     /** Registers an experiment whose copies tests may damage. */
@@ -91,10 +86,7 @@ class RestoreInServiceIT {
             Files.writeString(source.resolve(name), "content of " + name);
         }
         Files.write(source.resolve("large"), new byte[LARGE_BYTES]);
-        service.post(
-                        "/api/v1/experiments",
-                        "{\"project\": \"OWN\", \"code\": \"FILES\", \"source\": \"%s\"}".formatted(source))
-                .expect(201);
+        service.createExperiment("OWN", "FILES", source);
     }
 
     /** Registers an experiment with names and facts that archives tend to lose. */
@@ -114,10 +106,7 @@ class RestoreInServiceIT {
         Path old = Files.writeString(source.resolve("研究/old"), "old");
         Files.setPosixFilePermissions(old, PosixFilePermissions.fromString("r-x--x---"));
         Files.setLastModifiedTime(old, FileTime.from(Instant.parse("1969-07-20T20:17:40.5Z")));
-        service.post(
-                        "/api/v1/experiments",
-                        "{\"project\": \"OWN\", \"code\": \"TREE\", \"source\": \"%s\"}".formatted(source))
-                .expect(201);
+        service.createExperiment("OWN", "TREE", source);
     }
 
     @AfterAll
@@ -129,13 +118,13 @@ class RestoreInServiceIT {
     @Test
     void anExperimentOfAnOwnProjectComesBackAndTheLedgerSaysWho() throws Exception {
         long before = service.bean(Ledger.class).last();
-        Answer asked = service.askAs(
-                as("lab"),
-                "POST",
-                "/api/v1/experiments/OWN/E1/restores",
-                "{\"folderBytes\": \"%s\", \"manifest\": 1, \"site\": \"dr\"}"
-                        .formatted(Base64.getEncoder()
-                                .encodeToString(allowed.resolve("研究").toString().getBytes(StandardCharsets.UTF_8))));
+        Answer asked = service.as("lab")
+                .post(
+                        "/api/v1/experiments/OWN/E1/restores",
+                        "{\"folderBytes\": \"%s\", \"manifest\": 1, \"site\": \"dr\"}"
+                                .formatted(Base64.getEncoder()
+                                        .encodeToString(
+                                                allowed.resolve("研究").toString().getBytes(StandardCharsets.UTF_8))));
 
         asked.expect(202);
         Answer ended = ended("lab", String.valueOf(asked.location()));
@@ -203,13 +192,11 @@ class RestoreInServiceIT {
         String address = "/experiments/OWN/FILES/proof?path="
                 + Bytes.of(FilePath.of("脳 image".getBytes(StandardCharsets.UTF_8)));
 
-        assertThat(service.look(service.browser("lab", PASSWORD), address, "en").body())
+        assertThat(service.page(service.browser("lab"), address))
                 .contains(
                         "Download this content",
                         "name=\"entry\" value=\"%d\"".formatted(entry("OWN/FILES", "脳 image")));
-        assertThat(service.look(service.browser("auditor", PASSWORD), address, "en")
-                        .body())
-                .doesNotContain("Download this content");
+        assertThat(service.page(service.browser("auditor"), address)).doesNotContain("Download this content");
     }
 
     @Test
@@ -219,10 +206,7 @@ class RestoreInServiceIT {
         HttpResponse<String> folder = download("lab", "OWN/FILES", "empty");
         assertThat(folder.statusCode()).isEqualTo(422);
         assertThat(folder.body()).contains("has no verified copy of this file");
-        assertThat(service.submit(
-                                service.browser("lab", PASSWORD),
-                                "/experiments/OWN/FILES/download",
-                                "site=dr&entry=999999")
+        assertThat(service.submit(service.browser("lab"), "/experiments/OWN/FILES/download", "site=dr&entry=999999")
                         .statusCode())
                 .isEqualTo(422);
     }
@@ -332,19 +316,15 @@ class RestoreInServiceIT {
         assertThat(download("lab", "ALIEN/E1", FilePath.ROOT).statusCode()).isEqualTo(404);
         assertThat(download("auditor", "OWN/TREE", FilePath.ROOT).statusCode()).isEqualTo(403);
         assertThat(text(download("lab", "OWN/TREE", FilePath.of("nothing")))).contains("has nothing with this path");
-        assertThat(service.submit(
-                                service.browser("lab", PASSWORD),
-                                "/experiments/OWN/TREE/manifests/7/download",
-                                "site=dr")
+        assertThat(service.submit(service.browser("lab"), "/experiments/OWN/TREE/manifests/7/download", "site=dr")
                         .statusCode())
                 .isEqualTo(404);
     }
 
     @Test
     void aFolderComesBackFromItsPageAndThePageOfTheRestoreFollowsIt() {
-        HttpClient lab = service.browser("lab", PASSWORD);
-        String page = service.look(lab, "/experiments/OWN/TREE/manifests/1?folder=" + Bytes.of(FilePath.of("研究")), "en")
-                .body();
+        HttpClient lab = service.browser("lab");
+        String page = service.page(lab, "/experiments/OWN/TREE/manifests/1?folder=" + Bytes.of(FilePath.of("研究")));
         assertThat(page)
                 .contains("Restore this folder…", "/restore?manifest=1&amp;path=" + Bytes.of(FilePath.of("研究")));
         String form = "manifest=1&site=dr&path=%s&folder=%s".formatted(Bytes.of(FilePath.of("研究")), allowed);
@@ -354,15 +334,13 @@ class RestoreInServiceIT {
         assertThat(requested.statusCode()).as(requested.body()).isEqualTo(200);
         String address = requested.uri().getPath();
         assertThat(address).matches("/experiments/OWN/TREE/restores/[0-9]+");
-        await().atMost(LIMIT)
-                .until(() -> service.look(lab, address, "en").body().contains("Everything is restored"));
-        assertThat(service.look(lab, address, "en").body())
+        await().atMost(LIMIT).until(() -> service.page(lab, address).contains("Everything is restored"));
+        assertThat(service.page(lab, address))
                 .contains(allowed + "/tree", "研究", "manifest 1")
                 .doesNotContain("Stop this restore", "hx-get=\"" + address);
         assertThat(allowed.resolve("tree/研究/old")).hasContent("old");
         assertThat(allowed.resolve("tree/beside")).doesNotExist();
-        assertThat(service.look(service.browser("auditor", PASSWORD), address, "en")
-                        .statusCode())
+        assertThat(service.look(service.browser("auditor"), address, "en").statusCode())
                 .isEqualTo(200);
         assertThat(service.look(lab, address.replace("OWN/TREE", "OWN/E1"), "en")
                         .statusCode())
@@ -374,12 +352,11 @@ class RestoreInServiceIT {
 
     @Test
     void aPartComesBackByRestAndByTheCommand() throws Exception {
-        Answer asked = service.askAs(
-                as("lab"),
-                "POST",
-                "/api/v1/experiments/OWN/TREE/restores",
-                "{\"folder\": \"%s\", \"paths\": [\"beside\"], \"patterns\": [\"研究/**/file\"]}"
-                        .formatted(allowed.resolve("by-rest")));
+        Answer asked = service.as("lab")
+                .post(
+                        "/api/v1/experiments/OWN/TREE/restores",
+                        "{\"folder\": \"%s\", \"paths\": [\"beside\"], \"patterns\": [\"研究/**/file\"]}"
+                                .formatted(allowed.resolve("by-rest")));
 
         asked.expect(202);
         Answer restored = ended("lab", String.valueOf(asked.location()));
@@ -423,11 +400,10 @@ class RestoreInServiceIT {
         empty.ends(Exit.USAGE);
         assertThat(empty.err()).contains("the list contains no path");
         for (String path : List.of("../beside", "/beside", "a//b")) {
-            Answer refused = service.askAs(
-                    as("lab"),
-                    "POST",
-                    "/api/v1/experiments/OWN/TREE/restores",
-                    "{\"folder\": \"%s\", \"paths\": [\"%s\"]}".formatted(allowed.resolve("never"), path));
+            Answer refused = service.as("lab")
+                    .post(
+                            "/api/v1/experiments/OWN/TREE/restores",
+                            "{\"folder\": \"%s\", \"paths\": [\"%s\"]}".formatted(allowed.resolve("never"), path));
             refused.expect(422);
             refused.has("/errors/0/field", "paths");
         }
@@ -436,9 +412,8 @@ class RestoreInServiceIT {
                 "\"patterns\": [\"[a\"]",
                 "\"patterns\": []",
                 "\"asOf\": \"2020-01-01\"")) {
-            service.askAs(
-                            as("lab"),
-                            "POST",
+            service.as("lab")
+                    .post(
                             "/api/v1/experiments/OWN/TREE/restores",
                             "{\"folder\": \"%s\", %s}".formatted(allowed.resolve("never"), wrong))
                     .expect(422)
@@ -450,9 +425,9 @@ class RestoreInServiceIT {
     void anOperatorRehearsesARestoreAndALabManagerSeesThoseOfOwnProjects() throws Exception {
         String body = "{\"project\": \"ALIEN\", \"experiment\": \"E1\"}";
         for (String user : List.of("lab", "auditor")) {
-            service.askAs(as(user), "POST", "/api/v1/drills", body).expect(403);
+            service.as(user).post("/api/v1/drills", body).expect(403);
         }
-        Answer asked = service.askAs(as("operator"), "POST", "/api/v1/drills", body);
+        Answer asked = service.as("operator").post("/api/v1/drills", body);
         asked.expect(202);
         String alien = String.valueOf(asked.location());
         Answer drilled = ended("operator", alien);
@@ -467,22 +442,18 @@ class RestoreInServiceIT {
         assertThat(command("drill", "forecast").out()).contains("fewer than 5", "unknown");
         assertThat(command("status").out()).doesNotContain("ehearsed");
 
-        assertThat(service.askAs(as("lab"), "GET", "/api/v1/drills", null).text())
+        assertThat(service.as("lab").get("/api/v1/drills").text())
                 .contains("OWN/E1")
                 .doesNotContain("ALIEN");
-        assertThat(service.askAs(as("lab"), "GET", "/api/v1/drills/promises", null)
-                        .text())
+        assertThat(service.as("lab").get("/api/v1/drills/promises").text())
                 .contains("\"KEPT\"")
                 .doesNotContain("ALIEN");
-        assertThat(service.askAs(as("lab"), "GET", "/api/v1/drills/forecast", null)
-                        .text())
+        assertThat(service.as("lab").get("/api/v1/drills/forecast").text())
                 .contains("OWN")
                 .doesNotContain("ALIEN");
         for (String foreign : List.of(
                 alien, alien + "/findings", "/api/v1/drills/forecast?experiment=ALIEN/E1", "/api/v1/drills/999999")) {
-            assertThat(service.askAs(as("lab"), "GET", foreign, null).status())
-                    .as(foreign)
-                    .isEqualTo(404);
+            assertThat(service.as("lab").get(foreign).status()).as(foreign).isEqualTo(404);
         }
         assertThat(ask("operator", "GET", "/ALIEN/E1/restores", null).text())
                 .as("nobody asked for its result")
@@ -496,7 +467,8 @@ class RestoreInServiceIT {
                 List.of("{\"project\": \"OWN\", \"experiment\": \"NONE\"}", "experiment"),
                 List.of("{\"experiment\": \"E1\"}", "project"),
                 List.of("{\"project\": \"OWN\", \"site\": \"nowhere\"}", "site"))) {
-            service.askAs(as("operator"), "POST", "/api/v1/drills", each.getFirst())
+            service.as("operator")
+                    .post("/api/v1/drills", each.getFirst())
                     .expect(422)
                     .has("/errors/0/field", each.getLast());
         }
@@ -509,8 +481,8 @@ class RestoreInServiceIT {
 
     @Test
     void drillsHaveAPageFromWhichOneIsStartedAndFollowed() {
-        HttpClient operator = service.browser("operator", PASSWORD);
-        assertThat(service.look(operator, "/drills", "en").body()).contains("Rehearse a restore", "Rehearsed in time");
+        HttpClient operator = service.browser("operator");
+        assertThat(service.page(operator, "/drills")).contains("Rehearse a restore", "Rehearsed in time");
         HttpResponse<String> refused = service.submit(operator, "/drills", "project=NONE");
         assertThat(refused.body()).contains("does not exist");
 
@@ -518,32 +490,30 @@ class RestoreInServiceIT {
 
         String address = requested.uri().getPath();
         assertThat(address).as(requested.body()).matches("/drills/[0-9]+");
-        await().atMost(LIMIT)
-                .until(() -> service.look(operator, address, "en").body().contains("every file was verified"));
-        assertThat(service.look(operator, address, "en").body()).doesNotContain("hx-get=\"/drills");
-        HttpClient lab = service.browser("lab", PASSWORD);
+        await().atMost(LIMIT).until(() -> service.page(operator, address).contains("every file was verified"));
+        assertThat(service.page(operator, address)).doesNotContain("hx-get=\"/drills");
+        HttpClient lab = service.browser("lab");
         assertThat(service.look(lab, "/drills", "ja").body())
                 .contains("OWN/TREE", "期限内")
                 .doesNotContain("復元を試す", "ALIEN");
-        assertThat(service.look(lab, "/experiments/OWN/TREE/restore", "en").body())
-                .contains("Time for everything, from site dr");
+        assertThat(service.page(lab, "/experiments/OWN/TREE/restore")).contains("Time for everything, from site dr");
     }
 
     @Test
     void aSiteThatWasAddedAfterTheFirstNightsAndNotUsedCanBeRemoved() {
         service.register("late", site.address());
 
-        service.askAs(as("admin"), "DELETE", "/api/v1/sites/late", null).expect(204);
+        service.delete("/api/v1/sites/late").expect(204);
 
         assertThat(service.get("/api/v1/sites").text()).doesNotContain("late");
         service.register("later", site.address()).expect(200);
-        service.askAs(as("admin"), "DELETE", "/api/v1/sites/later", null).expect(204);
+        service.delete("/api/v1/sites/later").expect(204);
     }
 
     /** Submits the form of a manifest's page. */
     private static HttpResponse<byte[]> download(String user, String experiment, FilePath path) {
         return service.submit(
-                service.browser(user, PASSWORD),
+                service.browser(user),
                 "/experiments/" + experiment + "/manifests/1/download",
                 "site=dr&folder=" + Bytes.of(path),
                 BodyHandlers.ofByteArray());
@@ -556,7 +526,7 @@ class RestoreInServiceIT {
     /** Submits the form of a proof's page. */
     private static HttpResponse<String> download(String user, String experiment, String name) {
         return service.submit(
-                service.browser(user, PASSWORD),
+                service.browser(user),
                 "/experiments/" + experiment + "/download",
                 "site=dr&entry=" + entry(experiment, name));
     }
@@ -572,20 +542,6 @@ class RestoreInServiceIT {
                 .param(name.getBytes(StandardCharsets.UTF_8))
                 .query(Integer.class)
                 .single();
-    }
-
-    @Test
-    void aTokenThatOnlyReadsRestoresNothing() {
-        String reads = "Bearer "
-                + service.bean(Tokens.class).create("lab", "r", null, true, 1).secret();
-        String writes = "Bearer "
-                + service.bean(Tokens.class).create("lab", "w", null, false, 1).secret();
-        String body = "{\"folder\": \"%s\"}".formatted(allowed.resolve("by-token"));
-        String address = "/api/v1/experiments/OWN/E1/restores";
-
-        service.askAs(reads, "POST", address, body).expect(403);
-        service.askAs(reads, "GET", address, null).expect(200);
-        service.askAs(writes, "POST", address, body).expect(202);
     }
 
     @Test
@@ -627,7 +583,8 @@ class RestoreInServiceIT {
                 List.of(folder.resolve("source-ALIEN"), folder, service.work(), folder.resolve("nothing"))) {
             allow("NEW", refused).expect(422).has("/errors/0/field", "roots");
         }
-        service.askAs(as("operator"), "PUT", "/api/v1/projects/NEW/restore-roots", "{\"roots\": []}")
+        service.as("operator")
+                .put("/api/v1/projects/NEW/restore-roots", "{\"roots\": []}")
                 .expect(403);
         allow("NEW", allowed).has("/restoreRoots/0", allowed.toString());
         assertThat(service.put("/api/v1/projects/NEW/roots", "{\"roots\": [\"%s\"]}".formatted(allowed))
@@ -663,15 +620,15 @@ class RestoreInServiceIT {
 
     @Test
     void aPageAsksWhereToAndListsWhatCameOfIt() {
-        var browser = service.browser("lab", PASSWORD);
+        var browser = service.browser("lab");
         String page = "/experiments/OWN/E1";
 
-        assertThat(service.look(browser, page, "en").body()).contains(page + "/restore");
+        assertThat(service.page(browser, page)).contains(page + "/restore");
         assertThat(service.look(browser, page + "/restore", "ja").body())
                 .contains(allowed.toString())
                 .contains("OWN/E1 を復元しますか");
-        assertThat(service.look(browser, page + "/manifests/1", "en").body()).contains(page + "/restore?manifest=1");
-        assertThat(service.look(browser, page + "/restore", "en").body())
+        assertThat(service.page(browser, page + "/manifests/1")).contains(page + "/restore?manifest=1");
+        assertThat(service.page(browser, page + "/restore"))
                 .as("states by their time")
                 .containsPattern("<option value=\"1\"[^>]*>As of .*: 1 file, .* \\(manifest 1\\)</option>");
         assertThat(service.submit(browser, page + "/restore", "folder=" + folder.resolve("no"))
@@ -696,7 +653,7 @@ class RestoreInServiceIT {
                     .contains(language.equals("en") ? "complete" : "完了");
         }
         String projects = "/administration/projects/OWN";
-        assertThat(service.look(browser, projects, "en").body()).contains("Restore folders", allowed.toString());
+        assertThat(service.page(browser, projects)).contains("Restore folders", allowed.toString());
         assertThat(service.submit(
                                 service.browser(),
                                 "/do/put/projects/OWN/restore-roots",
@@ -720,13 +677,13 @@ class RestoreInServiceIT {
     }
 
     private static Answer ask(String user, String method, String path, String body) {
-        return service.askAs(as(user), method, "/api/v1/experiments" + path, body);
+        return service.askAs(RunningService.basic(user, PASSWORD), method, "/api/v1/experiments" + path, body);
     }
 
     private static Answer ended(String user, String location) {
         return await().atMost(LIMIT)
                 .until(
-                        () -> service.askAs(as(user), "GET", location, null),
+                        () -> service.as(user).get(location),
                         answer -> !Set.of("WAITING", "RUNNING").contains(answer.string("/state")));
     }
 
@@ -737,10 +694,6 @@ class RestoreInServiceIT {
 
     private static String id(Answer restore) {
         return String.valueOf(restore.number("/id"));
-    }
-
-    private static String as(String user) {
-        return RunningService.basic(user, user.equals("admin") ? service.password() : PASSWORD);
     }
 
     private static List<String> names(Path folder) throws Exception {

@@ -222,24 +222,76 @@ public final class RunningService implements AutoCloseable {
         }
     }
 
+    /** Requests of REST by one user. */
+    public final class Client {
+
+        private final @Nullable String authorization;
+
+        private Client(@Nullable String authorization) {
+            this.authorization = authorization;
+        }
+
+        public Answer get(String path) {
+            return askAs(authorization, "GET", path, null);
+        }
+
+        public Answer post(String path, @Nullable String body) {
+            return askAs(authorization, "POST", path, body);
+        }
+
+        public Answer put(String path, @Nullable String body) {
+            return askAs(authorization, "PUT", path, body);
+        }
+
+        public Answer patch(String path, String body) {
+            return askAs(authorization, "PATCH", path, body);
+        }
+
+        public Answer delete(String path) {
+            return askAs(authorization, "DELETE", path, null);
+        }
+
+        /** Posts lines of CSV. */
+        public Answer postCsv(String path, String csv) {
+            return askCsvAs(authorization, path, "text/csv", csv.getBytes(StandardCharsets.UTF_8));
+        }
+
+        /** Registers an experiment. */
+        public Answer register(String project, String code, Object source) {
+            return post(
+                    "/api/v1/experiments",
+                    "{\"project\": \"%s\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(project, code, source));
+        }
+    }
+
+    /** Returns the requests of a user: of the administrator, or of one with {@link #PASSWORD}. */
+    public Client as(String user) {
+        return with(basic(user, user.equals("admin") ? password() : PASSWORD));
+    }
+
+    /** Returns requests with this header {@code Authorization}; without it if it is null. */
+    public Client with(@Nullable String authorization) {
+        return new Client(authorization);
+    }
+
     public Answer get(String path) {
-        return ask("GET", path, null, password());
+        return as("admin").get(path);
     }
 
     public Answer post(String path, String body) {
-        return ask("POST", path, body, password());
+        return as("admin").post(path, body);
     }
 
     public Answer put(String path, String body) {
-        return ask("PUT", path, body, password());
+        return as("admin").put(path, body);
     }
 
     public Answer delete(String path) {
-        return ask("DELETE", path, null, password());
+        return as("admin").delete(path);
     }
 
     public Answer patch(String path, String body) {
-        return ask("PATCH", path, body, password());
+        return as("admin").patch(path, body);
     }
 
     /** Sends a request as the administrator with this password; without a login if it is null. */
@@ -323,6 +375,11 @@ public final class RunningService implements AutoCloseable {
         return browser("admin", password());
     }
 
+    /** Returns a browser in which a user with {@link #PASSWORD} has logged in by the form. */
+    public HttpClient browser(String name) {
+        return browser(name, PASSWORD);
+    }
+
     /** Returns a browser in which a user has tried to log in by the form. */
     public HttpClient browser(String name, String password) {
         HttpClient browser = HttpClient.newBuilder()
@@ -341,14 +398,19 @@ public final class RunningService implements AutoCloseable {
     }
 
     public HttpResponse<String> look(HttpClient browser, String path, String language) {
-        return send(browser, page(path, language));
+        return send(browser, pageRequest(path, language));
+    }
+
+    /** Returns the English text of a page, whatever its status. */
+    public String page(HttpClient browser, String path) {
+        return look(browser, path, "en").body();
     }
 
     /** Requests a part of a page, as its script does. */
     public HttpResponse<String> part(HttpClient browser, String path) {
         return send(
                 browser,
-                HttpRequest.newBuilder(page(path, "en"), (name, value) -> true)
+                HttpRequest.newBuilder(pageRequest(path, "en"), (name, value) -> true)
                         .header("HX-Request", "true")
                         .build());
     }
@@ -373,7 +435,7 @@ public final class RunningService implements AutoCloseable {
     }
 
     private String token(HttpClient browser) {
-        String form = send(browser, page("/login", "en")).body();
+        String form = send(browser, pageRequest("/login", "en")).body();
         Matcher token = Pattern.compile("name=\"_csrf\"[^>]*value=\"([^\"]+)\"").matcher(form);
         if (!token.find()) {
             throw new AssertionError("no token against forgery in " + form);
@@ -383,6 +445,11 @@ public final class RunningService implements AutoCloseable {
 
     public JdbcClient jdbc() {
         return bean(JdbcClient.class);
+    }
+
+    /** Returns a number that a statement selects. */
+    public long count(String sql) {
+        return jdbc().sql(sql).query(Long.class).single();
     }
 
     /** Returns all entries of the ledger. */
@@ -447,7 +514,12 @@ public final class RunningService implements AutoCloseable {
 
     /** Registers a site by REST. */
     public Answer register(String name, SiteAddress site) {
-        return put("/api/v1/sites/" + name, """
+        return put("/api/v1/sites/" + name, json(site));
+    }
+
+    /** Returns the address as REST reads it. */
+    public static String json(SiteAddress site) {
+        return """
                 {"host": "%s", "port": %d, "user": "%s", "root": "%s", "identity": "%s", "hostKey": "%s"}
                 """.formatted(
                         site.host(),
@@ -455,7 +527,7 @@ public final class RunningService implements AutoCloseable {
                         site.user(),
                         site.root(),
                         site.identity(),
-                        site.hostKey().strip()));
+                        site.hostKey().strip());
     }
 
     /** Ends the service, or gives a shared one back. */
@@ -476,7 +548,7 @@ public final class RunningService implements AutoCloseable {
         http.close();
     }
 
-    private HttpRequest page(String path, String language) {
+    private HttpRequest pageRequest(String path, String language) {
         return HttpRequest.newBuilder(URI.create(url() + path))
                 .header("Accept", "text/html")
                 .header("Accept-Language", language)

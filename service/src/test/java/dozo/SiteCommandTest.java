@@ -89,7 +89,7 @@ class SiteCommandTest {
                                 "confirmed=true&rules=mon 08:00-08:00 closed")
                         .body())
                 .contains("holds for no time; write 00:00-24:00 for the whole day");
-        assertThat(service.look(service.browser(), "/sites", "en").body())
+        assertThat(service.page(service.browser(), "/sites"))
                 .contains(
                         "open, at most 500 Mbit/s",
                         ", yielding to other users",
@@ -134,7 +134,7 @@ class SiteCommandTest {
                                 "confirmed=true&schedules=0 0 1 30 2 *")
                         .body())
                 .contains("&quot;0 0 1 30 2 *&quot; never begins");
-        assertThat(service.look(service.browser(), "/sites", "en").body())
+        assertThat(service.page(service.browser(), "/sites"))
                 .contains("next night", "0 0 20 * * MON-FRI", "project P1: 0 0 12 * * *");
 
         service.submit(
@@ -143,7 +143,7 @@ class SiteCommandTest {
                 "confirmed=true&schedules=0 0 21 * * *%0A%0Aproject P1: 0 0 9 * * *");
         assertThat(dozo(Exit.WELL, "schedule", "dr"))
                 .startsWith("0 0 21 * * *\nproject P1: 0 0 9 * * *\nsite dr: next night 20");
-        assertThat(service.look(service.browser(), "/sites", "en").body())
+        assertThat(service.page(service.browser(), "/sites"))
                 .contains("0 0 21 * * *", "project P1: 0 0 9 * * *", "0%200%2021%20*%20*%20*%0Aproject");
 
         assertThat(dozo(Exit.WELL, "schedule", "dr", "--default")).contains("as by the setting");
@@ -158,10 +158,7 @@ class SiteCommandTest {
 
         assertThat(dozo(Exit.REFUSED, "remove", "dr")).contains("site \"dr\" does not exist");
         assertThat(service.bean(Sites.class).all()).isEmpty();
-        assertThat(service.jdbc()
-                        .sql("select count(*) from site")
-                        .query(Long.class)
-                        .single())
+        assertThat(service.count("select count(*) from site"))
                 .as("nothing refers to it")
                 .isZero();
     }
@@ -278,7 +275,7 @@ class SiteCommandTest {
         assertThat(show()).contains("site dr at u@inner:22:/r", "  through  u@gate:2222", "  DSCP     8");
         SiteAddress address = service.dr().address();
         assertThat(address.way().jump().orElseThrow().identity()).isEqualTo(address.identity());
-        assertThat(service.look(service.browser(), "/sites", "en").body())
+        assertThat(service.page(service.browser(), "/sites"))
                 .contains("u@gate:2222")
                 .contains(">8<");
         assertThat(service.ledger().getLast().detail())

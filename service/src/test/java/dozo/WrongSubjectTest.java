@@ -72,7 +72,7 @@ class WrongSubjectTest {
                 .contains("1 with a gap");
 
         HttpClient browser = service.browser();
-        String english = service.look(browser, "/gaps", "en").body();
+        String english = service.page(browser, "/gaps");
         assertThat(english)
                 .contains("Wrong subject", "booked %s, acquired %s".formatted(booked, acquired))
                 .doesNotContain("??");
@@ -80,7 +80,7 @@ class WrongSubjectTest {
                 service.look(browser, "/gaps?kind=wrong-subject", "ja").body();
         assertThat(japanese).contains("被験者違い", "予約 %s、撮像 %s".formatted(booked, acquired));
         // A visit with the booked subject shows no second code.
-        assertThat(service.look(browser, "/gaps?all=true", "en").body().split("acquired S", -1))
+        assertThat(service.page(browser, "/gaps?all=true").split("acquired S", -1))
                 .hasSize(2);
     }
 

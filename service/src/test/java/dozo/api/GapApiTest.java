@@ -165,11 +165,7 @@ class GapApiTest {
 
     @Test
     void aWorklistThatIsNotThereIsRefused() {
-        service.askAs(
-                        RunningService.basic("admin", service.password()),
-                        "POST",
-                        "/api/v1/bookings/worklist",
-                        "{\"from\": \"2026-12-01\", \"until\": \"2026-12-02\"}")
+        service.post("/api/v1/bookings/worklist", "{\"from\": \"2026-12-01\", \"until\": \"2026-12-02\"}")
                 .expect(422)
                 .has("/errors/0/field", "worklist");
     }
@@ -191,13 +187,12 @@ class GapApiTest {
     }
 
     private static Answer put(String scanner, String body) {
-        return service.askAs(
-                RunningService.basic("admin", service.password()), "PUT", "/api/v1/scanners/" + scanner, body);
+        return service.put("/api/v1/scanners/" + scanner, body);
     }
 
     private static Answer get(@org.jspecify.annotations.Nullable String user, String path) {
         String authorization =
                 user == null ? RunningService.basic("admin", service.password()) : RunningService.basic(user, PASSWORD);
-        return service.askAs(authorization, "GET", path, null);
+        return service.with(authorization).get(path);
     }
 }

@@ -1,6 +1,5 @@
 package dozo.api;
 
-import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
@@ -75,8 +74,7 @@ class SourceRootsApiTest {
     @BeforeEach
     void makeProject() throws IOException {
         project = "P" + COUNT.incrementAndGet();
-        service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project))
-                .expect(201);
+        service.createProject(project);
         service.bean(Users.class).join(project, "lab", "test");
         folder = Files.createDirectory(temporary.toRealPath().resolve(project));
         root = Files.createDirectories(folder.resolve("root"));
@@ -105,7 +103,7 @@ class SourceRootsApiTest {
 
         set.has("/roots/0", root.toString());
         both.has("/roots/1", second.toString());
-        service.askAs(as("lab"), "GET", "/api/v1/projects/" + project, null).has("/rootsBytes/1", base64(second));
+        service.as("lab").get("/api/v1/projects/" + project).has("/rootsBytes/1", base64(second));
         assertThat(setRoots(root, second, root).at("/roots").size()).isEqualTo(2);
         assertThat(service.ledger())
                 .filteredOn(row -> row.subject().equals(project) && row.action().equals("project.changed"))
@@ -117,7 +115,8 @@ class SourceRootsApiTest {
                             .contains("\"before\": \"source roots %s\"".formatted(root))
                             .contains("\"after\": \"source roots %s, %s\"".formatted(root, second));
                 });
-        service.askAs(as("operator"), "PUT", "/api/v1/projects/" + project + "/roots", "{\"roots\": []}")
+        service.as("operator")
+                .put("/api/v1/projects/" + project + "/roots", "{\"roots\": []}")
                 .expect(403);
     }
 
@@ -216,12 +215,9 @@ class SourceRootsApiTest {
                         + " \"StudyInstanceUID\": \"1.2.392.7.%s\", \"PatientID\": \"0123\"}".formatted(COUNT.get()));
 
         Answer told = suggestions("lab", root.resolve("visit"));
-        Answer encoded = service.askAs(
-                as("lab"),
-                "GET",
-                "/api/v1/experiments/suggestions?sourceBytes="
-                        + URLEncoder.encode(base64(root.resolve("visit")), StandardCharsets.UTF_8),
-                null);
+        Answer encoded = service.as("lab")
+                .get("/api/v1/experiments/suggestions?sourceBytes="
+                        + URLEncoder.encode(base64(root.resolve("visit")), StandardCharsets.UTF_8));
 
         told.has("/project", project);
         told.has("/acquired", "2026-10-01");
@@ -232,9 +228,8 @@ class SourceRootsApiTest {
             suggestions("lab", foreign).refused(422, "source");
         }
         suggestions("operator", outside).expect(200);
-        service.askAs(as("lab"), "GET", "/api/v1/experiments/suggestions", null).refused(422, "source");
-        service.askAs(as("lab"), "GET", "/api/v1/experiments/suggestions?sourceBytes=%25", null)
-                .refused(422, "sourceBytes");
+        service.as("lab").get("/api/v1/experiments/suggestions").refused(422, "source");
+        service.as("lab").get("/api/v1/experiments/suggestions?sourceBytes=%25").refused(422, "sourceBytes");
 
         String page = page("title=typed&code=&source=" + root.resolve("visit"));
         assertThat(page).contains("id=\"slot-code\"", "value=\"MR\"").doesNotContain("slot-title");
@@ -247,14 +242,14 @@ class SourceRootsApiTest {
     }
 
     private Answer suggestions(String user, Path source) {
-        return service.askAs(as(user), "GET", "/api/v1/experiments/suggestions?source=" + source, null);
+        return service.as(user).get("/api/v1/experiments/suggestions?source=" + source);
     }
 
     private static String page(String query) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(
                         URI.create(service.url() + "/register/suggestions?lang=en&" + query))
                 .build();
-        return service.browser("lab", PASSWORD)
+        return service.browser("lab")
                 .send(request, HttpResponse.BodyHandlers.ofString())
                 .body();
     }
@@ -271,7 +266,8 @@ class SourceRootsApiTest {
         setList("lab", link).refused(422, "list");
         setList("lab", inside).expect(200);
         setList("operator", foreign).expect(200);
-        service.askAs(as("lab"), "POST", "/api/v1/experiments", """
+        service.as("lab")
+                .post("/api/v1/experiments", """
                 {"project": "%s", "code": "E2", "source": "%s", "list": "%s", "listForm": "find"}
                 """.formatted(project, root, foreign))
                 .refused(422, "list");
@@ -358,28 +354,18 @@ class SourceRootsApiTest {
     }
 
     private Answer register(String who, String code, Path source) {
-        return service.askAs(
-                as(who),
-                "POST",
-                "/api/v1/experiments",
-                "{\"project\": \"%s\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(project, code, source));
+        return service.as(who).register(project, code, source);
     }
 
     private Answer setList(String who, Path list) {
-        return service.askAs(
-                as(who),
-                "PUT",
-                "/api/v1/experiments/" + project + "/E1/list",
-                "{\"list\": \"%s\", \"listForm\": \"find\"}".formatted(list));
+        return service.as(who)
+                .put(
+                        "/api/v1/experiments/" + project + "/E1/list",
+                        "{\"list\": \"%s\", \"listForm\": \"find\"}".formatted(list));
     }
 
     private static Answer bulk(String who, String csv) {
-        return service.askCsvAs(
-                as(who), "/api/v1/experiments/bulk?mode=each", "text/csv", csv.getBytes(StandardCharsets.UTF_8));
-    }
-
-    private static String as(String who) {
-        return RunningService.basic(who, who.equals("admin") ? service.password() : PASSWORD);
+        return service.as(who).postCsv("/api/v1/experiments/bulk?mode=each", csv);
     }
 
     private static String base64(Path path) {

@@ -1,7 +1,6 @@
 package dozo.identity;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -17,14 +16,12 @@ import dozo.identity.Places.Found;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
-import dozo.run.Operations;
 import dozo.source.dicom.Dataset;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,7 +76,7 @@ class IdentityScanIT {
         root.addAppender(log);
         book();
         register("CODED", "E1", folder.resolve("脳山2花子"), PARTICIPANTS);
-        night();
+        service.backUp();
         root.detachAppender(log);
         assertThat(log.list).isNotEmpty();
         Path written = Files.write(
@@ -125,11 +122,6 @@ class IdentityScanIT {
         service.bean(Experiments.class).register(project, code, NAMES.getFirst(), source, "test");
     }
 
-    private static void night() {
-        long run = service.bean(Operations.class).start("dr", "test").id();
-        await().atMost(Duration.ofMinutes(2)).until(() -> !service.run(run).goesOn());
-    }
-
     @Test
     void noneOfTheNamesIsOutsideOfTheTablesWhereNamesBelong() {
         assertThat(CLEAN.found()).isEmpty();
@@ -145,7 +137,7 @@ class IdentityScanIT {
         Path seven = Files.createDirectory(folder.resolve("seven"));
         Files.writeString(seven.resolve("plain"), "x");
         service.createExperiment("KEPT", "KHB00007", seven);
-        night();
+        service.backUp();
         Path log = Files.writeString(folder.resolve("some.log"), "cannot read 脳山3花子");
 
         Path packed = folder.resolve("old.log.gz");

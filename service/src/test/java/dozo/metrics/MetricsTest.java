@@ -83,7 +83,7 @@ class MetricsTest {
     }
 
     private static Answer scraped() {
-        return service.askAs("Bearer " + token, "GET", PATH, null);
+        return service.with("Bearer " + token).get(PATH);
     }
 
     @Test
@@ -153,7 +153,7 @@ class MetricsTest {
 
     @Test
     void onlyThoseWhoSeeEverythingMayReadThem() {
-        Answer nobody = service.askAs(null, "GET", PATH, null);
+        Answer nobody = service.with(null).get(PATH);
         nobody.expect(401);
         assertThat(nobody.headers().allValues("WWW-Authenticate")).isNotEmpty();
         assertThat(nobody.text()).doesNotContain("dozo_");
@@ -162,8 +162,7 @@ class MetricsTest {
         assertThat(scraped().headers().firstValue("Content-Type").orElse(""))
                 .startsWith("text/plain")
                 .contains("version=0.0.4");
-        assertThat(service.askAs("Bearer " + token, "GET", "/actuator/metrics", null)
-                        .status())
+        assertThat(service.with("Bearer " + token).get("/actuator/metrics").status())
                 .isNotEqualTo(200);
     }
 

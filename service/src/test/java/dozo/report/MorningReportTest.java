@@ -377,13 +377,9 @@ class MorningReportTest {
     private void seed(RunningService service, String cron) throws Exception {
         for (String name : List.of("P1/E1", "P2/E2")) {
             String[] parts = name.split("/", 2);
-            service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(parts[0]));
+            service.createProject(parts[0]);
             Path source = Files.createDirectories(folder.resolve(parts[1]));
-            service.post(
-                            "/api/v1/experiments",
-                            "{\"project\": \"%s\", \"code\": \"%s\", \"source\": \"%s\"}"
-                                    .formatted(parts[0], parts[1], source))
-                    .expect(201);
+            service.createExperiment(parts[0], parts[1], source);
         }
         SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
         service.saveSite("dr", nowhere);

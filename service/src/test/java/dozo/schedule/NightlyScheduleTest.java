@@ -314,10 +314,7 @@ class NightlyScheduleTest {
         lookAt("2036-01-06T14:10:00Z");
         lookAt("2036-01-06T14:10:15Z");
         assertThat(count()).as("tonight is not over").isEqualTo(2);
-        assertThat(service.jdbc()
-                        .sql("select count(*) from ledger where action = 'run.distrusted'")
-                        .query(Long.class)
-                        .single())
+        assertThat(service.count("select count(*) from ledger where action = 'run.distrusted'"))
                 .as("once")
                 .isEqualTo(1);
         lookAt("2036-01-06T20:00:15Z");
@@ -489,10 +486,7 @@ class NightlyScheduleTest {
     }
 
     private long count() {
-        return service.jdbc()
-                .sql("select count(*) from run where kind = 'nightlyBackup'")
-                .query(Long.class)
-                .single();
+        return service.count("select count(*) from run where kind = 'nightlyBackup'");
     }
 
     private void registerOther() throws Exception {

@@ -383,11 +383,8 @@ class AccessTest {
                 .single();
 
         Answer one = accept(manager, foreign);
-        Answer many = service.askAs(
-                manager.authorization(),
-                "POST",
-                "/api/v1/arrivals/accept",
-                "{\"ids\": [%d, 999999]}".formatted(foreign));
+        Answer many = service.with(manager.authorization())
+                .post("/api/v1/arrivals/accept", "{\"ids\": [%d, 999999]}".formatted(foreign));
 
         one.expect(404);
         assertThat(one.text().replace("/" + foreign + "/", "/999999/").replace("\\\"" + foreign, "\\\"999999"))
@@ -398,15 +395,12 @@ class AccessTest {
     }
 
     private static Answer accept(Asker asker, long arrival) {
-        return service.askAs(asker.authorization(), "POST", "/api/v1/arrivals/%d/accept".formatted(arrival), "{}");
+        return service.with(asker.authorization()).post("/api/v1/arrivals/%d/accept".formatted(arrival), "{}");
     }
 
     private static Answer acknowledge(Asker asker, long finding) {
-        return service.askAs(
-                asker.authorization(),
-                "POST",
-                "/api/v1/findings/%d/acknowledge".formatted(finding),
-                "{\"reason\": \"known\"}");
+        return service.with(asker.authorization())
+                .post("/api/v1/findings/%d/acknowledge".formatted(finding), "{\"reason\": \"known\"}");
     }
 
     @Test
@@ -427,9 +421,9 @@ class AccessTest {
         String manager = asker(Role.LAB_MANAGER).authorization();
         String taken = folder.resolve("source-of-" + FOREIGN).toString();
 
-        Answer foreign = register(manager, FOREIGN, "/nowhere");
-        Answer missing = register(manager, "NEVER", "/nowhere");
-        Answer source = register(manager, OWN, taken);
+        Answer foreign = service.with(manager).register(FOREIGN, "X", "/nowhere");
+        Answer missing = service.with(manager).register("NEVER", "X", "/nowhere");
+        Answer source = service.with(manager).register(OWN, "X", taken);
 
         foreign.expect(422);
         assertThat(foreign.text().replace(FOREIGN, "NEVER")).isEqualTo(missing.text());
@@ -444,8 +438,7 @@ class AccessTest {
         Path taken = folder.resolve("source-of-" + FOREIGN);
         String csv = "project,code,source%n%s,%sE,%s%n%s,Y,%s%n".formatted(FOREIGN, FOREIGN, taken, OWN, taken);
 
-        Answer answer = service.askCsvAs(
-                manager, "/api/v1/experiments/bulk?mode=each", "text/csv", csv.getBytes(StandardCharsets.UTF_8));
+        Answer answer = service.with(manager).postCsv("/api/v1/experiments/bulk?mode=each", csv);
 
         answer.expect(200);
         answer.has("/refused", 2);
@@ -482,26 +475,24 @@ class AccessTest {
 
         assertThat(page.statusCode()).isEqualTo(200);
         assertThat(page.body()).contains(OWN).doesNotContain(FOREIGN).doesNotContain("127.0.0.1");
-        assertThat(service.look(service.browser(), "/", "en").body())
-                .contains(OWN)
-                .contains(FOREIGN);
+        assertThat(service.page(service.browser(), "/")).contains(OWN).contains(FOREIGN);
     }
 
     @Test
     void aSessionEndsWhenItsUserIsDisabled() {
         service.createUser("leaver", Role.OPERATOR);
-        HttpClient browser = service.browser("leaver", PASSWORD);
-        assertThat(service.look(browser, "/", "en").body()).contains(OWN);
+        HttpClient browser = service.browser("leaver");
+        assertThat(service.page(browser, "/")).contains(OWN);
 
         service.bean(Users.class).change("leaver", null, true, null, "test");
 
-        assertThat(service.look(browser, "/", "en").body()).doesNotContain(OWN).contains("name=\"password\"");
+        assertThat(service.page(browser, "/")).doesNotContain(OWN).contains("name=\"password\"");
     }
 
     @Test
     void whoHasNoRoleIsToldSo() {
-        Answer answer = service.askAs(RunningService.basic("roleless", PASSWORD), "GET", "/api/v1/projects", null);
-        HttpResponse<String> page = service.look(service.browser("roleless", PASSWORD), "/", "en");
+        Answer answer = service.as("roleless").get("/api/v1/projects");
+        HttpResponse<String> page = service.look(service.browser("roleless"), "/", "en");
 
         answer.expect(403);
         assertThat(answer.string("/detail")).contains("you have no role yet");
@@ -528,7 +519,7 @@ class AccessTest {
                 "/api/v1/projects/" + FOREIGN + ";a=b",
                 "/API/v1/projects/" + FOREIGN,
                 "/api/v1/projects/" + FOREIGN + ".json")) {
-            Answer answer = service.askAs(manager, "GET", path, null);
+            Answer answer = service.with(manager).get(path);
             assertThat(answer.status()).as(path).isBetween(302, 499);
             assertThat(answer.text()).as(path).doesNotContain("title of");
         }
@@ -567,14 +558,14 @@ class AccessTest {
         String path = path(endpoint, project);
         String query = query(endpoint);
         if (endpoint.isPage() && asker.token().isEmpty()) {
-            HttpClient browser = BROWSERS.computeIfAbsent(asker.name(), name -> service.browser(name, PASSWORD));
+            HttpClient browser = BROWSERS.computeIfAbsent(asker.name(), name -> service.browser(name));
             HttpResponse<String> page = endpoint.method().equals("GET")
                     ? service.look(browser, path + query, "en")
                     : service.submit(browser, path, "");
             return new Answer(page.statusCode(), "", page.body(), null, page.headers(), null);
         }
         if (path.endsWith("/bulk")) {
-            return service.askCsvAs(asker.authorization(), path, "text/csv", "[".getBytes(StandardCharsets.UTF_8));
+            return service.with(asker.authorization()).postCsv(path, "[");
         }
         String body = endpoint.method().startsWith("P") ? "[" : null;
         return service.askAs(asker.authorization(), endpoint.method(), path + query, body);
@@ -635,15 +626,7 @@ class AccessTest {
     }
 
     private static Answer get(String authorization, String path) {
-        return service.askAs(authorization, "GET", "/api/v1" + path, null);
-    }
-
-    private static Answer register(String authorization, String project, String source) {
-        return service.askAs(
-                authorization,
-                "POST",
-                "/api/v1/experiments",
-                "{\"project\": \"%s\", \"code\": \"X\", \"source\": \"%s\"}".formatted(project, source));
+        return service.with(authorization).get("/api/v1" + path);
     }
 
     private static List<Endpoint> endpoints(RequestMappingInfo mapping) {

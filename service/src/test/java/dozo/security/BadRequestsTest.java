@@ -35,6 +35,7 @@ class BadRequestsTest {
     /** Security headers of every response, whatever wrote it. */
     private static final List<String> HEADERS = List.of(
             "Content-Security-Policy: default-src 'self';",
+            "frame-ancestors 'none'",
             "X-Content-Type-Options: nosniff",
             "X-Frame-Options: DENY",
             "Referrer-Policy: no-referrer");

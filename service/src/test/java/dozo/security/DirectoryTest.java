@@ -165,7 +165,7 @@ class DirectoryTest {
             ldap.delete("cn=Lab Tanaka,ou=groups," + BASE);
             age(service, "20 minutes");
 
-            service.askAs("Bearer " + secret, "GET", "/api/v1/projects", null).expect(403);
+            service.with("Bearer " + secret).get("/api/v1/projects").expect(403);
         }
     }
 
@@ -346,10 +346,10 @@ class DirectoryTest {
     }
 
     private static Answer ask(RunningService service, String name, String password, String path) {
-        return service.askAs(RunningService.basic(name, password), "GET", "/api/v1" + path, null);
+        return service.with(RunningService.basic(name, password)).get("/api/v1" + path);
     }
 
     private static Answer with(RunningService service, String secret) {
-        return service.askAs("Bearer " + secret, "GET", "/api/v1/me", null);
+        return service.with("Bearer " + secret).get("/api/v1/me");
     }
 }

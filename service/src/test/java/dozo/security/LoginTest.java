@@ -469,11 +469,11 @@ class LoginTest {
     }
 
     private Answer put(String body) {
-        return service.askAs(RunningService.basic("tanaka", PASSWORD), "PUT", "/api/v1/me/password", body);
+        return service.as("tanaka").put("/api/v1/me/password", body);
     }
 
     private Answer as(String name, String password) {
-        return service.askAs(RunningService.basic(name, password), "GET", "/api/v1/me", null);
+        return service.with(RunningService.basic(name, password)).get("/api/v1/me");
     }
 
     private long nanos(String name, String address) {

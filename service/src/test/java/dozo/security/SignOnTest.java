@@ -250,8 +250,7 @@ class SignOnTest {
 
         roles.has("/errors/0/field", "roles");
         password.has("/errors/0/field", "password");
-        service.askAs(RunningService.basic("tanaka", ""), "GET", "/api/v1/me", null)
-                .expect(401);
+        service.with(RunningService.basic("tanaka", "")).get("/api/v1/me").expect(401);
     }
 
     @Test
@@ -421,7 +420,7 @@ class SignOnTest {
     }
 
     private Answer with(String secret) {
-        return service.askAs("Bearer " + secret, "GET", "/api/v1/me", null);
+        return service.with("Bearer " + secret).get("/api/v1/me");
     }
 
     private void age(String interval) {

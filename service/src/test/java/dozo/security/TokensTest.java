@@ -200,7 +200,7 @@ class TokensTest {
     }
 
     private Answer make(String body) {
-        return service.askAs(RunningService.basic(user, PASSWORD), "POST", "/api/v1/me/tokens", body);
+        return service.as(user).post("/api/v1/me/tokens", body);
     }
 
     private static Answer with(String secret, String method, String path) {

@@ -59,13 +59,13 @@ class TurnsTest {
             }
             List<CompletableFuture<Answer>> asked = IntStream.range(0, Turns.WAITING_MAX + 100)
                     .mapToObj(i -> CompletableFuture.supplyAsync(
-                            () -> service.askAs("Bearer " + token, "GET", "/api/v1/projects", null), people))
+                            () -> service.with("Bearer " + token).get("/api/v1/projects"), people))
                     .toList();
 
             await().atMost(LIMIT).until(() -> asked.stream().anyMatch(CompletableFuture::isDone));
             assertThat(asked.stream().filter(CompletableFuture::isDone).map(CompletableFuture::join))
                     .allSatisfy(TurnsTest::assertRefused);
-            service.askAs(null, "GET", "/actuator/health", null).expect(200);
+            service.with(null).get("/actuator/health").expect(200);
             other.rollback();
             // How many get a turn before they have waited too long depends on the machine.
             List<Answer> answers = asked.stream().map(CompletableFuture::join).toList();

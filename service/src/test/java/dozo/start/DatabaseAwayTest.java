@@ -76,10 +76,11 @@ class DatabaseAwayTest {
             CompletableFuture<Long> schedule = CompletableFuture.supplyAsync(() -> users(service));
 
             assertTold(timed(() -> service.get("/api/v1/projects")));
-            assertTold(timed(() -> service.ask("GET", "/api/v1/projects", null, "wrong " + password)));
-            assertTold(timed(() -> service.askAs("Bearer " + token, "GET", "/api/v1/projects", null)));
-            assertTold(timed(() -> service.askAs("Bearer dozo_wrong", "GET", "/api/v1/projects", null)));
-            assertTold(timed(() -> service.askAs(basic("nobody", "x"), "POST", "/api/v1/projects", "{}")));
+            assertTold(timed(() -> service.with(RunningService.basic("admin", "wrong " + password))
+                    .get("/api/v1/projects")));
+            assertTold(timed(() -> service.with("Bearer " + token).get("/api/v1/projects")));
+            assertTold(timed(() -> service.with("Bearer dozo_wrong").get("/api/v1/projects")));
+            assertTold(timed(() -> service.with(basic("nobody", "x")).post("/api/v1/projects", "{}")));
             assertPage(timed(() -> service.look(browser, "/", "en")), "Not now", "The database does not answer");
             assertPage(timed(() -> service.look(browser, "/runs", "ja")), "今は表示できません", "データベースが応答しません");
             for (String tried : List.of(password, "wrong")) {
@@ -91,18 +92,19 @@ class DatabaseAwayTest {
                         "Not now",
                         "The database does not answer");
             }
-            Answer health = timed(() -> service.askAs(null, "GET", "/actuator/health", null));
+            Answer health = timed(() -> service.with(null).get("/actuator/health"));
             health.expect(503);
             health.has("/status", "DOWN");
             await().atMost(LIMIT).until(() -> log.count("does not answer") == 1);
 
             relay.open();
             await().atMost(LIMIT)
-                    .until(() ->
-                            service.askAs(null, "GET", "/actuator/health", null).status() == 200);
+                    .until(() -> service.with(null).get("/actuator/health").status() == 200);
             service.get("/api/v1/projects").expect(200);
             assertThat(service.look(browser, "/", "en").statusCode()).isEqualTo(200);
-            service.ask("GET", "/api/v1/projects", null, "wrong").expect(401);
+            service.with(RunningService.basic("admin", "wrong"))
+                    .get("/api/v1/projects")
+                    .expect(401);
             assertThat(schedule.get(LIMIT.toSeconds(), TimeUnit.SECONDS))
                     .as("what is no request waited")
                     .isPositive();
@@ -162,10 +164,8 @@ class DatabaseAwayTest {
             try (Statement lock = other.createStatement()) {
                 lock.execute("lock table project in access exclusive mode");
             }
-            CompletableFuture<Long> work = CompletableFuture.supplyAsync(() -> service.jdbc()
-                    .sql("select count(*) from project")
-                    .query((row, n) -> row.getLong(1))
-                    .single());
+            CompletableFuture<Long> work =
+                    CompletableFuture.supplyAsync(() -> service.count("select count(*) from project"));
 
             assertTold(timed(() -> service.get("/api/v1/projects")));
 
@@ -177,10 +177,7 @@ class DatabaseAwayTest {
     }
 
     private static long users(RunningService service) {
-        return service.jdbc()
-                .sql("select count(*) from dozo_user")
-                .query((row, n) -> row.getLong(1))
-                .single();
+        return service.count("select count(*) from dozo_user");
     }
 
     private <T> T timed(Callable<T> asked) throws Exception {

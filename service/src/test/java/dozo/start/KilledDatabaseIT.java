@@ -150,7 +150,7 @@ class KilledDatabaseIT {
 
                 disk.remount("size=" + (used(work) + 50_000_000));
                 await().atMost(LIMIT).until(() -> log.count("the disk of " + data() + " is full") == 1);
-                service.askAs(null, "GET", "/actuator/health", null).expect(503);
+                service.with(null).get("/actuator/health").expect(503);
                 RunningService.Answer health = service.get("/api/v1/health");
                 health.expect(503);
                 assertThat(health.string("/detail")).contains("the disk of the database is full");
@@ -231,8 +231,7 @@ class KilledDatabaseIT {
     private static void awaitAnswers(RunningService service, CapturedLog log, int time) {
         await().atMost(LIMIT).until(() -> log.count("the database answers again") == time);
         await().atMost(LIMIT)
-                .until(() ->
-                        service.askAs(null, "GET", "/actuator/health", null).status() == 200);
+                .until(() -> service.with(null).get("/actuator/health").status() == 200);
     }
 
     private static Run ended(RunningService service, Run run) {

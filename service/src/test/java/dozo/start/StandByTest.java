@@ -62,8 +62,8 @@ class StandByTest {
                     .asString();
 
             other.get("/api/v1/projects/P1").expect(200);
-            other.askAs("Bearer " + token, "GET", "/api/v1/runs", null).expect(200);
-            other.askAs(null, "GET", "/actuator/health", null).expect(200);
+            other.with("Bearer " + token).get("/api/v1/runs").expect(200);
+            other.with(null).get("/actuator/health").expect(200);
             long rows = ledger();
             assertRefused(other.post("/api/v1/projects", "{\"code\": \"P2\"}"));
             assertRefused(other.post("/api/v1/runs", "{\"site\": \"dr\"}"));
@@ -87,7 +87,7 @@ class StandByTest {
             HttpClient here = active.browser();
             HttpClient there = other.browser();
 
-            assertThat(active.look(here, "/runs", "en").body()).doesNotContain("stands by");
+            assertThat(active.page(here, "/runs")).doesNotContain("stands by");
             HttpResponse<String> page = other.look(there, "/runs", "en");
             assertThat(page.statusCode()).isEqualTo(200);
             assertThat(page.body())
@@ -164,7 +164,7 @@ class StandByTest {
             Answer seen = other.get("/api/v1/service");
             seen.has("/services/0/state", "STOPPED");
             seen.has("/standByMissing", true);
-            assertThat(other.look(other.browser(), "/", "en").body())
+            assertThat(other.page(other.browser(), "/"))
                     .doesNotContain("This service stands by")
                     .as("the former one has ended")
                     .contains("No service stands by")

@@ -213,7 +213,9 @@ class StartTest {
         Path file = Files.writeString(folder.resolve("secret"), "correct horse\n");
         try (RunningService service = RunningService.start(
                 folder.resolve("work"), TestDatabase.fresh(), Map.of("dozo.admin.password-file", file.toString()))) {
-            service.ask("GET", "/api/v1/projects", null, "correct horse").expect(200);
+            service.with(RunningService.basic("admin", "correct horse"))
+                    .get("/api/v1/projects")
+                    .expect(200);
             assertThat(service.passwordFile()).doesNotExist();
         }
     }

@@ -92,7 +92,7 @@ class HeadlineTest {
                 "clock-set-back",
                 "The last run started in the future: the clock was ahead then, or is behind now. Check the clock.",
                 "最後の実行の開始時刻が未来です。当時の時計が進んでいたか、現在の時計が遅れています。時計を確認してください。");
-        assertThat(service.look(service.browser(), "/runs", "en").body())
+        assertThat(service.page(service.browser(), "/runs"))
                 .as("a duration is never negative")
                 .contains("<td class=\"number\">0:00:00</td>");
 
@@ -189,8 +189,7 @@ class HeadlineTest {
                 .contains("<h1>dr2: 3 of 3 experiments are not safe yet.</h1>")
                 .containsSubsequence(
                         "href=\"/?site=dr\"", "All 3 experiments are safe.", "href=\"/?site=dr2\"", "3 of 3");
-        assertThat(service.look(service.browser(), "/?site=dr", "en").body())
-                .contains("<h1>dr: All 3 experiments are safe.</h1>");
+        assertThat(service.page(service.browser(), "/?site=dr")).contains("<h1>dr: All 3 experiments are safe.</h1>");
         service.get("/api/v1/coverage?site=dr2").has("/headline", "waiting");
         sql("update run set started_at = now() - interval '10 days'");
         assertThat(service.look(service.browser(), "/?site=dr2", "ja").body())
@@ -252,12 +251,9 @@ class HeadlineTest {
     private void assertState(String code, String words) {
         String badge = ">" + words + "</span>";
         String word = words.replace(' ', '-');
-        assertThat(service.look(service.browser(), "/experiments?state=" + word, "en")
-                        .body())
+        assertThat(service.page(service.browser(), "/experiments?state=" + word))
                 .contains(">P1/" + code + "</a>", badge);
-        assertThat(service.look(service.browser(), "/experiments/P1/" + code, "en")
-                        .body())
-                .contains(badge);
+        assertThat(service.page(service.browser(), "/experiments/P1/" + code)).contains(badge);
         assertThat(service.get("/api/v1/experiments?state=" + word).at("/items").toString())
                 .contains("\"code\":\"" + code + "\"", "\"state\":\"" + word + "\"");
         assertThat(dozo("experiments --state", word).out()).containsPattern("P1/" + code + " +" + word);

@@ -1,6 +1,5 @@
 package dozo.ui;
 
-import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
@@ -57,7 +56,7 @@ class OperationPageTest {
         }
         service.createUser("lab", Role.LAB_MANAGER, "P1");
         admin = service.browser();
-        lab = service.browser("lab", PASSWORD);
+        lab = service.browser("lab");
     }
 
     @AfterAll
@@ -274,8 +273,7 @@ class OperationPageTest {
                         .build(),
                 BodyHandlers.ofString());
         assertThat(forged.statusCode()).isEqualTo(403);
-        assertThat(service.askAs(RunningService.basic("admin", service.password()), "GET", "/do/post/holds", null)
-                        .status())
+        assertThat(service.get("/do/post/holds").status())
                 .as("no login by a header")
                 .isEqualTo(302);
         assertThat(service.bean(Projects.class).find("FORGED")).isEmpty();

@@ -20,7 +20,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Properties;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -306,35 +305,6 @@ class OverviewPageTest {
                 .isEqualTo(200);
     }
 
-    @Test
-    void itsHeadersKeepOthersOut() {
-        HttpResponse<String> answer = service.look(service.browser(), "/", "en");
-
-        assertThat(answer.headers().firstValue("Content-Security-Policy"))
-                .get()
-                .asString()
-                .contains("default-src 'self'")
-                .contains("frame-ancestors 'none'");
-        assertThat(answer.headers().firstValue("X-Content-Type-Options")).contains("nosniff");
-        assertThat(answer.headers().firstValue("Referrer-Policy")).contains("no-referrer");
-    }
-
-    @Test
-    void bothLanguagesHaveTheSameWords() throws Exception {
-        assertThat(words("/messages_ja.properties").keySet())
-                .isEqualTo(words("/messages.properties").keySet());
-        for (Problem reason : Problem.values()) {
-            assertThat(words("/messages.properties").getProperty("reason." + reason))
-                    .as("reason." + reason)
-                    .isNotBlank();
-        }
-        for (RunState state : RunState.values()) {
-            assertThat(words("/messages.properties").getProperty("state." + state))
-                    .as("state." + state)
-                    .isNotBlank();
-        }
-    }
-
     private void fill() throws Exception {
         service.saveUnreachable("dr");
         service.createProject("P001");
@@ -375,15 +345,5 @@ class OverviewPageTest {
         HttpResponse<String> answer = service.look(service.browser(), "/", language);
         assertThat(answer.statusCode()).isEqualTo(200);
         return answer.body();
-    }
-
-    private static Properties words(String file) throws Exception {
-        Properties words = new Properties();
-        try (var in = new java.io.InputStreamReader(
-                java.util.Objects.requireNonNull(OverviewPage.class.getResourceAsStream(file)),
-                java.nio.charset.StandardCharsets.UTF_8)) {
-            words.load(in);
-        }
-        return words;
     }
 }

@@ -1,6 +1,5 @@
 package dozo.ui;
 
-import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
@@ -43,7 +42,7 @@ class PageErrorsTest {
         service = RunningService.shared();
         service.createUser("lab", Role.LAB_MANAGER);
         admin = service.browser();
-        lab = service.browser("lab", PASSWORD);
+        lab = service.browser("lab");
     }
 
     @AfterAll

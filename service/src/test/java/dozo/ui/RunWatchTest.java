@@ -1,6 +1,5 @@
 package dozo.ui;
 
-import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
@@ -261,7 +260,7 @@ class RunWatchTest {
 
     private static HttpClient user(String name) {
         service.createUser(name, Role.OPERATOR);
-        return service.browser(name, PASSWORD);
+        return service.browser(name);
     }
 
     private Iterator<String> events(HttpClient browser) {

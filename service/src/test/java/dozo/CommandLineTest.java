@@ -7,6 +7,7 @@ import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import dozo.source.flywheel.Emulator;
 import dozo.source.flywheel.Hierarchy;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -106,11 +107,7 @@ class CommandLineTest {
 
     @Test
     void coverageIsShownByAnythingAndAsOfAnyDay() throws Exception {
-        Path source = Files.createDirectories(folder.resolve("source"));
-        Files.writeString(source.resolve("a.txt"), "hello");
-        service.register("dr", site.address());
-        dozo("project add P1");
-        dozo("register --project P1 --code S1 --scanner T7", source);
+        registered("a.txt", "--scanner", "T7");
         assertThat(dozo("coverage --oldest 5").out()).contains("P1/S1").contains("not read yet");
         dozo("run --wait").ends(0);
 
@@ -254,11 +251,7 @@ class CommandLineTest {
 
     @Test
     void storedCopiesAreReadAgainAndThePromiseIsTold() throws Exception {
-        Path source = Files.createDirectories(folder.resolve("source/sub"));
-        Files.writeString(source.resolve("a.txt"), "hello");
-        service.register("dr", site.address());
-        dozo("project add P1");
-        dozo("register --project P1 --code S1", source.getParent());
+        registered("sub/a.txt");
         assertThat(dozo("run --wait").out()).contains("Stored copies: 100 % were read within 90 days, the oldest 20");
 
         Ended unknown = dozo("scrub --plan");
@@ -362,11 +355,7 @@ class CommandLineTest {
     /** What was sealed of the experiment is safe. But its source may be lost, and new data would not be backed up. */
     @Test
     void anExperimentWhoseSourceWasEmptiedIsAtRiskWhoeverIsAsked() throws Exception {
-        Path source = Files.createDirectory(folder.resolve("source"));
-        Files.writeString(source.resolve("file"), "hello");
-        service.register("dr", site.address());
-        dozo("project add P1");
-        dozo("register --project P1 --code S1", source);
+        Path source = registered("file");
         assertThat(dozo("run --wait").out()).doesNotContain("at risk");
         Files.delete(source.resolve("file"));
         dozo("run --wait").ends(Exit.NOT_SAFE);
@@ -435,7 +424,7 @@ class CommandLineTest {
     }
 
     @Test
-    void thePriorityIsSetByCommandAndByPageAndListed() {
+    void thePriorityIsSetAndListed() {
         dozo("project add P1").ends(0);
         assertThat(dozo("project priority P1 20")).isEqualTo(new Ended(0, "P1 has priority 20\n", ""));
         assertThat(dozo("project list").out()).contains("PRIORITY").containsPattern("entries +20 +kept\\n");
@@ -444,15 +433,6 @@ class CommandLineTest {
                 .startsWith("dozo: priority: 101: expected 1 to 100");
         dozo("project priority nix 20").ends(Exit.REFUSED);
         dozo("project priority P1").ends(Exit.USAGE);
-
-        String page = "/do/put/projects/P1/priority";
-        for (String wrong : List.of("0", "101", "high", "")) {
-            assertThat(service.submit(service.browser(), page, "confirmed=true&priority=" + wrong)
-                            .body())
-                    .containsPattern("expected (1 to 100|a whole number)");
-        }
-        service.submit(service.browser(), page, "confirmed=true&priority=100");
-        assertThat(dozo("project list").out()).containsPattern("entries +100 +kept\\n");
     }
 
     @Test
@@ -475,16 +455,6 @@ class CommandLineTest {
         service.get("/api/v1/projects/CODED").has("/siteNames", "codes");
         assertThat(service.get("/api/v1/projects/CODED").at("/lateHours").isMissingNode())
                 .isTrue();
-        for (String field : List.of("site-names=x", "late-after=0", "late-after=soon")) {
-            String[] parts = field.split("=");
-            String name = parts[0].equals("site-names") ? "siteNames" : "hours";
-            assertThat(service.submit(
-                                    service.browser(),
-                                    project + "/" + parts[0],
-                                    "confirmed=true&" + name + "=" + parts[1])
-                            .body())
-                    .contains("Not accepted");
-        }
     }
 
     @Test
@@ -762,6 +732,17 @@ class CommandLineTest {
         assertThat(dozo("origin report 1").ends(Exit.NOT_SAFE).out())
                 .contains("fw: unusable")
                 .doesNotContain("some-key");
+    }
+
+    /** Registers a site and an experiment with one file. Returns its source. */
+    private Path registered(String file, Object... options) throws IOException {
+        Path source = folder.resolve("source");
+        Files.createDirectories(source.resolve(file).getParent());
+        Files.writeString(source.resolve(file), "hello");
+        service.register("dr", site.address());
+        dozo("project add P1");
+        dozo("register --project P1 --code S1 " + source, options);
+        return source;
     }
 
     private static String refusal(Ended ended) {

@@ -83,11 +83,7 @@ class SiteCommandTest {
         }
         assertThat(dozo(Exit.REFUSED, "timetable", "other")).contains("site \"other\" does not exist");
         assertThat(dozo(Exit.REFUSED, "timetable", "other", all)).contains("site \"other\" does not exist");
-        assertThat(service.submit(
-                                service.browser(),
-                                "/do/put/sites/dr/timetable",
-                                "confirmed=true&rules=mon 08:00-08:00 closed")
-                        .body())
+        assertThat(dozo(Exit.REFUSED, "timetable", "dr", "mon 08:00-08:00 closed"))
                 .contains("holds for no time; write 00:00-24:00 for the whole day");
         assertThat(service.page(service.browser(), "/sites"))
                 .contains(
@@ -128,12 +124,7 @@ class SiteCommandTest {
         }
         assertThat(dozo(Exit.REFUSED, "schedule", "other")).contains("site \"other\" does not exist");
         assertThat(dozo(Exit.REFUSED, "schedule", "other", "0 0 20 * * *")).contains("site \"other\" does not exist");
-        assertThat(service.submit(
-                                service.browser(),
-                                "/do/put/sites/dr/schedules",
-                                "confirmed=true&schedules=0 0 1 30 2 *")
-                        .body())
-                .contains("&quot;0 0 1 30 2 *&quot; never begins");
+        assertThat(dozo(Exit.REFUSED, "schedule", "dr", "0 0 1 30 2 *")).contains("\"0 0 1 30 2 *\" never begins");
         assertThat(service.page(service.browser(), "/sites"))
                 .contains("next night", "0 0 20 * * MON-FRI", "project P1: 0 0 12 * * *");
 

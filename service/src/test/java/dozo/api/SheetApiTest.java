@@ -6,12 +6,6 @@ import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Subject;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -40,7 +34,7 @@ class SheetApiTest {
     static void start() throws Exception {
         service = RunningService.shared();
         service.saveUnreachable("dr");
-        service.post("/api/v1/projects", "{\"code\": \"P1\"}").expect(201);
+        service.createProject("P1");
         for (int i = 1; i <= 3; i++) {
             Path source = Files.createDirectory(folder.resolve("source-" + i));
             service.post("/api/v1/experiments", """
@@ -101,13 +95,13 @@ class SheetApiTest {
             items = List.of(json.at(""));
         }
 
-        HttpResponse<String> csv = ask(path, "text/csv");
+        Answer csv = ask(path, "text/csv");
 
-        assertThat(csv.statusCode()).as(csv.body()).isEqualTo(200);
+        csv.expect(200);
         assertThat(header(csv, "Content-Type")).isEqualTo("text/csv;charset=UTF-8");
         assertThat(header(csv, "Content-Disposition")).matches("attachment; filename=\"[a-zA-Z0-9.-]+\\.csv\"");
-        assertThat(csv.body()).endsWith("\r\n");
-        List<List<String>> lines = parsed(csv.body());
+        assertThat(csv.text()).endsWith("\r\n");
+        List<List<String>> lines = parsed(csv.text());
         assertThat(lines).hasSize(items.size() + 1);
         for (int i = 0; i < items.size(); i++) {
             for (int column = 0; column < lines.getFirst().size(); column++) {
@@ -120,7 +114,7 @@ class SheetApiTest {
                 }
             }
         }
-        assertThat(ask(path + "&format=csv", "text/html,*/*;q=0.8").body()).isEqualTo(csv.body());
+        assertThat(ask(path + "&format=csv", "text/html,*/*;q=0.8").text()).isEqualTo(csv.text());
     }
 
     @Test
@@ -130,25 +124,25 @@ class SheetApiTest {
                 .toList();
         service.bean(Ledger.class).appendAll("test", "test.many", List.of("key"), many);
 
-        HttpResponse<String> all = ask("/api/v1/ledger?action=test.many&limit=1&format=csv", "*/*");
-        List<List<String>> lines = parsed(all.body());
+        Answer all = ask("/api/v1/ledger?action=test.many&limit=1&format=csv", "*/*");
+        List<List<String>> lines = parsed(all.text());
 
         assertThat(lines).hasSize(12_001);
         assertThat(lines.get(12_000).get(4)).isEqualTo("many-11999");
         String seq = lines.get(11_990).getFirst();
         assertThat(parsed(ask("/api/v1/ledger?action=test.many&format=csv&after=" + seq, "*/*")
-                        .body()))
+                        .text()))
                 .hasSize(11);
         assertThat(parsed(ask("/api/v1/coverage/experiments?limit=1&format=csv", "*/*")
-                        .body()))
+                        .text()))
                 .hasSize(4);
     }
 
     @Test
     void textsThatWouldBeRunAreTextsAndNamesAreBytesToo() {
-        String titles = ask("/api/v1/coverage/experiments?format=csv", "*/*").body();
+        String titles = ask("/api/v1/coverage/experiments?format=csv", "*/*").text();
         String proof = ask("/api/v1/experiments/P1/E1/proof?pathBytes=K/8=&format=csv", "*/*")
-                .body();
+                .text();
 
         assertThat(titles).contains(",\"'=HYPERLINK(\"\"x\"\",\"\"視覚, 野\"\")\",");
         assertThat(proof).contains(",'+\\xFF,K/8=,");
@@ -156,10 +150,9 @@ class SheetApiTest {
 
     @Test
     void aMarkForSpreadsheetsIsThereWhenItIsAskedFor() {
-        assertThat(ask("/api/v1/coverage?format=csv&bom=true", "*/*").body()).startsWith("\uFEFFsite,");
-        assertThat(ask("/api/v1/coverage?format=csv", "*/*").body()).startsWith("site,");
-        assertThat(ask("/api/v1/coverage?format=csv&bom=perhaps", "*/*").statusCode())
-                .isEqualTo(422);
+        assertThat(ask("/api/v1/coverage?format=csv&bom=true", "*/*").text()).startsWith("\uFEFFsite,");
+        assertThat(ask("/api/v1/coverage?format=csv", "*/*").text()).startsWith("site,");
+        ask("/api/v1/coverage?format=csv&bom=perhaps", "*/*").expect(422);
     }
 
     @ParameterizedTest
@@ -184,16 +177,15 @@ class SheetApiTest {
 
     @Test
     void nothingElseIsAnswered() {
-        assertThat(ask("/api/v1/coverage", "application/xml").statusCode()).isEqualTo(406);
-        assertThat(ask("/api/v1/ledger", "application/pdf").statusCode()).isEqualTo(406);
-        assertThat(ask("/api/v1/projects", "text/csv").statusCode())
+        ask("/api/v1/coverage", "application/xml").expect(406);
+        ask("/api/v1/ledger", "application/pdf").expect(406);
+        assertThat(ask("/api/v1/projects", "text/csv").status())
                 .as("it has no CSV")
                 .isEqualTo(406);
-        HttpResponse<String> format = ask("/api/v1/coverage?format=xml", "*/*");
-        assertThat(format.statusCode()).isEqualTo(422);
-        assertThat(format.body()).contains("\"field\":\"format\"");
-        HttpResponse<String> refused = ask("/api/v1/coverage/groups?by=colour", "text/csv");
-        assertThat(refused.statusCode()).isEqualTo(422);
+        Answer format = ask("/api/v1/coverage?format=xml", "*/*");
+        format.refused(422, "format");
+        Answer refused = ask("/api/v1/coverage/groups?by=colour", "text/csv");
+        refused.expect(422);
         assertThat(header(refused, "Content-Type")).startsWith("application/problem+json");
     }
 
@@ -238,19 +230,11 @@ class SheetApiTest {
         return lines;
     }
 
-    private static String header(HttpResponse<?> response, String name) {
+    private static String header(Answer response, String name) {
         return response.headers().firstValue(name).orElse("");
     }
 
-    private static HttpResponse<String> ask(String path, String accept) {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(service.url() + path))
-                .header("Authorization", RunningService.basic("admin", service.password()))
-                .header("Accept", accept)
-                .build();
-        try (HttpClient http = HttpClient.newHttpClient()) {
-            return http.send(request, BodyHandlers.ofString(StandardCharsets.UTF_8));
-        } catch (java.io.IOException | InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
+    private static Answer ask(String path, String accept) {
+        return service.askWith("GET", path, null, "Accept", accept);
     }
 }

@@ -78,7 +78,7 @@ class NightlyScheduleTest {
         lookAt(tomorrow());
         Run run = runs().latest().orElseThrow();
         assertThat(run.requestedBy()).isEqualTo("dozo");
-        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+        ended();
 
         // The same night again: its run has already ended.
         lookAt(run.startedAt().plusSeconds(15));
@@ -97,13 +97,13 @@ class NightlyScheduleTest {
 
         lookAt(tomorrow());
         assertThat(runs().latest()).isPresent();
-        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+        ended();
     }
 
     @Test
     void whileARunIsGoingOnNoneIsStarted() throws Exception {
         register();
-        Run running = openNight();
+        Run running = service.openRun();
 
         lookAt(tomorrow());
 
@@ -113,7 +113,7 @@ class NightlyScheduleTest {
     @Test
     void aPausedRunIsLeftAloneAndNoneIsStarted() throws Exception {
         register();
-        Run paused = openNight();
+        Run paused = service.openRun();
         service.bean(Operations.class).pause(paused.id(), "test");
 
         lookAt(tomorrow());
@@ -125,7 +125,7 @@ class NightlyScheduleTest {
     @Test
     void aRetryDoesNotStandForANight() throws Exception {
         register();
-        Run night = openNight();
+        Run night = service.openRun();
         runs().close(night.id(), RunState.COMPLETE, "");
         jdbc("""
                 insert into run (kind, site_id, state, requested_by, started_at, ended_at, retry_of)
@@ -136,14 +136,14 @@ class NightlyScheduleTest {
         lookAt(night.startedAt().plus(Duration.ofDays(1)));
 
         assertThat(runs().latest().orElseThrow().kind()).isEqualTo(RunKind.NIGHTLY_BACKUP);
-        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+        ended();
     }
 
     @Test
     void scrubsAreNoNightsHoweverManyCameSince() throws Exception {
         register();
         jdbc("update experiment set registered_at = now() - interval '3 days'");
-        Run night = openNight();
+        Run night = service.openRun();
         runs().close(night.id(), RunState.COMPLETE, "");
         jdbc("""
                 insert into run (kind, site_id, state, requested_by, started_at, ended_at)
@@ -161,7 +161,7 @@ class NightlyScheduleTest {
     @Test
     void aScrubThatCameSinceDoesNotStandForANight() throws Exception {
         register();
-        Run night = openNight();
+        Run night = service.openRun();
         runs().close(night.id(), RunState.COMPLETE, "");
         jdbc("""
                 insert into run (kind, site_id, state, requested_by, started_at, ended_at)
@@ -174,7 +174,7 @@ class NightlyScheduleTest {
         Run next = runs().latest().orElseThrow();
         assertThat(next.kind()).isEqualTo(RunKind.NIGHTLY_BACKUP);
         assertThat(next.id()).isGreaterThan(night.id());
-        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+        ended();
     }
 
     @Test
@@ -341,7 +341,7 @@ class NightlyScheduleTest {
     void aRunThatEndsAfterTheClockWasSetBackEndsAtItsStart() throws Exception {
         register();
         reads("2037-01-05T20:00:00Z");
-        Run run = openNight();
+        Run run = service.openRun();
 
         reads("2036-01-05T20:00:00Z");
         runs().close(run.id(), RunState.COMPLETE, "");
@@ -423,7 +423,7 @@ class NightlyScheduleTest {
         registerOther();
         schedule("project P1: 0 0 11 * * *", "project P2: 0 0 12 * * *");
         reads("2036-01-05T10:00:00Z");
-        Run endless = openNight();
+        Run endless = service.openRun();
         service.bean(Operations.class).pause(endless.id(), "test");
         jdbc("update run set part_project_id = (select project_id from project where code = 'P1')");
 
@@ -469,7 +469,7 @@ class NightlyScheduleTest {
     /** A night of the past. */
     private void nightAt(String moment, RunState state) {
         reads(moment);
-        runs().close(openNight().id(), state, "");
+        runs().close(service.openRun().id(), state, "");
     }
 
     private boolean startsIn(String zone, String moment) {
@@ -490,10 +490,7 @@ class NightlyScheduleTest {
     }
 
     private void registerOther() throws Exception {
-        service.createProject("P2");
-        Path source = Files.createDirectories(folder.resolve("other"));
-        Files.writeString(source.resolve("a.txt"), "other");
-        service.createExperiment("P2", "S2", source);
+        register("P2", "S2", "other");
     }
 
     private void jdbc(String sql) {
@@ -502,10 +499,14 @@ class NightlyScheduleTest {
 
     private void register() throws Exception {
         service.saveSite("dr", site.address());
-        service.createProject("P1");
-        Path source = Files.createDirectories(folder.resolve("source"));
+        register("P1", "S1", "source");
+    }
+
+    private void register(String project, String code, String name) throws Exception {
+        service.createProject(project);
+        Path source = Files.createDirectories(folder.resolve(name));
         Files.writeString(source.resolve("a.txt"), "hello");
-        service.createExperiment("P1", "S1", source);
+        service.createExperiment(project, code, source);
     }
 
     private void lookAt(String now) {
@@ -535,10 +536,6 @@ class NightlyScheduleTest {
 
     private Runs runs() {
         return service.bean(Runs.class);
-    }
-
-    private Run openNight() {
-        return runs().open(RunKind.NIGHTLY_BACKUP, service.dr(), "test");
     }
 
     private static Instant tomorrow() {

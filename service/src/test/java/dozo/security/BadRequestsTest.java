@@ -3,11 +3,9 @@ package dozo.security;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dozo.RunningService;
 import dozo.db.TestDatabase;
+import dozo.start.CapturedLog;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;
@@ -24,7 +22,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.slf4j.LoggerFactory;
 
 /** Requests that no browser sends: each gets a 4xx response with the common headers, and none fills the log. */
 class BadRequestsTest {
@@ -46,7 +43,7 @@ class BadRequestsTest {
     private static RunningService service;
     private static String cookie = "";
 
-    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+    private CapturedLog log;
 
     @BeforeAll
     static void start() throws IOException {
@@ -69,13 +66,12 @@ class BadRequestsTest {
 
     @BeforeEach
     void listen() {
-        log.start();
-        root().addAppender(log);
+        log = new CapturedLog();
     }
 
     @AfterEach
     void stopListening() {
-        root().detachAppender(log);
+        log.close();
     }
 
     @ParameterizedTest
@@ -369,13 +365,9 @@ class BadRequestsTest {
 
     /** Asserts that wrong requests are not logged: only the client needs to know. */
     private void assertQuiet() {
-        assertThat(log.list)
+        assertThat(log.events())
                 .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull())
                 .noneSatisfy(event -> assertThat(event.getLevel().isGreaterOrEqual(Level.WARN))
                         .isTrue());
-    }
-
-    private static Logger root() {
-        return (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
     }
 }

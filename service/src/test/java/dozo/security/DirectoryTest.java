@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,6 +45,7 @@ class DirectoryTest {
     static Path folder;
 
     private static InMemoryDirectoryServer ldap;
+    private RunningService service;
 
     @BeforeAll
     static void startDirectory() throws Exception {
@@ -56,6 +58,12 @@ class DirectoryTest {
         fill(ldap);
         // At the same port, if a test has stopped it.
         ldap.restartServer();
+        service = start(Map.of());
+    }
+
+    @AfterEach
+    void stop() {
+        service.close();
     }
 
     @AfterAll
@@ -65,71 +73,62 @@ class DirectoryTest {
 
     @Test
     void groupsGiveRolesAndProjects() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            service.createProject("P1");
-            service.createProject("P2");
+        service.createProject("P1");
+        service.createProject("P2");
 
-            Answer me = ask(service, "Tanaka", PASSWORD, "/me");
+        Answer me = ask("Tanaka", PASSWORD, "/me");
 
-            me.expect(200);
-            me.has("/origin", "DIRECTORY");
-            assertThat(me.at("/roles").toString()).isEqualTo("[\"LAB_MANAGER\"]");
-            assertThat(me.at("/projects").toString()).isEqualTo("[\"P1\"]");
-            ask(service, "tanaka", PASSWORD, "/projects/P1").expect(200);
-            ask(service, "tanaka", PASSWORD, "/projects/P2").expect(404);
-            assertThat(service.ledger())
-                    .filteredOn(entry -> entry.subject().equals("tanaka"))
-                    .extracting(Ledger.LedgerEntry::action)
-                    .containsExactly("user.created", "user.changed");
-        }
+        me.expect(200);
+        me.has("/origin", "DIRECTORY");
+        assertThat(me.at("/roles").toString()).isEqualTo("[\"LAB_MANAGER\"]");
+        assertThat(me.at("/projects").toString()).isEqualTo("[\"P1\"]");
+        ask("tanaka", PASSWORD, "/projects/P1").expect(200);
+        ask("tanaka", PASSWORD, "/projects/P2").expect(404);
+        assertThat(service.ledger())
+                .filteredOn(entry -> entry.subject().equals("tanaka"))
+                .extracting(Ledger.LedgerEntry::action)
+                .containsExactly("user.created", "user.changed");
     }
 
     @Test
     void whatIsWrongIsRefused() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            for (String password : List.of("wrong", "", "*")) {
-                ask(service, "tanaka", password, "/me").expect(401);
-            }
-            for (String name : List.of("nobody", "*", "tanaka)(uid=*", "t\u0000", "")) {
-                ask(service, name, PASSWORD, "/me").expect(401);
-            }
+        for (String password : List.of("wrong", "", "*")) {
+            ask("tanaka", password, "/me").expect(401);
+        }
+        for (String name : List.of("nobody", "*", "tanaka)(uid=*", "t\u0000", "")) {
+            ask(name, PASSWORD, "/me").expect(401);
         }
     }
 
     @Test
     void whoIsInNoGroupMayDoNothingAndIsToldSo() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            assertThat(ask(service, "sato", "sato's password", "/projects")
-                            .expect(403)
-                            .string("/detail"))
-                    .contains("none of your groups has a role");
-            ask(service, "sato", "sato's password", "/me").expect(200);
-        }
+        assertThat(ask("sato", "sato's password", "/projects").expect(403).string("/detail"))
+                .contains("none of your groups has a role");
+        ask("sato", "sato's password", "/me").expect(200);
     }
 
     @Test
     void aDirectoryThatIsDownLeavesLocalUsersIn() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            ldap.shutDown(true);
+        ldap.shutDown(true);
 
-            Answer answer = ask(service, "tanaka", PASSWORD, "/me");
+        Answer answer = ask("tanaka", PASSWORD, "/me");
 
-            answer.expect(503);
-            assertThat(answer.type()).startsWith("application/problem+json");
-            assertThat(answer.headers().firstValue("Retry-After")).isPresent();
-            assertThat(answer.string("/detail")).contains("directory").contains("Local users");
-            service.get("/api/v1/me").expect(200);
-        }
+        answer.expect(503);
+        assertThat(answer.type()).startsWith("application/problem+json");
+        assertThat(answer.headers().firstValue("Retry-After")).isPresent();
+        assertThat(answer.string("/detail")).contains("directory").contains("Local users");
+        service.get("/api/v1/me").expect(200);
     }
 
     @Test
     void aDirectoryThatNeverAnswersIsWaitedForNoLongerThanIsSet() throws Exception {
-        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-                RunningService service = start(Map.of(
-                        "dozo.ldap.url", "ldap://127.0.0.1:" + silent.getLocalPort(), "dozo.ldap.timeout", "300ms"))) {
+        service.close();
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            service = start(
+                    Map.of("dozo.ldap.url", "ldap://127.0.0.1:" + silent.getLocalPort(), "dozo.ldap.timeout", "300ms"));
             long begin = System.nanoTime();
 
-            ask(service, "tanaka", PASSWORD, "/me").expect(503);
+            ask("tanaka", PASSWORD, "/me").expect(503);
             assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(60));
             service.get("/api/v1/me").expect(200);
         }
@@ -137,68 +136,51 @@ class DirectoryTest {
 
     @Test
     void whoIsRemovedFromTheDirectoryLosesTokensToo() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            ask(service, "tanaka", PASSWORD, "/me");
-            String secret = service.bean(Tokens.class)
-                    .create("tanaka", "t", null, false, 1)
-                    .secret();
-            with(service, secret).expect(200);
+        String secret = token();
+        with(secret).expect(200);
 
-            ldap.delete(TANAKA);
-            with(service, secret).expect(200);
-            age(service, "20 minutes");
+        ldap.delete(TANAKA);
+        with(secret).expect(200);
+        age("20 minutes");
 
-            with(service, secret).expect(401);
-            with(service, secret).expect(401);
-            service.get("/api/v1/users/tanaka").has("/gone", true);
-        }
+        with(secret).expect(401);
+        with(secret).expect(401);
+        service.get("/api/v1/users/tanaka").has("/gone", true);
     }
 
     @Test
     void whoLeavesAGroupLosesItsRole() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            ask(service, "tanaka", PASSWORD, "/me");
-            String secret = service.bean(Tokens.class)
-                    .create("tanaka", "t", null, false, 1)
-                    .secret();
+        String secret = token();
 
-            ldap.delete("cn=Lab Tanaka,ou=groups," + BASE);
-            age(service, "20 minutes");
+        ldap.delete("cn=Lab Tanaka,ou=groups," + BASE);
+        age("20 minutes");
 
-            service.with("Bearer " + secret).get("/api/v1/projects").expect(403);
-        }
+        service.with("Bearer " + secret).get("/api/v1/projects").expect(403);
     }
 
     @Test
     void whatTheDirectorySaidCountsForADayWhileItIsSilent() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            ask(service, "tanaka", PASSWORD, "/me");
-            String secret = service.bean(Tokens.class)
-                    .create("tanaka", "t", null, false, 1)
-                    .secret();
-            ldap.shutDown(true);
+        String secret = token();
+        ldap.shutDown(true);
 
-            age(service, "23 hours");
-            with(service, secret).expect(200);
-            age(service, "25 hours");
-            with(service, secret).expect(503);
-        }
+        age("23 hours");
+        with(secret).expect(200);
+        age("25 hours");
+        with(secret).expect(503);
     }
 
     @Test
     void aUserOfTheDirectoryHasNoPasswordOrRolesHere() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            ask(service, "tanaka", PASSWORD, "/me");
+        ask("tanaka", PASSWORD, "/me");
 
-            Answer roles = service.patch("/api/v1/users/tanaka", "{\"roles\": [\"ADMIN\"]}");
-            Answer password = service.patch("/api/v1/users/tanaka", "{\"password\": \"a longer password\"}");
-            Answer disabled = service.patch("/api/v1/users/tanaka", "{\"disabled\": true}");
+        Answer roles = service.patch("/api/v1/users/tanaka", "{\"roles\": [\"ADMIN\"]}");
+        Answer password = service.patch("/api/v1/users/tanaka", "{\"password\": \"a longer password\"}");
+        Answer disabled = service.patch("/api/v1/users/tanaka", "{\"disabled\": true}");
 
-            roles.has("/errors/0/field", "roles");
-            password.has("/errors/0/field", "password");
-            disabled.expect(200);
-            ask(service, "tanaka", PASSWORD, "/me").expect(401);
-        }
+        roles.has("/errors/0/field", "roles");
+        password.has("/errors/0/field", "password");
+        disabled.expect(200);
+        ask("tanaka", PASSWORD, "/me").expect(401);
     }
 
     @Test
@@ -210,9 +192,7 @@ class DirectoryTest {
                 "cn: a",
                 "sn: a",
                 "userPassword: the directory's password");
-        try (RunningService service = start(Map.of())) {
-            ask(service, "admin", "the directory's password", "/me").expect(401);
-        }
+        ask("admin", "the directory's password", "/me").expect(401);
     }
 
     @Test
@@ -337,19 +317,25 @@ class DirectoryTest {
                 "member: " + TANAKA);
     }
 
+    /** Returns a token of a user who has logged in. */
+    private String token() {
+        ask("tanaka", PASSWORD, "/me");
+        return service.bean(Tokens.class).create("tanaka", "t", null, false, 1).secret();
+    }
+
     /** Makes the directory's last answer this old. */
-    private static void age(RunningService service, String interval) {
+    private void age(String interval) {
         service.jdbc()
                 .sql("update dozo_user set confirmed_at = now() - :interval::interval where origin = 'DIRECTORY'")
                 .param("interval", interval)
                 .update();
     }
 
-    private static Answer ask(RunningService service, String name, String password, String path) {
+    private Answer ask(String name, String password, String path) {
         return service.with(RunningService.basic(name, password)).get("/api/v1" + path);
     }
 
-    private static Answer with(RunningService service, String secret) {
+    private Answer with(String secret) {
         return service.with("Bearer " + secret).get("/api/v1/me");
     }
 }

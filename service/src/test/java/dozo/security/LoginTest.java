@@ -4,14 +4,12 @@ import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.people.Role;
+import dozo.start.CapturedLog;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -31,7 +29,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -44,7 +41,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
 
@@ -297,13 +293,9 @@ class LoginTest {
 
     @Test
     void refusalsAreLoggedInOneFormAndFewOfAnAddress() throws Exception {
-        ListAppender<ILoggingEvent> log = new ListAppender<>();
-        log.list = new CopyOnWriteArrayList<>();
-        log.start();
-        Logger logger = (Logger) LoggerFactory.getLogger("dozo.security.Refusals");
-        logger.addAppender(log);
         List<String> said = new ArrayList<>();
-        try {
+        List<String> lines;
+        try (CapturedLog log = new CapturedLog("dozo.security.Refusals")) {
             var _ = from("192.0.2.20", RunningService.basic("ta\nnaka\"", "guess"), "/api/v1/me");
             var _ = from("192.0.2.21", "Bearer dozo_nothing", "/api/v1/me");
             var _ = from("192.0.2.22", RunningService.basic("tanaka", PASSWORD), "/api/v1/users");
@@ -312,19 +304,16 @@ class LoginTest {
                     != 429) {
                 // The wait grows with each guess.
             }
-            said.add(log.list.getLast().getFormattedMessage());
+            said.add(log.messages().getLast());
             for (int i = 0; i < 40; i++) {
                 var _ = send(
                         HttpClient.newHttpClient(),
                         request("/login").POST(BodyPublishers.ofString("x")).build());
             }
-        } finally {
-            logger.detachAppender(log);
+            lines = log.messages();
         }
 
         assertThat(said).as("too many requests").containsExactly("refused login from 192.0.2.23 user \"suzuki\"");
-        List<String> lines =
-                log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
         assertThat(lines)
                 .filteredOn(line -> !line.contains("192.0.2.23"))
                 .contains(

@@ -3,11 +3,9 @@ package dozo.ui;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dozo.RunningService;
 import dozo.people.Role;
+import dozo.start.CapturedLog;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -22,7 +20,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Every refusal is a page in the reader's language. The log has stack traces only of defects. */
@@ -35,7 +32,7 @@ class PageErrorsTest {
     private static HttpClient admin;
     private static HttpClient lab;
 
-    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+    private CapturedLog log;
 
     @BeforeAll
     static void start() {
@@ -52,13 +49,12 @@ class PageErrorsTest {
 
     @BeforeEach
     void listen() {
-        log.start();
-        root().addAppender(log);
+        log = new CapturedLog();
     }
 
     @AfterEach
     void stopListening() {
-        root().detachAppender(log);
+        log.close();
     }
 
     @Test
@@ -118,7 +114,7 @@ class PageErrorsTest {
             assertThat(page.statusCode()).isEqualTo(500);
             assertPage(page, "ja", "内部エラー");
             assertThat(page.body()).doesNotContain("site_capability").doesNotContain("Exception");
-            assertThat(log.list)
+            assertThat(log.events())
                     .anySatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull());
         } finally {
             jdbc.sql("alter table elsewhere rename to site_capability").update();
@@ -149,7 +145,7 @@ class PageErrorsTest {
 
     /** Asserts that expected refusals are not logged as errors. */
     private void assertQuiet() {
-        assertThat(log.list)
+        assertThat(log.events())
                 .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull())
                 .noneSatisfy(event -> assertThat(event.getLevel().isGreaterOrEqual(Level.WARN))
                         .isTrue());
@@ -165,9 +161,5 @@ class PageErrorsTest {
                         .method(method, BodyPublishers.ofString(form))
                         .build(),
                 BodyHandlers.ofString());
-    }
-
-    private static Logger root() {
-        return (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
     }
 }

@@ -319,7 +319,7 @@ class CertificateIT {
 
         HttpResponse<byte[]> archive =
                 service.submit(browser, address, "manifest=1&site=dr", BodyHandlers.ofByteArray());
-        HttpResponse<String> refused = service.submit(browser, address, "manifest=9&site=dr");
+        Answer refused = service.submit(browser, address, "manifest=9&site=dr");
 
         assertThat(archive.headers().firstValue("Content-Disposition"))
                 .hasValue("attachment; filename=\"P1.NAMES.manifest-1.dr.certificate.zip\"");
@@ -330,7 +330,7 @@ class CertificateIT {
                 unpacked.resolve("P1.NAMES.manifest-1.dr.certificate.txt"),
                 unpacked.resolve("P1.NAMES.manifest-1.dr.list.txt"));
         assertThat(check(key(), papers, source("NAMES")).code()).isZero();
-        assertThat(refused.body()).contains("P1/NAMES has no such manifest", "Download the certificate");
+        assertThat(refused.text()).contains("P1/NAMES has no such manifest", "Download the certificate");
     }
 
     @Test

@@ -3,7 +3,6 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dozo.RunningService.Answer;
 import dozo.command.Exit;
 import dozo.db.ChildJava;
 import dozo.file.FilePath;

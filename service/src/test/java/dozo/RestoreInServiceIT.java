@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dozo.RunningService.Answer;
 import dozo.command.Exit;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
@@ -171,10 +170,10 @@ class RestoreInServiceIT {
 
     @Test
     void aFileIsDownloadedAndTheLedgerSaysByWhom() {
-        HttpResponse<String> file = download("lab", "OWN/FILES", "脳 image");
+        Answer file = download("lab", "OWN/FILES", "脳 image");
 
-        assertThat(file.statusCode()).as(file.body()).isEqualTo(200);
-        assertThat(file.body()).isEqualTo("content of 脳 image");
+        file.expect(200);
+        assertThat(file.text()).isEqualTo("content of 脳 image");
         assertThat(file.headers().firstValue("Content-Disposition"))
                 .get()
                 .asString()
@@ -184,7 +183,7 @@ class RestoreInServiceIT {
                 .anyMatch(row -> row.action().equals("file.downloaded")
                         && row.actor().equals("lab")
                         && row.subject().equals("OWN/FILES"));
-        assertThat(download("lab", "OWN/FILES", "large").body()).hasSize(LARGE_BYTES);
+        assertThat(download("lab", "OWN/FILES", "large").text()).hasSize(LARGE_BYTES);
     }
 
     @Test
@@ -201,14 +200,12 @@ class RestoreInServiceIT {
 
     @Test
     void noFileIsDownloadedByOthersAndNothingThatIsNoFile() {
-        assertThat(download("lab", "ALIEN/E1", "脳 scan").statusCode()).isEqualTo(404);
-        assertThat(download("auditor", "OWN/FILES", "脳 image").statusCode()).isEqualTo(403);
-        HttpResponse<String> folder = download("lab", "OWN/FILES", "empty");
-        assertThat(folder.statusCode()).isEqualTo(422);
-        assertThat(folder.body()).contains("has no verified copy of this file");
-        assertThat(service.submit(service.browser("lab"), "/experiments/OWN/FILES/download", "site=dr&entry=999999")
-                        .statusCode())
-                .isEqualTo(422);
+        download("lab", "ALIEN/E1", "脳 scan").expect(404);
+        download("auditor", "OWN/FILES", "脳 image").expect(403);
+        assertThat(download("lab", "OWN/FILES", "empty").expect(422).text())
+                .contains("has no verified copy of this file");
+        service.submit(service.browser("lab"), "/experiments/OWN/FILES/download", "site=dr&entry=999999")
+                .expect(422);
     }
 
     @Test
@@ -222,15 +219,15 @@ class RestoreInServiceIT {
         byte[] right = Files.readAllBytes(large);
         Files.write(large, changed);
 
-        HttpResponse<String> flipped = download("lab", "OWN/FILES", "flipped");
-        HttpResponse<String> gone = download("lab", "OWN/FILES", "gone");
+        Answer flipped = download("lab", "OWN/FILES", "flipped");
+        Answer gone = download("lab", "OWN/FILES", "gone");
 
-        assertThat(flipped.statusCode()).isEqualTo(422);
-        assertThat(flipped.body())
+        flipped.expect(422);
+        assertThat(flipped.text())
                 .contains("is not what was verified, and was not downloaded")
                 .doesNotContain("c0ntent");
-        assertThat(gone.statusCode()).isEqualTo(422);
-        assertThat(gone.body()).contains("cannot be read now");
+        gone.expect(422);
+        assertThat(gone.text()).contains("cannot be read now");
         assertThatThrownBy(() -> download("lab", "OWN/FILES", "large"))
                 .as("it has begun, so it breaks off")
                 .hasRootCauseInstanceOf(IOException.class);
@@ -316,9 +313,8 @@ class RestoreInServiceIT {
         assertThat(download("lab", "ALIEN/E1", FilePath.ROOT).statusCode()).isEqualTo(404);
         assertThat(download("auditor", "OWN/TREE", FilePath.ROOT).statusCode()).isEqualTo(403);
         assertThat(text(download("lab", "OWN/TREE", FilePath.of("nothing")))).contains("has nothing with this path");
-        assertThat(service.submit(service.browser("lab"), "/experiments/OWN/TREE/manifests/7/download", "site=dr")
-                        .statusCode())
-                .isEqualTo(404);
+        service.submit(service.browser("lab"), "/experiments/OWN/TREE/manifests/7/download", "site=dr")
+                .expect(404);
     }
 
     @Test
@@ -329,9 +325,9 @@ class RestoreInServiceIT {
                 .contains("Restore this folder…", "/restore?manifest=1&amp;path=" + Bytes.of(FilePath.of("研究")));
         String form = "manifest=1&site=dr&path=%s&folder=%s".formatted(Bytes.of(FilePath.of("研究")), allowed);
 
-        HttpResponse<String> requested = service.submit(lab, "/experiments/OWN/TREE/restore", form + "/tree");
+        Answer requested = service.submit(lab, "/experiments/OWN/TREE/restore", form + "/tree");
 
-        assertThat(requested.statusCode()).as(requested.body()).isEqualTo(200);
+        requested.expect(200);
         String address = requested.uri().getPath();
         assertThat(address).matches("/experiments/OWN/TREE/restores/[0-9]+");
         await().atMost(LIMIT).until(() -> service.page(lab, address).contains("Everything is restored"));
@@ -340,13 +336,10 @@ class RestoreInServiceIT {
                 .doesNotContain("Stop this restore", "hx-get=\"" + address);
         assertThat(allowed.resolve("tree/研究/old")).hasContent("old");
         assertThat(allowed.resolve("tree/beside")).doesNotExist();
-        assertThat(service.look(service.browser("auditor"), address, "en").statusCode())
-                .isEqualTo(200);
-        assertThat(service.look(lab, address.replace("OWN/TREE", "OWN/E1"), "en")
-                        .statusCode())
-                .isEqualTo(404);
+        service.look(service.browser("auditor"), address, "en").expect(200);
+        service.look(lab, address.replace("OWN/TREE", "OWN/E1"), "en").expect(404);
         assertThat(service.submit(lab, "/experiments/OWN/TREE/restore", form + "/tree")
-                        .body())
+                        .text())
                 .contains("is not empty", "value=\"" + allowed + "/tree\"");
     }
 
@@ -400,12 +393,12 @@ class RestoreInServiceIT {
         empty.ends(Exit.USAGE);
         assertThat(empty.err()).contains("the list contains no path");
         for (String path : List.of("../beside", "/beside", "a//b")) {
-            Answer refused = service.as("lab")
+            service.as("lab")
                     .post(
                             "/api/v1/experiments/OWN/TREE/restores",
-                            "{\"folder\": \"%s\", \"paths\": [\"%s\"]}".formatted(allowed.resolve("never"), path));
-            refused.expect(422);
-            refused.has("/errors/0/field", "paths");
+                            "{\"folder\": \"%s\", \"paths\": [\"%s\"]}".formatted(allowed.resolve("never"), path))
+                    .expect(422)
+                    .has("/errors/0/field", "paths");
         }
         for (String wrong : List.of(
                 "\"patterns\": [\"a/../b\"]",
@@ -483,17 +476,16 @@ class RestoreInServiceIT {
     void drillsHaveAPageFromWhichOneIsStartedAndFollowed() {
         HttpClient operator = service.browser("operator");
         assertThat(service.page(operator, "/drills")).contains("Rehearse a restore", "Rehearsed in time");
-        HttpResponse<String> refused = service.submit(operator, "/drills", "project=NONE");
-        assertThat(refused.body()).contains("does not exist");
+        assertThat(service.submit(operator, "/drills", "project=NONE").text()).contains("does not exist");
 
-        HttpResponse<String> requested = service.submit(operator, "/drills", "project=OWN&experiment=TREE");
+        Answer requested = service.submit(operator, "/drills", "project=OWN&experiment=TREE");
 
         String address = requested.uri().getPath();
-        assertThat(address).as(requested.body()).matches("/drills/[0-9]+");
+        assertThat(address).as(requested.text()).matches("/drills/[0-9]+");
         await().atMost(LIMIT).until(() -> service.page(operator, address).contains("every file was verified"));
         assertThat(service.page(operator, address)).doesNotContain("hx-get=\"/drills");
         HttpClient lab = service.browser("lab");
-        assertThat(service.look(lab, "/drills", "ja").body())
+        assertThat(service.look(lab, "/drills", "ja").text())
                 .contains("OWN/TREE", "期限内")
                 .doesNotContain("復元を試す", "ALIEN");
         assertThat(service.page(lab, "/experiments/OWN/TREE/restore")).contains("Time for everything, from site dr");
@@ -524,7 +516,7 @@ class RestoreInServiceIT {
     }
 
     /** Submits the form of a proof's page. */
-    private static HttpResponse<String> download(String user, String experiment, String name) {
+    private static Answer download(String user, String experiment, String name) {
         return service.submit(
                 service.browser(user),
                 "/experiments/" + experiment + "/download",
@@ -624,7 +616,7 @@ class RestoreInServiceIT {
         String page = "/experiments/OWN/E1";
 
         assertThat(service.page(browser, page)).contains(page + "/restore");
-        assertThat(service.look(browser, page + "/restore", "ja").body())
+        assertThat(service.look(browser, page + "/restore", "ja").text())
                 .contains(allowed.toString())
                 .contains("OWN/E1 を復元しますか");
         assertThat(service.page(browser, page + "/manifests/1")).contains(page + "/restore?manifest=1");
@@ -632,34 +624,30 @@ class RestoreInServiceIT {
                 .as("states by their time")
                 .containsPattern("<option value=\"1\"[^>]*>As of .*: 1 file, .* \\(manifest 1\\)</option>");
         assertThat(service.submit(browser, page + "/restore", "folder=" + folder.resolve("no"))
-                        .body())
+                        .text())
                 .contains("is not below a restore folder");
         assertThat(service.submit(browser, page + "/restore", "manifest=x&folder=" + allowed.resolve("no"))
-                        .body())
+                        .text())
                 .contains("has no such manifest");
         assertThat(service.submit(browser, page + "/restore", "patterns=%5Ba&folder=" + allowed.resolve("no"))
-                        .body())
+                        .text())
                 .contains("the ] of a class is missing", "<details class=\"detail field\" open");
         assertThat(service.submit(browser, page + "/restore", "patterns=*&folder=" + allowed.resolve("by-page"))
-                        .body())
+                        .text())
                 .contains("<code>*</code>");
         await().atMost(LIMIT)
                 .until(
                         () -> ask("lab", "GET", "/OWN/E1/restores", null).text(),
                         text -> !text.contains("WAITING") && !text.contains("RUNNING"));
         for (String language : List.of("en", "ja")) {
-            assertThat(service.look(browser, page, language).body())
+            assertThat(service.look(browser, page, language).text())
                     .contains(allowed.resolve("by-page").toString())
                     .contains(language.equals("en") ? "complete" : "完了");
         }
         String projects = "/administration/projects/OWN";
         assertThat(service.page(browser, projects)).contains("Restore folders", allowed.toString());
-        assertThat(service.submit(
-                                service.browser(),
-                                "/do/put/projects/OWN/restore-roots",
-                                "confirmed=true&roots=" + allowed)
-                        .statusCode())
-                .isEqualTo(200);
+        service.submit(service.browser(), "/do/put/projects/OWN/restore-roots", "confirmed=true&roots=" + allowed)
+                .expect(200);
     }
 
     private static Ended command(String... arguments) {

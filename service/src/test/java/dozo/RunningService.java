@@ -1,6 +1,5 @@
 package dozo;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -26,7 +25,6 @@ import java.net.CookieManager;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
-import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -40,7 +38,6 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -52,8 +49,6 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The whole service on its own port and database, and its clients. It does nothing by the clock, unless a test sets {@link
@@ -68,8 +63,6 @@ public final class RunningService implements AutoCloseable {
     public static final String PASSWORD = "a password for tests";
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
-
-    private static final JsonMapper JSON = new JsonMapper();
 
     private final ConfigurableApplicationContext context;
     private final Path work;
@@ -172,53 +165,6 @@ public final class RunningService implements AutoCloseable {
             return Files.readString(passwordFile()).strip();
         } catch (IOException e) {
             throw new IllegalStateException(e);
-        }
-    }
-
-    /** A response with its body as JSON; null if it is not JSON. */
-    public record Answer(
-            int status,
-            String type,
-            String text,
-            @Nullable String location,
-            HttpHeaders headers,
-            @Nullable JsonNode json) {
-
-        public JsonNode at(String pointer) {
-            return Objects.requireNonNull(json, text).at(pointer);
-        }
-
-        public String string(String pointer) {
-            return at(pointer).asString();
-        }
-
-        public long number(String pointer) {
-            return at(pointer).asLong();
-        }
-
-        /** Returns the length of the list {@code items}. */
-        public int items() {
-            return at("/items").size();
-        }
-
-        /** Asserts the status. */
-        public Answer expect(int expected) {
-            assertThat(status).as(text).isEqualTo(expected);
-            return this;
-        }
-
-        /** Asserts the text of a value. */
-        public Answer has(String pointer, Object expected) {
-            assertThat(string(pointer)).as(text).isEqualTo(String.valueOf(expected));
-            return this;
-        }
-
-        /** Asserts that this is a problem whose first error names the field. */
-        public Answer refused(int expected, String field) {
-            expect(expected).has("/errors/0/field", field);
-            assertThat(type).startsWith("application/problem+json");
-            assertThat(string("/errors/0/message")).isNotBlank();
-            return this;
         }
     }
 
@@ -359,15 +305,7 @@ public final class RunningService implements AutoCloseable {
         if (authorization != null) {
             request.header("Authorization", authorization);
         }
-        HttpResponse<String> response = send(http, request.build());
-        String type = response.headers().firstValue("Content-Type").orElse("");
-        return new Answer(
-                response.statusCode(),
-                type,
-                response.body(),
-                response.headers().firstValue("Location").orElse(null),
-                response.headers(),
-                type.contains("json") ? JSON.readTree(response.body()) : null);
+        return Answer.of(send(http, request.build()));
     }
 
     /** Returns a browser in which the administrator has logged in by the form. */
@@ -397,27 +335,27 @@ public final class RunningService implements AutoCloseable {
         return browser;
     }
 
-    public HttpResponse<String> look(HttpClient browser, String path, String language) {
-        return send(browser, pageRequest(path, language));
+    public Answer look(HttpClient browser, String path, String language) {
+        return Answer.of(send(browser, pageRequest(path, language)));
     }
 
     /** Returns the English text of a page, whatever its status. */
     public String page(HttpClient browser, String path) {
-        return look(browser, path, "en").body();
+        return look(browser, path, "en").text();
     }
 
     /** Requests a part of a page, as its script does. */
-    public HttpResponse<String> part(HttpClient browser, String path) {
-        return send(
+    public Answer part(HttpClient browser, String path) {
+        return Answer.of(send(
                 browser,
                 HttpRequest.newBuilder(pageRequest(path, "en"), (name, value) -> true)
                         .header("HX-Request", "true")
-                        .build());
+                        .build()));
     }
 
     /** Submits a form as a page in this browser would: with the CSRF token. */
-    public HttpResponse<String> submit(HttpClient browser, String path, String form) {
-        return submit(browser, path, form, BodyHandlers.ofString());
+    public Answer submit(HttpClient browser, String path, String form) {
+        return Answer.of(submit(browser, path, form, BodyHandlers.ofString()));
     }
 
     /** Submits a form whose response is not text. */

@@ -164,7 +164,7 @@ class SiteCommandTest {
         assertThat(dozo(Exit.REFUSED, "remove", "dr", "--with-copies"))
                 .contains("a run is using site dr; stop it first");
         assertThat(service.submit(service.browser(), "/do/delete/sites/dr", "confirmed=true&copies=true")
-                        .body())
+                        .text())
                 .contains("a run is using site dr; stop it first");
         jdbc.sql("update run set state = 'FAILED', ended_at = now()").update();
         jdbc.sql(

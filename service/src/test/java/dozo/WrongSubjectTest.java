@@ -52,7 +52,7 @@ class WrongSubjectTest {
 
     @Test
     void bothCodesAreShownWhereverTheGapIs() {
-        RunningService.Answer list = service.get("/api/v1/gaps?kind=wrong-subject");
+        Answer list = service.get("/api/v1/gaps?kind=wrong-subject");
         assertThat(list.items()).isEqualTo(1);
         list.has("/items/0/gaps/0", "wrong-subject");
         list.has("/items/0/accession", "A1");
@@ -77,7 +77,7 @@ class WrongSubjectTest {
                 .contains("Wrong subject", "booked %s, acquired %s".formatted(booked, acquired))
                 .doesNotContain("??");
         String japanese =
-                service.look(browser, "/gaps?kind=wrong-subject", "ja").body();
+                service.look(browser, "/gaps?kind=wrong-subject", "ja").text();
         assertThat(japanese).contains("被験者違い", "予約 %s、撮像 %s".formatted(booked, acquired));
         // A visit with the booked subject shows no second code.
         assertThat(service.page(browser, "/gaps?all=true").split("acquired S", -1))

@@ -2,8 +2,8 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;

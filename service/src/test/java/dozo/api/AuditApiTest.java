@@ -2,8 +2,8 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,7 +78,7 @@ class AuditApiTest {
     void thePageShowsTheReportAndRefusesPlainly() {
         HttpClient browser = service.browser();
         assertThat(service.page(browser, "/audit/report")).contains("Audit report", "Site dr");
-        assertThat(service.look(browser, "/audit/report", "ja").body()).contains("監査報告書");
+        assertThat(service.look(browser, "/audit/report", "ja").text()).contains("監査報告書");
         assertThat(service.page(browser, "/audit/report?at=2999-01-01")).contains("is in the future");
         assertThat(service.page(browser, "/audit/report?project=P9")).contains("does not exist");
         assertThat(service.page(browser, "/audit/report?at=2001-01-01&project=P1"))

@@ -2,8 +2,8 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;
@@ -69,7 +69,7 @@ class BareErrorsTest {
             Answer answer = service.ask(method, PROJECTS, null, service.password());
             assertThat(answer.status()).as(method).isEqualTo(405);
             assertThat(answer.type()).isEqualTo("application/problem+json");
-            assertThat(answer.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
+            assertThat(answer.header("Allow")).contains("GET", "POST");
         }
     }
 
@@ -91,9 +91,9 @@ class BareErrorsTest {
     @Test
     void textThatNoDatabaseKeepsIsRefusedWithItsField() {
         for (String text : List.of("\\u0000", "\\ud800")) {
-            Answer answer = service.post(PROJECTS, "{\"code\": \"%s\"}".formatted(text));
-            answer.expect(422);
-            answer.has("/errors/0/field", "code");
+            service.post(PROJECTS, "{\"code\": \"%s\"}".formatted(text))
+                    .expect(422)
+                    .has("/errors/0/field", "code");
         }
         service.get("/api/v1/projects?after=%00").expect(422).has("/errors/0/field", "after");
     }

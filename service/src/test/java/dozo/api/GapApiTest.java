@@ -4,9 +4,9 @@ import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dozo.Answer;
 import dozo.Ended;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.people.Role;
 import dozo.people.Scope;
 import dozo.people.Tokens;

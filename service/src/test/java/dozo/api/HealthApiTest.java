@@ -2,8 +2,8 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.people.Role;
 import dozo.remote.SiteAddress;
 import java.nio.file.Path;

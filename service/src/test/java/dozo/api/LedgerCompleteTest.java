@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.ledger.Ledger;

@@ -2,6 +2,7 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
 import dozo.db.Campaign;
 import java.io.IOException;
@@ -119,7 +120,7 @@ class SchemathesisIT {
         return null;
     }
 
-    private static void made(RunningService.Answer answer) {
+    private static void made(Answer answer) {
         assertThat(answer.status()).as(answer.text()).isBetween(200, 201);
     }
 }

@@ -2,8 +2,8 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Subject;
 import java.nio.file.Files;
@@ -98,8 +98,8 @@ class SheetApiTest {
         Answer csv = ask(path, "text/csv");
 
         csv.expect(200);
-        assertThat(header(csv, "Content-Type")).isEqualTo("text/csv;charset=UTF-8");
-        assertThat(header(csv, "Content-Disposition")).matches("attachment; filename=\"[a-zA-Z0-9.-]+\\.csv\"");
+        assertThat(csv.header("Content-Type")).isEqualTo("text/csv;charset=UTF-8");
+        assertThat(csv.header("Content-Disposition")).matches("attachment; filename=\"[a-zA-Z0-9.-]+\\.csv\"");
         assertThat(csv.text()).endsWith("\r\n");
         List<List<String>> lines = parsed(csv.text());
         assertThat(lines).hasSize(items.size() + 1);
@@ -165,14 +165,14 @@ class SheetApiTest {
                 "text/*;q=0.1, application/*"
             })
     void jsonIsAnsweredWhereItIsAsWelcome(String accept) {
-        assertThat(header(ask("/api/v1/coverage", accept), "Content-Type")).startsWith("application/json");
+        assertThat(ask("/api/v1/coverage", accept).header("Content-Type")).startsWith("application/json");
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {"text/csv", "text/csv, application/json;q=0.9", "text/*, */*;q=0.1", "text/csv; charset=utf-8"})
     void csvIsAnsweredWhereItIsMoreWelcome(String accept) {
-        assertThat(header(ask("/api/v1/coverage", accept), "Content-Type")).startsWith("text/csv");
+        assertThat(ask("/api/v1/coverage", accept).header("Content-Type")).startsWith("text/csv");
     }
 
     @Test
@@ -184,9 +184,10 @@ class SheetApiTest {
                 .isEqualTo(406);
         Answer format = ask("/api/v1/coverage?format=xml", "*/*");
         format.refused(422, "format");
-        Answer refused = ask("/api/v1/coverage/groups?by=colour", "text/csv");
-        refused.expect(422);
-        assertThat(header(refused, "Content-Type")).startsWith("application/problem+json");
+        assertThat(ask("/api/v1/coverage/groups?by=colour", "text/csv")
+                        .expect(422)
+                        .header("Content-Type"))
+                .startsWith("application/problem+json");
     }
 
     /** Returns the JSON value of a column: from the item, from its sums or its receipt, or from beside the items. */
@@ -228,10 +229,6 @@ class SheetApiTest {
             }
         }
         return lines;
-    }
-
-    private static String header(Answer response, String name) {
-        return response.headers().firstValue(name).orElse("");
     }
 
     private static Answer ask(String path, String accept) {

@@ -3,8 +3,8 @@ package dozo.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.WrittenDocs;
 import dozo.file.Problem;
 import dozo.ledger.Findings;

@@ -3,8 +3,8 @@ package dozo.security;
 import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.WrittenDocs;
 import dozo.file.FilePath;
 import dozo.file.Problem;
@@ -24,7 +24,6 @@ import dozo.registry.Projects;
 import dozo.run.Runs;
 import dozo.run.Runs.RunState;
 import java.net.http.HttpClient;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -471,10 +470,10 @@ class AccessTest {
     @Test
     void aPageShowsALabManagerTheOwnProjectsOnly() {
         HttpClient browser = service.browser(nameOf(Role.LAB_MANAGER), PASSWORD);
-        HttpResponse<String> page = service.look(browser, "/", "en");
+        Answer page = service.look(browser, "/", "en");
 
-        assertThat(page.statusCode()).isEqualTo(200);
-        assertThat(page.body()).contains(OWN).doesNotContain(FOREIGN).doesNotContain("127.0.0.1");
+        page.expect(200);
+        assertThat(page.text()).contains(OWN).doesNotContain(FOREIGN).doesNotContain("127.0.0.1");
         assertThat(service.page(service.browser(), "/")).contains(OWN).contains(FOREIGN);
     }
 
@@ -492,12 +491,12 @@ class AccessTest {
     @Test
     void whoHasNoRoleIsToldSo() {
         Answer answer = service.as("roleless").get("/api/v1/projects");
-        HttpResponse<String> page = service.look(service.browser("roleless"), "/", "en");
+        Answer page = service.look(service.browser("roleless"), "/", "en");
 
         answer.expect(403);
         assertThat(answer.string("/detail")).contains("you have no role yet");
-        assertThat(page.statusCode()).isEqualTo(403);
-        assertThat(page.body()).contains("you have no role yet");
+        page.expect(403);
+        assertThat(page.text()).contains("you have no role yet");
     }
 
     @Test
@@ -559,10 +558,9 @@ class AccessTest {
         String query = query(endpoint);
         if (endpoint.isPage() && asker.token().isEmpty()) {
             HttpClient browser = BROWSERS.computeIfAbsent(asker.name(), name -> service.browser(name));
-            HttpResponse<String> page = endpoint.method().equals("GET")
+            return endpoint.method().equals("GET")
                     ? service.look(browser, path + query, "en")
                     : service.submit(browser, path, "");
-            return new Answer(page.statusCode(), "", page.body(), null, page.headers(), null);
         }
         if (path.endsWith("/bulk")) {
             return service.with(asker.authorization()).postCsv(path, "[");

@@ -4,8 +4,8 @@ import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.people.Role;
@@ -20,7 +20,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -148,11 +147,11 @@ class LoginTest {
     @Test
     void aSessionBeginsAtLoginWithANameThatOnlyTlsCarries() throws Exception {
         HttpClient plain = HttpClient.newHttpClient();
-        HttpResponse<String> form = send(plain, request("/login").GET().build());
+        Answer form = send(plain, request("/login").GET().build());
         String before = cookie(form, "__Host-dozo-form=");
-        String csrf = form.body().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
+        String csrf = form.text().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
 
-        HttpResponse<String> login = send(
+        Answer login = send(
                 plain,
                 request("/login")
                         .header("Cookie", before.replaceAll(";.*", ""))
@@ -161,7 +160,7 @@ class LoginTest {
                                 "username=tanaka&password=%s&_csrf=%s".formatted(PASSWORD.replace(" ", "+"), csrf)))
                         .build());
 
-        assertThat(login.statusCode()).isEqualTo(302);
+        login.expect(302);
         assertThat(cookie(login, "__Host-dozo="))
                 .contains("HttpOnly")
                 .contains("Secure")
@@ -173,9 +172,9 @@ class LoginTest {
     void whoHasNotLoggedInHasNoSession() throws Exception {
         HttpClient plain = HttpClient.newHttpClient();
         for (String path : List.of("/login", "/", "/findings?page=2", "/nothing", "/login?error", "/actuator/health")) {
-            HttpResponse<String> page =
-                    send(plain, request(path).header("Accept", "text/html").build());
-            assertThat(page.headers().allValues("Set-Cookie"))
+            assertThat(send(plain, request(path).header("Accept", "text/html").build())
+                            .headers()
+                            .allValues("Set-Cookie"))
                     .as(path)
                     .noneMatch(cookie -> cookie.startsWith("__Host-dozo="));
         }
@@ -184,21 +183,21 @@ class LoginTest {
     @Test
     void afterTheLoginComesThePageThatWasWantedIfItsAddressIsNotTooLong() throws Exception {
         HttpClient plain = HttpClient.newHttpClient();
-        HttpResponse<String> wanted = send(
+        Answer wanted = send(
                 plain, request("/findings?page=2").header("Accept", "text/html").build());
-        HttpResponse<String> tooLong = send(
+        Answer tooLong = send(
                 plain,
                 request("/findings?page=" + "2".repeat(5_000))
                         .header("Accept", "text/html")
                         .build());
 
-        assertThat(tooLong.statusCode()).isEqualTo(302);
+        tooLong.expect(302);
         assertThat(tooLong.headers().allValues("Set-Cookie")).isEmpty();
-        HttpResponse<String> form =
+        Answer form =
                 send(plain, request("/login").header("Accept", "text/html").build());
-        String csrf = form.body().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
+        String csrf = form.text().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
         String cookies = value(cookie(wanted, "REDIRECT_URI=")) + "; " + value(cookie(form, "__Host-dozo-form="));
-        HttpResponse<String> login = send(
+        Answer login = send(
                 plain,
                 request("/login")
                         .header("Cookie", cookies)
@@ -206,7 +205,7 @@ class LoginTest {
                         .POST(BodyPublishers.ofString(
                                 "username=tanaka&password=%s&_csrf=%s".formatted(PASSWORD.replace(" ", "+"), csrf)))
                         .build());
-        assertThat(header(login, "Location")).isEqualTo("/findings?page=2");
+        assertThat(login.header("Location")).isEqualTo("/findings?page=2");
     }
 
     @Test
@@ -367,31 +366,30 @@ class LoginTest {
 
     @Test
     void aLoginWithoutItsFormIsRefused() throws Exception {
-        HttpResponse<String> login = send(
-                HttpClient.newHttpClient(),
-                request("/login")
-                        .header("Content-Type", "application/x-www-form-urlencoded")
-                        .POST(BodyPublishers.ofString("username=tanaka&password=" + PASSWORD.replace(" ", "+")))
-                        .build());
-
-        assertThat(login.statusCode()).isEqualTo(403);
+        send(
+                        HttpClient.newHttpClient(),
+                        request("/login")
+                                .header("Content-Type", "application/x-www-form-urlencoded")
+                                .POST(BodyPublishers.ofString("username=tanaka&password=" + PASSWORD.replace(" ", "+")))
+                                .build())
+                .expect(403);
     }
 
     @Test
     void answersAreKeptByNobodyAndSayWhatABrowserMay() throws Exception {
-        HttpResponse<String> answer = send(
+        Answer answer = send(
                 HttpClient.newHttpClient(),
                 request("/api/v1/me")
                         .header("Authorization", RunningService.basic("tanaka", PASSWORD))
                         .build());
 
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(header(answer, "Cache-Control")).contains("no-store");
-        assertThat(header(answer, "X-Content-Type-Options")).isEqualTo("nosniff");
-        assertThat(header(answer, "Content-Security-Policy")).contains("frame-ancestors 'none'");
-        assertThat(header(answer, "Referrer-Policy")).isEqualTo("no-referrer");
-        assertThat(header(answer, "Strict-Transport-Security")).contains("max-age=31536000");
-        assertThat(header(answer, "Cross-Origin-Opener-Policy")).isEqualTo("same-origin");
+        answer.expect(200);
+        assertThat(answer.header("Cache-Control")).contains("no-store");
+        assertThat(answer.header("X-Content-Type-Options")).isEqualTo("nosniff");
+        assertThat(answer.header("Content-Security-Policy")).contains("frame-ancestors 'none'");
+        assertThat(answer.header("Referrer-Policy")).isEqualTo("no-referrer");
+        assertThat(answer.header("Strict-Transport-Security")).contains("max-age=31536000");
+        assertThat(answer.header("Cross-Origin-Opener-Policy")).isEqualTo("same-origin");
         assertThat(answer.headers().firstValue("Set-Cookie")).isEmpty();
     }
 
@@ -479,19 +477,14 @@ class LoginTest {
                 .header("X-Forwarded-Proto", "https");
     }
 
-    private static HttpResponse<String> send(HttpClient http, HttpRequest request)
-            throws IOException, InterruptedException {
-        return http.send(request, BodyHandlers.ofString());
+    private static Answer send(HttpClient http, HttpRequest request) throws IOException, InterruptedException {
+        return Answer.of(http.send(request, BodyHandlers.ofString()));
     }
 
-    private static String cookie(HttpResponse<String> response, String start) {
+    private static String cookie(Answer response, String start) {
         return response.headers().allValues("Set-Cookie").stream()
                 .filter(cookie -> cookie.startsWith(start))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError(response.headers().toString()));
-    }
-
-    private static String header(HttpResponse<String> response, String name) {
-        return response.headers().firstValue(name).orElse("");
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.unboundid.util.ssl.TrustAllTrustManager;
+import dozo.Answer;
 import dozo.Application;
 import dozo.Ended;
 import dozo.RunningService;
@@ -24,7 +25,6 @@ import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -88,9 +88,9 @@ class OwnTlsTest {
                 HttpClient stranger = HttpClient.newHttpClient()) {
             assertThat(service.url()).startsWith("https://127.0.0.1:");
 
-            HttpResponse<String> login = get(trusting, service, "/login");
+            Answer login = get(trusting, service, "/login");
 
-            assertThat(login.statusCode()).isEqualTo(200);
+            login.expect(200);
             assertThat(login.headers().firstValue("Strict-Transport-Security"))
                     .hasValueSatisfying(value -> assertThat(value).contains("max-age=31536000"));
             assertThat(login.headers().allValues("Set-Cookie"))
@@ -135,13 +135,13 @@ class OwnTlsTest {
         settings.put(RunningService.CLOCK, "on");
         try (RunningService service = RunningService.start(folder.resolve("work"), TestDatabase.fresh(), settings);
                 HttpClient before = client(first)) {
-            assertThat(get(before, service, "/login").statusCode()).isEqualTo(200);
+            get(before, service, "/login").expect(200);
 
             install(second, second);
 
             await().atMost(Duration.ofMinutes(5))
                     .untilAsserted(() -> assertThat(served(service)).isEqualTo(MadeKeys.certificate(second)));
-            assertThat(get(before, service, "/login").statusCode())
+            assertThat(get(before, service, "/login").status())
                     .as("on the connection that was open")
                     .isEqualTo(200);
         }
@@ -323,10 +323,10 @@ class OwnTlsTest {
         }
     }
 
-    private static HttpResponse<String> get(HttpClient client, RunningService service, String path)
+    private static Answer get(HttpClient client, RunningService service, String path)
             throws IOException, InterruptedException {
-        return client.send(
-                HttpRequest.newBuilder(URI.create(service.url() + path)).build(), BodyHandlers.ofString());
+        return Answer.of(client.send(
+                HttpRequest.newBuilder(URI.create(service.url() + path)).build(), BodyHandlers.ofString()));
     }
 
     /** Returns a client that trusts only the certificate of this store. */

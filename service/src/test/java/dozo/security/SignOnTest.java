@@ -2,8 +2,8 @@ package dozo.security;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
@@ -17,7 +17,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpClient.Redirect;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -77,24 +76,21 @@ class SignOnTest {
         provider.sits("7", "Tanaka", "/Lab Tanaka", "unknown");
 
         HttpClient browser = browser();
-        HttpResponse<String> form = look(browser, "/login");
-        assertThat(form.body()).contains("Log in with Centre", "href=\"/oauth2/authorization/dozo\"");
-        assertThat(service.look(browser, "/login", "ja").body()).contains("Centre でログイン");
+        assertThat(look(browser, "/login").text())
+                .contains("Log in with Centre", "href=\"/oauth2/authorization/dozo\"");
+        assertThat(service.look(browser, "/login", "ja").text()).contains("Centre でログイン");
         String anonymous = session(browser);
-        HttpResponse<String> page = logIn(browser);
-
-        assertThat(page.statusCode()).as(page.body()).isEqualTo(200);
-        assertThat(page.uri()).hasPath("/").hasHost("127.0.0.1");
+        assertThat(logIn(browser).expect(200).uri()).hasPath("/").hasHost("127.0.0.1");
         assertThat(session(browser)).as("a new session").isNotEqualTo(anonymous);
         user("tanaka").has("/origin", "OIDC");
         assertThat(user("tanaka").at("/roles").toString()).isEqualTo("[\"LAB_MANAGER\"]");
         assertThat(user("tanaka").at("/projects").toString()).isEqualTo("[\"P1\"]");
-        assertThat(look(service.browser(), "/administration/users").body()).contains("tanaka", "single sign-on");
+        assertThat(look(service.browser(), "/administration/users").text()).contains("tanaka", "single sign-on");
 
         provider.sits("7", "tanaka", "operators");
-        assertThat(look(browser, "/sites").statusCode()).isEqualTo(403);
+        look(browser, "/sites").expect(403);
         logIn(browser);
-        assertThat(look(browser, "/sites").statusCode()).isEqualTo(200);
+        look(browser, "/sites").expect(200);
         assertThat(user("tanaka").at("/projects").toString()).isEqualTo("[]");
         assertThat(service.ledger())
                 .filteredOn(entry -> entry.subject().equals("tanaka"))
@@ -110,16 +106,16 @@ class SignOnTest {
         assertThat(look(browser, "/sites").uri()).hasPath("/login");
         assertThat(logIn(browser).uri()).hasPath("/sites");
 
-        HttpResponse<String> elsewhere = get(
+        Answer elsewhere = get(
                 browser(), service.url() + ProviderLogins.START + "?redirect_uri=https://evil.example.org/&continue=x");
         assertThat(elsewhere.uri()).hasHost("127.0.0.1").hasPath("/");
     }
 
     @Test
     void theRequestHasStateNonceAndProofKey() {
-        HttpResponse<String> begun = get(bare(), service.url() + ProviderLogins.START);
+        Answer begun = get(bare(), service.url() + ProviderLogins.START);
 
-        assertThat(begun.statusCode()).isEqualTo(302);
+        begun.expect(302);
         assertThat(location(begun))
                 .startsWith(provider.issuer() + "/oauth2/authorize?")
                 .contains("state=", "nonce=", "code_challenge_method=S256", "code_challenge=")
@@ -129,15 +125,14 @@ class SignOnTest {
 
     @Test
     void whoOnlyBeginsALoginTakesNoMemoryHere() {
-        HttpResponse<String> begun = get(bare(), service.url() + ProviderLogins.START);
+        Answer begun = get(bare(), service.url() + ProviderLogins.START);
 
         assertThat(begun.headers().allValues("Set-Cookie"))
                 .hasSize(1)
                 .allMatch(
                         cookie -> cookie.matches("dozo-begun=[\\w-]+; Path=/; Max-Age=600; .*HttpOnly; SameSite=Lax"));
         for (String cookie : List.of("", "!", "bm90aGluZw")) {
-            HttpResponse<String> answer =
-                    get(bare(), Provider.CALLBACK + "?state=s&code=c", "Cookie", "dozo-begun=" + cookie);
+            Answer answer = get(bare(), Provider.CALLBACK + "?state=s&code=c", "Cookie", "dozo-begun=" + cookie);
             assertThat(location(answer)).endsWith("/login?failed");
             assertThat(answer.headers().allValues("Set-Cookie")).isEmpty();
         }
@@ -147,7 +142,7 @@ class SignOnTest {
     void anAnswerCountsOnceAndOnlyInTheBrowserThatAsked() {
         provider.sits("7", "tanaka", "operators");
         HttpClient browser = bare();
-        HttpResponse<String> begun = get(browser, service.url() + ProviderLogins.START);
+        Answer begun = get(browser, service.url() + ProviderLogins.START);
         String answer = location(get(browser, location(begun)));
         assertThat(answer).startsWith(service.url() + Provider.CALLBACK);
 
@@ -189,14 +184,11 @@ class SignOnTest {
         provider.sits(new Person("8", Map.of("preferred_username", "sato")));
         HttpClient browser = browser();
 
-        HttpResponse<String> page = logIn(browser);
-
-        assertThat(page.statusCode()).isEqualTo(403);
-        assertThat(page.body()).contains("none of your groups has a role here");
-        assertThat(look(browser, "/administration").statusCode()).isEqualTo(200);
+        assertThat(logIn(browser).expect(403).text()).contains("none of your groups has a role here");
+        look(browser, "/administration").expect(200);
 
         provider.sits(new Person("8", Map.of("preferred_username", "sato", "groups", "operators")));
-        assertThat(logIn(browser).statusCode()).isEqualTo(200);
+        logIn(browser).expect(200);
     }
 
     @Test
@@ -277,16 +269,16 @@ class SignOnTest {
         HttpClient browser = browser();
         logIn(browser);
 
-        HttpResponse<String> out = service.submit(browser, "/logout", "");
+        Answer out = service.submit(browser, "/logout", "");
 
-        assertThat(out.statusCode()).isEqualTo(200);
-        assertThat(out.body()).doesNotContain("eyJ");
+        out.expect(200);
+        assertThat(out.text()).doesNotContain("eyJ");
         assertThat(look(browser, "/sites").uri()).hasPath("/login");
         String there = out.headers().firstValue("Refresh").orElseThrow().replaceFirst("^0;url=", "");
         assertThat(there).startsWith(provider.issuer() + "/connect/logout?");
-        HttpResponse<String> back = get(browser, there);
+        Answer back = get(browser, there);
         assertThat(back.uri()).isEqualTo(URI.create(service.url() + "/login?logout"));
-        assertThat(back.body()).contains("You have logged out");
+        assertThat(back.text()).contains("You have logged out");
         assertThat(log.getAll()).doesNotContain("eyJ");
 
         assertThat(service.submit(service.browser(), "/logout", "").uri()).hasPath("/login");
@@ -300,7 +292,7 @@ class SignOnTest {
         startOther(Map.of());
 
         refused("away", "does not answer");
-        assertThat(look(service.browser(), "/sites").statusCode()).isEqualTo(200);
+        look(service.browser(), "/sites").expect(200);
         assertThat(log.getAll()).contains("a login by " + provider.issuer() + " failed: ");
 
         provider.start();
@@ -333,7 +325,7 @@ class SignOnTest {
     void theRedirectIsThatOfTheServiceUrl() throws Exception {
         startOther(Map.of("dozo.service.url", "https://dozo.example.org/"));
 
-        assertThat(look(browser(), "/login").body())
+        assertThat(look(browser(), "/login").text())
                 .contains("href=\"https://dozo.example.org/oauth2/authorization/dozo\"");
         assertThat(location(get(bare(), service.url() + ProviderLogins.START)))
                 .contains("redirect_uri=https://dozo.example.org/login/oauth2/code/dozo");
@@ -348,7 +340,7 @@ class SignOnTest {
         String secret =
                 service.bean(Tokens.class).create("tanaka", "t", null, false, 1).secret();
 
-        assertThat(look(browser(), "/login").body()).doesNotContain("/oauth2/");
+        assertThat(look(browser(), "/login").text()).doesNotContain("/oauth2/");
         assertThat(get(browser(), service.url() + ProviderLogins.START).uri()).hasPath("/login");
         with(secret).expect(401);
     }
@@ -383,9 +375,9 @@ class SignOnTest {
 
     private void refused(String why, String told) {
         HttpClient browser = browser();
-        HttpResponse<String> page = logIn(browser);
+        Answer page = logIn(browser);
         assertThat(page.uri()).hasPath("/login").hasQuery(why);
-        assertThat(page.body()).contains(told);
+        assertThat(page.text()).contains(told);
         assertThat(look(browser, "/sites").uri()).as("no session").hasPath("/login");
     }
 
@@ -430,11 +422,11 @@ class SignOnTest {
                 .update();
     }
 
-    private HttpResponse<String> logIn(HttpClient browser) {
+    private Answer logIn(HttpClient browser) {
         return get(browser, service.url() + ProviderLogins.START);
     }
 
-    private HttpResponse<String> look(HttpClient browser, String path) {
+    private Answer look(HttpClient browser, String path) {
         return service.look(browser, path, "en");
     }
 
@@ -447,10 +439,10 @@ class SignOnTest {
                         .orElse("none");
     }
 
-    private static String location(HttpResponse<String> response) {
+    private static String location(Answer response) {
         return response.headers()
                 .firstValue("Location")
-                .orElseThrow(() -> new AssertionError(response + ": " + response.body()));
+                .orElseThrow(() -> new AssertionError(response + ": " + response.text()));
     }
 
     private static HttpClient browser() {
@@ -465,16 +457,16 @@ class SignOnTest {
         return HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
     }
 
-    private HttpResponse<String> get(HttpClient browser, String address, String... headers) {
+    private Answer get(HttpClient browser, String address, String... headers) {
         try {
-            return browser.send(
+            return Answer.of(browser.send(
                     HttpRequest.newBuilder(URI.create(address.startsWith("/") ? service.url() + address : address))
                             .headers(Stream.concat(
                                             Stream.of("Accept", "text/html", "Accept-Language", "en"),
                                             Stream.of(headers))
                                     .toArray(String[]::new))
                             .build(),
-                    BodyHandlers.ofString());
+                    BodyHandlers.ofString()));
         } catch (java.io.IOException e) {
             throw new AssertionError(e);
         } catch (InterruptedException e) {

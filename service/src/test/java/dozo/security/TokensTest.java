@@ -3,8 +3,8 @@ package dozo.security;
 import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.people.Role;
 import dozo.people.Users;
 import java.nio.file.Path;

@@ -3,8 +3,8 @@ package dozo.security;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
 import dozo.remote.HungMount;

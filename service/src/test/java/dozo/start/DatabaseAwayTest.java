@@ -7,14 +7,13 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
@@ -101,7 +100,7 @@ class DatabaseAwayTest {
             await().atMost(LIMIT)
                     .until(() -> service.with(null).get("/actuator/health").status() == 200);
             service.get("/api/v1/projects").expect(200);
-            assertThat(service.look(browser, "/", "en").statusCode()).isEqualTo(200);
+            service.look(browser, "/", "en").expect(200);
             service.with(RunningService.basic("admin", "wrong"))
                     .get("/api/v1/projects")
                     .expect(401);
@@ -196,11 +195,11 @@ class DatabaseAwayTest {
         assertThat(answer.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
     }
 
-    private static void assertPage(HttpResponse<String> page, String title, String text) {
-        assertThat(page.statusCode()).as(page.body()).isEqualTo(503);
+    private static void assertPage(Answer page, String title, String text) {
+        page.expect(503);
         assertThat(page.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
         assertThat(page.headers().firstValue("Content-Security-Policy")).isPresent();
-        assertThat(page.body()).contains("<h1>" + title + "</h1>").contains(text);
+        assertThat(page.text()).contains("<h1>" + title + "</h1>").contains(text);
     }
 
     /** Asserts one line when the database is away, one when it is back, and no stack trace. */

@@ -151,9 +151,8 @@ class KilledDatabaseIT {
                 disk.remount("size=" + (used(work) + 50_000_000));
                 await().atMost(LIMIT).until(() -> log.count("the disk of " + data() + " is full") == 1);
                 service.with(null).get("/actuator/health").expect(503);
-                RunningService.Answer health = service.get("/api/v1/health");
-                health.expect(503);
-                assertThat(health.string("/detail")).contains("the disk of the database is full");
+                assertThat(service.get("/api/v1/health").expect(503).string("/detail"))
+                        .contains("the disk of the database is full");
 
                 disk.remount("size=2g");
                 awaitAnswers(service, log, 1);

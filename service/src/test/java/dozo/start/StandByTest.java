@@ -4,14 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Timestamp;
@@ -88,20 +87,20 @@ class StandByTest {
             HttpClient there = other.browser();
 
             assertThat(active.page(here, "/runs")).doesNotContain("stands by");
-            HttpResponse<String> page = other.look(there, "/runs", "en");
-            assertThat(page.statusCode()).isEqualTo(200);
-            assertThat(page.body())
+            assertThat(other.look(there, "/runs", "en").expect(200).text())
                     .contains("This service stands by")
                     .contains("The service one has been active")
                     .contains("href=\"https://one.example.org\"");
-            assertThat(other.look(there, "/runs", "ja").body()).contains("待機中").contains("one");
-            HttpResponse<String> refused = other.submit(there, "/do/post/projects", "code=P9&confirmed=true");
-            assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
-            assertThat(refused.body()).contains("Not now").contains("use https://one.example.org, which is active");
-            assertThat(other.submit(there, "/audit/ledger/verification", "").statusCode())
+            assertThat(other.look(there, "/runs", "ja").text()).contains("待機中").contains("one");
+            assertThat(other.submit(there, "/do/post/projects", "code=P9&confirmed=true")
+                            .expect(503)
+                            .text())
+                    .contains("Not now")
+                    .contains("use https://one.example.org, which is active");
+            assertThat(other.submit(there, "/audit/ledger/verification", "").status())
                     .as("a form that only reads")
                     .isNotEqualTo(503);
-            assertThat(other.submit(there, "/logout", "").statusCode()).isLessThan(400);
+            assertThat(other.submit(there, "/logout", "").status()).isLessThan(400);
         }
     }
 

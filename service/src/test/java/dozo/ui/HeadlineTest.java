@@ -192,7 +192,7 @@ class HeadlineTest {
         assertThat(service.page(service.browser(), "/?site=dr")).contains("<h1>dr: All 3 experiments are safe.</h1>");
         service.get("/api/v1/coverage?site=dr2").has("/headline", "waiting");
         sql("update run set started_at = now() - interval '10 days'");
-        assertThat(service.look(service.browser(), "/?site=dr2", "ja").body())
+        assertThat(service.look(service.browser(), "/?site=dr2", "ja").text())
                 .as("what is true of all sites names none; what is behind it does")
                 .contains("<h1>夜間実行の予定がありません。新しいデータはコピーされません。</h1>")
                 .contains(">dr2：3 件の実験のうち 3 件がまだ安全ではありません。</p>");
@@ -267,7 +267,7 @@ class HeadlineTest {
     }
 
     private String overview(String language) {
-        String page = service.look(service.browser(), "/", language).body();
+        String page = service.look(service.browser(), "/", language).text();
         assertThat(page).doesNotContain("??");
         return page;
     }

@@ -2,6 +2,7 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
 import dozo.file.FilePath;
 import dozo.file.Problem;
@@ -14,7 +15,6 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.run.ScrubRequest;
 import java.net.http.HttpClient;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -107,16 +107,16 @@ class OverviewPageTest {
     void whatFollowsARunIsOnlyTheNight() throws Exception {
         fill();
 
-        HttpResponse<String> ended = service.part(service.browser(), "/");
+        Answer ended = service.part(service.browser(), "/");
 
         assertThat(ended.headers().firstValue("HX-Refresh")).hasValue("true");
-        assertThat(ended.body()).contains("id=\"night\"", "Ended with findings").doesNotContain("<h1", "hx-get");
+        assertThat(ended.text()).contains("id=\"night\"", "Ended with findings").doesNotContain("<h1", "hx-get");
         service.openRun();
 
-        HttpResponse<String> running = service.part(service.browser(), "/");
+        Answer running = service.part(service.browser(), "/");
 
         assertThat(running.headers().firstValue("HX-Refresh")).isEmpty();
-        assertThat(running.body()).contains("id=\"night\"", "hx-trigger=\"every 5s\"");
+        assertThat(running.text()).contains("id=\"night\"", "hx-trigger=\"every 5s\"");
     }
 
     @Test
@@ -159,10 +159,8 @@ class OverviewPageTest {
                         update protection set files_stored = 0, bytes_stored = 0;
                         """).update();
 
-        HttpResponse<String> sites = service.look(service.browser(), "/sites", "en");
-
-        assertThat(sites.statusCode()).isEqualTo(200);
-        assertThat(sites.body()).contains("7 B of 0 B were last read before");
+        assertThat(service.look(service.browser(), "/sites", "en").expect(200).text())
+                .contains("7 B of 0 B were last read before");
     }
 
     @Test
@@ -295,14 +293,12 @@ class OverviewPageTest {
         HttpClient stranger = HttpClient.newBuilder()
                 .followRedirects(HttpClient.Redirect.NEVER)
                 .build();
-        HttpResponse<String> answer = service.look(stranger, "/", "en");
-
-        assertThat(answer.statusCode()).isEqualTo(302);
-        assertThat(answer.headers().firstValue("Location")).get().asString().endsWith("/login");
-        assertThat(service.look(stranger, "/dozo.css", "en").statusCode()).isEqualTo(200);
-        assertThat(service.look(stranger, "/webjars/htmx.org/dist/htmx.min.js", "en")
-                        .statusCode())
-                .isEqualTo(200);
+        assertThat(service.look(stranger, "/", "en").expect(302).headers().firstValue("Location"))
+                .get()
+                .asString()
+                .endsWith("/login");
+        service.look(stranger, "/dozo.css", "en").expect(200);
+        service.look(stranger, "/webjars/htmx.org/dist/htmx.min.js", "en").expect(200);
     }
 
     private void fill() throws Exception {
@@ -342,8 +338,8 @@ class OverviewPageTest {
     }
 
     private String page(String language) {
-        HttpResponse<String> answer = service.look(service.browser(), "/", language);
-        assertThat(answer.statusCode()).isEqualTo(200);
-        return answer.body();
+        Answer answer = service.look(service.browser(), "/", language);
+        answer.expect(200);
+        return answer.text();
     }
 }

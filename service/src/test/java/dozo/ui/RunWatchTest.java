@@ -2,6 +2,7 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
 import dozo.db.TestDatabase;
 import dozo.ledger.Sight;
@@ -137,13 +138,13 @@ class RunWatchTest {
             streams.add(stream(browser));
         }
 
-        HttpResponse<String> refused = service.look(browser, "/runs/%d/events".formatted(run), "en");
-        HttpResponse<String> japanese = service.look(browser, "/runs/%d/events".formatted(run), "ja");
+        Answer refused = service.look(browser, "/runs/%d/events".formatted(run), "en");
+        Answer japanese = service.look(browser, "/runs/%d/events".formatted(run), "ja");
 
-        assertThat(refused.statusCode()).isEqualTo(429);
+        refused.expect(429);
         assertThat(refused.headers().firstValue("Retry-After")).contains("60");
-        assertThat(refused.body()).contains("You have too many live pages open");
-        assertThat(japanese.body()).contains("ライブページ");
+        assertThat(refused.text()).contains("You have too many live pages open");
+        assertThat(japanese.text()).contains("ライブページ");
         streams.add(stream(other));
         for (Socket stream : streams) {
             stream.close();
@@ -160,11 +161,11 @@ class RunWatchTest {
         }
         HttpClient last = user("visitor");
 
-        HttpResponse<String> refused = service.look(last, "/runs/%d/events".formatted(run), "en");
+        Answer refused = service.look(last, "/runs/%d/events".formatted(run), "en");
 
-        assertThat(refused.statusCode()).isEqualTo(429);
+        refused.expect(429);
         assertThat(refused.headers().firstValue("Retry-After")).contains("60");
-        assertThat(refused.body()).contains("from your address");
+        assertThat(refused.text()).contains("from your address");
         for (Socket stream : streams) {
             stream.close();
         }
@@ -247,7 +248,7 @@ class RunWatchTest {
         HttpClient browser = user("goer");
         Iterator<String> lines = events(browser);
         assertThat(lines.next()).isEqualTo("event: sample");
-        assertThat(service.submit(browser, "/logout", "").body()).contains("name=\"password\"");
+        assertThat(service.submit(browser, "/logout", "").text()).contains("name=\"password\"");
 
         assertEnds(lines);
     }

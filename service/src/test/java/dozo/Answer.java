@@ -70,10 +70,16 @@ public record Answer(int status, String text, HttpHeaders headers, URI uri) {
         return this;
     }
 
+    /** Asserts that this is a problem with this status. */
+    public Answer isProblem(int expected) {
+        expect(expected);
+        assertThat(type()).startsWith("application/problem+json");
+        return this;
+    }
+
     /** Asserts that this is a problem whose first error names the field. */
     public Answer refused(int expected, String field) {
-        expect(expected).has("/errors/0/field", field);
-        assertThat(type()).startsWith("application/problem+json");
+        isProblem(expected).has("/errors/0/field", field);
         assertThat(string("/errors/0/message")).isNotBlank();
         return this;
     }

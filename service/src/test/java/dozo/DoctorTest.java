@@ -84,9 +84,9 @@ class DoctorTest {
     void beforeTheFirstStartAnInstallationIsWell() {
         List<Result> results = examine(Map.of());
 
-        assertThat(of(results, "work folder").state()).isEqualTo(State.OK);
+        assertOk(results, "work folder", "");
         assertThat(of(results, "settings").message()).isEqualTo("2 set, all valid");
-        assertThat(of(results, "HTTP").state()).isEqualTo(State.OK);
+        assertOk(results, "HTTP", "");
         assertThat(of(results, "database").state()).isEqualTo(State.HINT);
         assertThat(of(results, "database").message()).contains("the first start creates an embedded database");
         assertThat(work).as("nothing was created").isEmptyDirectory();
@@ -187,8 +187,7 @@ class DoctorTest {
         other.start();
         try {
             RabbitBroker broker = RabbitBroker.running();
-            assertThat(of(examine("dozo.broker.url", broker.url()), "broker").state())
-                    .isEqualTo(State.OK);
+            assertOk(examine("dozo.broker.url", broker.url()), "broker", "");
             broker.kill();
             assertBroken(
                     examine("dozo.broker.url", broker.url()),
@@ -410,7 +409,7 @@ class DoctorTest {
     void aSchemaOfAnotherVersionIsFound() {
         HikariDataSource database = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(database);
-        assertThat(of(examine(at(database)), "schema").state()).isEqualTo(State.OK);
+        assertOk(examine(at(database)), "schema", "");
         assertHint(examine(at(database)), "sites", "no site is registered yet", "dozo site add");
 
         jdbc.sql(
@@ -435,7 +434,7 @@ class DoctorTest {
 
                 assertThat(about(results, "database").toString().contains("one session to several connections"))
                         .isEqualTo(mode.equals("transaction"));
-                assertThat(of(results, "schema").state()).isEqualTo(State.OK);
+                assertOk(results, "schema", "");
                 if (mode.equals("transaction")) {
                     assertBroken(results, "database", "one session", "pool_mode = session");
                 }
@@ -465,8 +464,7 @@ class DoctorTest {
         String url = "ldap://127.0.0.1:" + ldap.getListenPort("plain");
         Map<String, String> settings = Map.of("dozo.ldap.url", url, "dozo.ldap.base", "dc=example,dc=org");
 
-        assertThat(of(examine(settings), "directory"))
-                .matches(each -> each.state() == State.OK && each.message().contains("has dc=example,dc=org"));
+        assertOk(examine(settings), "directory", "has dc=example,dc=org");
         assertBroken(
                 examine(settings, Map.of("dozo.ldap.group-base", "ou=nowhere,dc=example,dc=org")),
                 "directory",
@@ -484,9 +482,7 @@ class DoctorTest {
                 "cannot log in",
                 "DOZO_LDAP_CA_FILE");
         Map<String, String> tls = Map.of("dozo.ldap.url", "ldaps://localhost:" + ldap.getListenPort("tls"));
-        assertThat(of(examine(settings, tls, Map.of("dozo.ldap.ca-file", certificate.toString())), "directory")
-                        .state())
-                .isEqualTo(State.OK);
+        assertOk(examine(settings, tls, Map.of("dozo.ldap.ca-file", certificate.toString())), "directory", "");
         assertBroken(examine(settings, tls), "directory", "cannot log in", "DOZO_LDAP_CA_FILE");
 
         ldap.shutDown(true);
@@ -633,7 +629,7 @@ class DoctorTest {
         try {
             assertBroken(examine(settings), "mail", "STARTTLS", "DOZO_MAIL_TLS");
             settings.put("dozo.mail.tls", "none");
-            assertThat(of(examine(settings), "mail").state()).isEqualTo(State.OK);
+            assertOk(examine(settings), "mail", "");
             settings.put("dozo.mail.user", "dozo");
             settings.put("dozo.mail.password-file", secret("wrong").toString());
             assertBroken(examine(settings), "mail", "refuses the login", "DOZO_MAIL_USER");
@@ -683,7 +679,7 @@ class DoctorTest {
                     new Installation(given(settings), () -> real.instant().plus(off), LIMIT));
             assertWarning(results, "clock", "differ by 3,", "NTP");
         }
-        assertThat(of(examine(settings), "clock").state()).isEqualTo(State.OK);
+        assertOk(examine(settings), "clock", "");
     }
 
     @Test
@@ -905,8 +901,7 @@ class DoctorTest {
         assertWarning(results, "schedule", "7 experiments are not all safe at site dr", "dozo forecast");
         assertHint(results, "schedule", "never read again", "DOZO_SCRUB_WINDOW");
         assertHint(examine("dozo.schedule.cron", "-"), "schedule", "DOZO_SCHEDULE_CRON is -", "0 0 1");
-        assertThat(of(examine("dozo.schedule.zone", "UTC"), "time zone"))
-                .matches(each -> each.state() == State.OK && each.message().contains("UTC"));
+        assertOk(examine("dozo.schedule.zone", "UTC"), "time zone", "UTC");
     }
 
     @Test
@@ -1009,6 +1004,11 @@ class DoctorTest {
 
     private static List<Result> about(List<Result> results, String about) {
         return results.stream().filter(each -> each.about().equals(about)).toList();
+    }
+
+    private static void assertOk(List<Result> results, String about, String message) {
+        assertThat(of(results, about).state()).isEqualTo(State.OK);
+        assertThat(of(results, about).message()).contains(message);
     }
 
     private static void assertBroken(List<Result> results, String about, String message, String cure) {

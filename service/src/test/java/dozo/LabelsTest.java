@@ -8,7 +8,7 @@ import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +19,7 @@ class LabelsTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
 
     @BeforeEach
@@ -28,11 +29,6 @@ class LabelsTest {
             service.createProject(project);
             service.createExperiment(project, "E1", Files.createDirectory(folder.resolve(project)));
         }
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     @Test

@@ -177,29 +177,43 @@ public final class RunningService implements AutoCloseable {
             this.authorization = authorization;
         }
 
+        /** Sends a request with more headers: a name, its value, and so on. */
+        public Answer ask(String method, String path, @Nullable String body, String... headers) {
+            return send(
+                    method,
+                    path,
+                    "application/json",
+                    body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body),
+                    headers);
+        }
+
         public Answer get(String path) {
-            return askAs(authorization, "GET", path, null);
+            return ask("GET", path, null);
         }
 
         public Answer post(String path, @Nullable String body) {
-            return askAs(authorization, "POST", path, body);
+            return ask("POST", path, body);
+        }
+
+        public Answer post(String path, String type, byte[] body) {
+            return send("POST", path, type, BodyPublishers.ofByteArray(body));
         }
 
         public Answer put(String path, @Nullable String body) {
-            return askAs(authorization, "PUT", path, body);
+            return ask("PUT", path, body);
         }
 
         public Answer patch(String path, String body) {
-            return askAs(authorization, "PATCH", path, body);
+            return ask("PATCH", path, body);
         }
 
         public Answer delete(String path) {
-            return askAs(authorization, "DELETE", path, null);
+            return ask("DELETE", path, null);
         }
 
         /** Posts lines of CSV. */
         public Answer postCsv(String path, String csv) {
-            return askCsvAs(authorization, path, "text/csv", csv.getBytes(StandardCharsets.UTF_8));
+            return post(path, "text/csv", csv.getBytes(StandardCharsets.UTF_8));
         }
 
         /** Registers an experiment. */
@@ -207,6 +221,22 @@ public final class RunningService implements AutoCloseable {
             return post(
                     "/api/v1/experiments",
                     "{\"project\": \"%s\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(project, code, source));
+        }
+
+        private Answer send(
+                String method, String path, String bodyType, HttpRequest.BodyPublisher body, String... headers) {
+            HttpRequest.Builder request =
+                    HttpRequest.newBuilder(URI.create(url() + path)).method(method, body);
+            if (headers.length > 0) {
+                request.headers(headers);
+            }
+            if (!List.of(headers).contains("Content-Type")) {
+                request.header("Content-Type", bodyType);
+            }
+            if (authorization != null) {
+                request.header("Authorization", authorization);
+            }
+            return Answer.of(RunningService.send(http, request.build()));
         }
     }
 
@@ -240,72 +270,14 @@ public final class RunningService implements AutoCloseable {
         return as("admin").patch(path, body);
     }
 
-    /** Sends a request as the administrator with this password; without a login if it is null. */
-    public Answer ask(String method, String path, @Nullable String body, @Nullable String password) {
-        return askAs(password == null ? null : basic("admin", password), method, path, body);
-    }
-
     /** Returns the header for a name and a password. */
     public static String basic(String name, String password) {
         return "Basic " + Base64.getEncoder().encodeToString((name + ":" + password).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Sends a request with this header {@code Authorization}; without it if it is null. */
-    public Answer askAs(@Nullable String authorization, String method, String path, @Nullable String body) {
-        return ask(
-                authorization,
-                method,
-                path,
-                "application/json",
-                body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
-    }
-
-    /** Posts bytes with this media type, as the administrator with this password. */
-    public Answer askCsv(String path, String type, byte[] body, @Nullable String password) {
-        return askCsvAs(password == null ? null : basic("admin", password), path, type, body);
-    }
-
-    /** Does the same with this header {@code Authorization}. */
-    public Answer askCsvAs(@Nullable String authorization, String path, String type, byte[] body) {
-        return ask(authorization, "POST", path, type, BodyPublishers.ofByteArray(body));
-    }
-
     /** Sends a request as the administrator with more headers: a name, its value, and so on. */
     public Answer askWith(String method, String path, @Nullable String body, String... headers) {
-        return askAsWith(basic("admin", password()), method, path, body, headers);
-    }
-
-    /** Does the same with this header {@code Authorization}. */
-    public Answer askAsWith(
-            String authorization, String method, String path, @Nullable String body, String... headers) {
-        return ask(
-                authorization,
-                method,
-                path,
-                "application/json",
-                body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body),
-                headers);
-    }
-
-    private Answer ask(
-            @Nullable String authorization,
-            String method,
-            String path,
-            String bodyType,
-            HttpRequest.BodyPublisher body,
-            String... headers) {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(URI.create(url() + path)).method(method, body);
-        if (headers.length > 0) {
-            request.headers(headers);
-        }
-        if (!List.of(headers).contains("Content-Type")) {
-            request.header("Content-Type", bodyType);
-        }
-        if (authorization != null) {
-            request.header("Authorization", authorization);
-        }
-        return Answer.of(send(http, request.build()));
+        return as("admin").ask(method, path, body, headers);
     }
 
     /** Returns a browser in which the administrator has logged in by the form. */

@@ -14,7 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,7 +28,9 @@ class SiteCommandTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
+
     private int site;
 
     @BeforeEach
@@ -39,11 +41,6 @@ class SiteCommandTest {
                         new SiteAddress(
                                 "127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAADDDD"))
                 .id();
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     @Test

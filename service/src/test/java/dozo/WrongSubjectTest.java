@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,7 +28,9 @@ class WrongSubjectTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
+
     private String booked = "";
     private String acquired = "";
 
@@ -43,11 +45,6 @@ class WrongSubjectTest {
                 .keep(Sight.EVERYTHING, new ByteArrayInputStream(csv.getBytes(UTF_8)), null, false, "test");
         receive("2.25.1", "A1", acquired);
         receive("2.25.2", "A2", codes.of("0456").orElseThrow());
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     @Test

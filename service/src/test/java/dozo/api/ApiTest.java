@@ -232,7 +232,8 @@ class ApiTest {
                 "POST | /arrivals/accept      | {'ids': [1, null]}                                                       | ids"
             })
     void nullInAListIsRefusedWithTheFieldOfTheList(String method, String path, String body, String field) {
-        service.ask(method, "/api/v1" + path.replace("{}", project), body.replace('\'', '"'), service.password())
+        service.as("admin")
+                .ask(method, "/api/v1" + path.replace("{}", project), body.replace('\'', '"'))
                 .refused(422, field);
     }
 
@@ -686,8 +687,7 @@ class ApiTest {
     void malformedJsonIsABadRequest(String body) {
         Answer answer = service.post("/api/v1/projects", body);
 
-        answer.expect(400);
-        assertThat(answer.type()).startsWith("application/problem+json");
+        answer.isProblem(400);
         assertThat(answer.text()).doesNotContain("Exception").doesNotContain("tools.jackson");
     }
 
@@ -710,8 +710,7 @@ class ApiTest {
                 service.with(null).get("/api/v1/openapi"),
                 service.with(null).post("/api/v1/runs", "{}"),
                 service.with(RunningService.basic("admin", "wrong")).get("/api/v1/projects"))) {
-            answer.expect(401);
-            assertThat(answer.type()).startsWith("application/problem+json");
+            answer.isProblem(401);
         }
         service.with(null).get("/actuator/health").expect(200);
         assertThat(service.with(null).get("/actuator/health").text()).doesNotContain("PostgreSQL");

@@ -7,7 +7,7 @@ import dozo.RunningService;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,6 +18,7 @@ class AuditApiTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
 
     @BeforeAll
@@ -30,11 +31,6 @@ class AuditApiTest {
                         "/api/v1/experiments",
                         "{\"project\": \"P1\", \"code\": \"E1\", \"source\": \"%s\"}".formatted(source))
                 .expect(201);
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @Test

@@ -13,7 +13,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +26,7 @@ class EditionsTest {
     @TempDir
     static Path work;
 
+    @AutoClose
     private static RunningService service;
 
     @BeforeAll
@@ -33,19 +34,12 @@ class EditionsTest {
         service = RunningService.shared();
         Files.createDirectory(work.resolve("e1"));
         Files.writeString(work.resolve("list"), "a\n");
-        service.post("/api/v1/projects", "{\"code\": \"P\"}");
-        service.post("/api/v1/projects", "{\"code\": \"RACE\"}");
-        service.post(
-                "/api/v1/experiments",
-                "{\"project\": \"P\", \"code\": \"E\", \"source\": \"%s\"}".formatted(work.resolve("e1")));
+        service.createProject("P");
+        service.createProject("RACE");
+        service.createExperiment("P", "E", work.resolve("e1"));
         service.post("/api/v1/users", "{\"name\": \"u\", \"password\": \"a long password\"}");
         Files.writeString(work.resolve("key"), "none");
         service.put("/api/v1/sites/s", site(22)).expect(200);
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @Test
@@ -117,8 +111,7 @@ class EditionsTest {
         Answer nowhere = edit("PUT", "/api/v1/projects/P/members/u", null, "\"x\"");
 
         for (Answer refused : List.of(garbage, nowhere)) {
-            refused.expect(422);
-            refused.has("/errors/0/field", "If-Match");
+            refused.refused(422, "If-Match");
         }
     }
 
@@ -150,8 +143,7 @@ class EditionsTest {
         first.expect(200);
         assertThat(first.headers().firstValue("ETag")).contains(tag(path));
         assertThat(tag(path)).isNotEqualTo(before);
-        second.expect(412);
-        assertThat(second.type()).startsWith("application/problem+json");
+        second.isProblem(412);
         assertThat(service.get(path).text()).isEqualTo(first.text());
     }
 

@@ -1,6 +1,5 @@
 package dozo.api;
 
-import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
@@ -24,7 +23,7 @@ import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,6 +37,7 @@ class GapApiTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
 
     @BeforeAll
@@ -48,34 +48,29 @@ class GapApiTest {
         service.createUser("lab", Role.LAB_MANAGER, "P1");
         String csv = "受付番号,検査日,患者ID,患者氏名,シリーズ数,課題\r\nA1,%s,S1,脳 花子,2,P1\r\nA2,%s,S2,脳 太郎,2,P2\r\nA3,%s,S3,x,1,P1\r\n"
                 .formatted(DAY, DAY, DAY);
-        Answer kept = service.askCsv(
-                "/api/v1/bookings/bulk", "text/csv", csv.getBytes(Charset.forName("windows-31j")), service.password());
+        Answer kept = service.as("admin")
+                .post("/api/v1/bookings/bulk", "text/csv", csv.getBytes(Charset.forName("windows-31j")));
         kept.has("/booked", 3);
         assertThat(kept.text()).doesNotContain("花子", "S1\"");
         receive("2.25.3", "A3", NOW.minus(Duration.ofDays(5)));
     }
 
-    @AfterAll
-    static void stop() {
-        service.close();
-    }
-
     @Test
     void aLabManagerSeesTheGapsOfTheirProjectsAndNothingElse() {
-        Answer all = get(null, "/api/v1/gaps");
-        Answer own = get("lab", "/api/v1/gaps");
+        Answer all = service.get("/api/v1/gaps");
+        Answer own = service.as("lab").get("/api/v1/gaps");
 
         assertThat(all.items()).isEqualTo(2);
         assertThat(own.items()).isEqualTo(1);
         own.has("/items/0/accession", "A1");
         own.has("/items/0/gaps/0", "never-scanned");
-        assertThat(get("lab", "/api/v1/gaps?all=true").at("/items").size()).isEqualTo(2);
-        assertThat(get("lab", "/api/v1/gaps?kind=late").at("/items").size()).isZero();
+        assertThat(service.as("lab").get("/api/v1/gaps?all=true").items()).isEqualTo(2);
+        assertThat(service.as("lab").get("/api/v1/gaps?kind=late").items()).isZero();
     }
 
     @Test
     void theListIsASheetToo() {
-        String sheet = get(null, "/api/v1/gaps?format=csv").text();
+        String sheet = service.get("/api/v1/gaps?format=csv").text();
 
         assertThat(sheet.lines()).hasSize(3);
         assertThat(sheet.lines().toList().get(1)).startsWith("never-scanned," + DAY + ",,A1,P1,");
@@ -83,20 +78,21 @@ class GapApiTest {
 
     @Test
     void whatIsNoKindOrDayIsRefusedByItsName() {
-        get(null, "/api/v1/gaps?kind=lost").has("/errors/0/field", "kind");
-        get(null, "/api/v1/gaps?plannedFrom=soon").has("/errors/0/field", "plannedFrom");
-        get(null, "/api/v1/gaps?plannedFrom=2026-02-01&plannedUntil=2026-01-01").expect(422);
+        service.get("/api/v1/gaps?kind=lost").has("/errors/0/field", "kind");
+        service.get("/api/v1/gaps?plannedFrom=soon").has("/errors/0/field", "plannedFrom");
+        service.get("/api/v1/gaps?plannedFrom=2026-02-01&plannedUntil=2026-01-01")
+                .expect(422);
     }
 
     @Test
     void nothingMayBeDeletedOfWhichNothingIsKnown() {
-        get(null, "/api/v1/studies/2.25.999").expect(404);
-        Answer received = get(null, "/api/v1/studies/2.25.3?instances=10");
+        service.get("/api/v1/studies/2.25.999").expect(404);
+        Answer received = service.get("/api/v1/studies/2.25.3?instances=10");
         received.has("/received", 10);
         assertThat(received.at("/copied").asBoolean(true)).isFalse();
         assertThat(received.at("/verified").asBoolean(true)).isFalse();
-        get("lab", "/api/v1/studies/2.25.3").expect(404);
-        get(null, "/api/v1/studies/2.25.3?instances=0").expect(422);
+        service.as("lab").get("/api/v1/studies/2.25.3").expect(404);
+        service.get("/api/v1/studies/2.25.3?instances=0").expect(422);
     }
 
     /** Exit codes as documented: 0: may be deleted, 1: not yet, 2: unknown. */
@@ -166,8 +162,7 @@ class GapApiTest {
     @Test
     void aWorklistThatIsNotThereIsRefused() {
         service.post("/api/v1/bookings/worklist", "{\"from\": \"2026-12-01\", \"until\": \"2026-12-02\"}")
-                .expect(422)
-                .has("/errors/0/field", "worklist");
+                .refused(422, "worklist");
     }
 
     @Test
@@ -176,8 +171,8 @@ class GapApiTest {
         put("T3", "{\"aeTitles\": [\"MR7T01\"]}").has("/errors/0/field", "aeTitles");
         put("T3", "{\"aeTitles\": [null]}").expect(422);
         put("T3", "{\"purgeDays\": 0}").has("/errors/0/field", "purgeDays");
-        get("lab", "/api/v1/scanners").has("/items/0/code", "T7");
-        assertThat(get("lab", "/api/v1/scanners").at("/items").size()).isEqualTo(1);
+        service.as("lab").get("/api/v1/scanners").has("/items/0/code", "T7");
+        assertThat(service.as("lab").get("/api/v1/scanners").items()).isEqualTo(1);
     }
 
     private static void receive(String study, String accession, Instant at) {
@@ -188,11 +183,5 @@ class GapApiTest {
 
     private static Answer put(String scanner, String body) {
         return service.put("/api/v1/scanners/" + scanner, body);
-    }
-
-    private static Answer get(@org.jspecify.annotations.Nullable String user, String path) {
-        String authorization =
-                user == null ? RunningService.basic("admin", service.password()) : RunningService.basic(user, PASSWORD);
-        return service.with(authorization).get(path);
     }
 }

@@ -757,6 +757,6 @@ class LedgerCompleteTest {
     }
 
     private static Answer ask(String method, String path, @Nullable String body) {
-        return service.askAs(boss(), method, "/api/v1" + path, body);
+        return service.with(boss()).ask(method, "/api/v1" + path, body);
     }
 }

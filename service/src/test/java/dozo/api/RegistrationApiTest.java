@@ -8,7 +8,7 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +24,7 @@ class RegistrationApiTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
 
     @BeforeAll
@@ -33,11 +34,6 @@ class RegistrationApiTest {
         for (String source : new String[] {"a", "b", "c", "d"}) {
             Files.createDirectory(folder.resolve(source));
         }
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @Test
@@ -87,7 +83,7 @@ class RegistrationApiTest {
         csv("?dryRun=perhaps", "text/csv", csv).refused(422, "dryRun");
         csv("", "text/csv", new byte[32 * 1024 * 1024 + 1]).refused(422, "file");
         csv("", "application/json", csv).expect(415);
-        service.askCsv(BULK, "text/csv", csv, null).expect(401);
+        service.with(null).post(BULK, "text/csv", csv).expect(401);
         assertThat(csv("", "text/csv", csv).at("/lines").size()).isZero();
     }
 
@@ -113,6 +109,6 @@ class RegistrationApiTest {
     }
 
     private static Answer csv(String query, String type, byte[] body) {
-        return service.askCsv(BULK + query, type, body, service.password());
+        return service.as("admin").post(BULK + query, type, body);
     }
 }

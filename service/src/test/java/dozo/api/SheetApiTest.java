@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +28,7 @@ class SheetApiTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
 
     @BeforeAll
@@ -59,11 +60,6 @@ class SheetApiTest {
         }) {
             service.jdbc().sql(sql).update();
         }
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @ParameterizedTest

@@ -24,8 +24,8 @@ import java.nio.file.Path;
 import java.util.Base64;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,6 +44,7 @@ class SourceRootsApiTest {
     @TempDir
     static Path temporary;
 
+    @AutoClose
     private static RunningService service;
 
     private String project = "";
@@ -56,11 +57,6 @@ class SourceRootsApiTest {
         service = RunningService.shared();
         service.createUser("lab", Role.LAB_MANAGER);
         service.createUser("operator", Role.OPERATOR);
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     /**

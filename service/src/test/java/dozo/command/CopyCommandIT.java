@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +29,10 @@ class CopyCommandIT {
     Path folder;
 
     private EarlierCopies earlier;
+
+    @AutoClose
     private LoopbackSite site;
+
     private Path there;
     private Path source;
     private final List<String> known = new ArrayList<>();
@@ -42,11 +45,6 @@ class CopyCommandIT {
         source = Files.createDirectories(folder.resolve("source/sub")).getParent();
         Files.setLastModifiedTime(Files.writeString(source.resolve("a.txt"), "hello"), LONG_AGO);
         Files.writeString(source.resolve("sub/b.txt"), "world!");
-    }
-
-    @AfterEach
-    void stop() {
-        site.close();
     }
 
     @Test

@@ -103,7 +103,8 @@ class IdentityScanIT {
         for (int i = 0; i < PARTICIPANTS; i++) {
             csv.append("A%d,%s,%s,%s,1,CODED\r\n".formatted(i, DAY, NAMES.get(2 * i + 1), NAMES.get(2 * i)));
         }
-        service.askCsv("/api/v1/bookings/bulk", "text/csv", csv.toString().getBytes(CONSOLE), service.password())
+        service.as("admin")
+                .post("/api/v1/bookings/bulk", "text/csv", csv.toString().getBytes(CONSOLE))
                 .has("/booked", PARTICIPANTS);
     }
 

@@ -29,7 +29,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -52,7 +52,9 @@ class CourierTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
+
     private JdbcClient jdbc;
 
     /** A webhook's request. */
@@ -268,11 +270,6 @@ class CourierTest {
         settings.put("dozo.service.url", "https://dozo.example.org");
         service = RunningService.shared(settings);
         jdbc = service.jdbc();
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     /** Has the messages delivered that are due, until this is so. */

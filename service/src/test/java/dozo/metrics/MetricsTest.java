@@ -30,7 +30,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,7 +48,9 @@ class MetricsTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static String token;
     private static String text;
 
@@ -75,11 +77,6 @@ class MetricsTest {
             var _ = service.get(path);
         }
         text = scraped().text();
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     private static Answer scraped() {

@@ -34,7 +34,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,7 +51,9 @@ class MorningReportTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
+
     private JdbcClient jdbc;
     private final LocalDate today = LocalDate.now(ZONE);
 
@@ -59,11 +61,6 @@ class MorningReportTest {
     void start() {
         service = RunningService.shared(settings());
         jdbc = service.jdbc();
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     @Test

@@ -41,7 +41,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,7 +63,9 @@ class AccessTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static long run;
 
     /** Tokens by user, role and kind. The last user has two roles, and tokens with only one of them. */
@@ -144,11 +146,6 @@ class AccessTest {
         SECRETS.put(
                 "both/LAB_MANAGER/write",
                 tokens.create("both", "m", Set.of(Role.LAB_MANAGER), false, 1).secret());
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @Test
@@ -259,15 +256,15 @@ class AccessTest {
 
     private static Answer askUnfit(Asker asker, Endpoint endpoint, String project) {
         String body = endpoint.method().startsWith("P") ? "<" : null;
-        return service.askAsWith(
-                asker.authorization(),
-                endpoint.method(),
-                path(endpoint, project) + query(endpoint),
-                body,
-                "Content-Type",
-                "application/nonsense",
-                "Accept",
-                "image/png");
+        return service.with(asker.authorization())
+                .ask(
+                        endpoint.method(),
+                        path(endpoint, project) + query(endpoint),
+                        body,
+                        "Content-Type",
+                        "application/nonsense",
+                        "Accept",
+                        "image/png");
     }
 
     @Test
@@ -367,8 +364,7 @@ class AccessTest {
         own.has("/acknowledgement/by", manager.name());
         acknowledge(asker(Role.AUDITOR), ids[1]).expect(403);
         acknowledge(asker(Role.OPERATOR), ids[1]).expect(200);
-        assertThat(get(manager.authorization(), "/findings").at("/items").size())
-                .isEqualTo(1);
+        assertThat(get(manager.authorization(), "/findings").items()).isEqualTo(1);
         get(manager.authorization(), "/coverage").has("/openFindings", 0);
     }
 
@@ -426,8 +422,7 @@ class AccessTest {
 
         foreign.expect(422);
         assertThat(foreign.text().replace(FOREIGN, "NEVER")).isEqualTo(missing.text());
-        source.expect(409);
-        source.has("/errors/0/field", "source");
+        source.refused(409, "source");
         assertThat(source.text().replace(taken, "")).doesNotContain(FOREIGN);
     }
 
@@ -457,14 +452,11 @@ class AccessTest {
 
         get(manager, "/coverage").has("/frozen", 0);
         get(auditor, "/coverage").has("/frozen", 1);
-        assertThat(get(manager, "/experiments?frozen=true").at("/items").size()).isZero();
-        assertThat(get(auditor, "/experiments?frozen=true").at("/items").size()).isEqualTo(1);
-        assertThat(get(manager, "/experiments?q=" + FOREIGN).at("/items").size())
-                .isZero();
-        assertThat(get(auditor, "/experiments?q=" + FOREIGN).at("/items").size())
-                .isEqualTo(1);
-        assertThat(get(manager, "/experiments?project=" + FOREIGN).at("/items").size())
-                .isZero();
+        assertThat(get(manager, "/experiments?frozen=true").items()).isZero();
+        assertThat(get(auditor, "/experiments?frozen=true").items()).isEqualTo(1);
+        assertThat(get(manager, "/experiments?q=" + FOREIGN).items()).isZero();
+        assertThat(get(auditor, "/experiments?q=" + FOREIGN).items()).isEqualTo(1);
+        assertThat(get(manager, "/experiments?project=" + FOREIGN).items()).isZero();
     }
 
     @Test
@@ -566,7 +558,7 @@ class AccessTest {
             return service.with(asker.authorization()).postCsv(path, "[");
         }
         String body = endpoint.method().startsWith("P") ? "[" : null;
-        return service.askAs(asker.authorization(), endpoint.method(), path + query, body);
+        return service.with(asker.authorization()).ask(endpoint.method(), path + query, body);
     }
 
     private static String path(Endpoint endpoint, String project) {

@@ -14,8 +14,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,7 +40,9 @@ class BadRequestsTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static String cookie = "";
 
     private CapturedLog log;
@@ -57,11 +59,6 @@ class BadRequestsTest {
                                 .orElseThrow()
                                 .get(URI.create(service.url() + "/"), Map.of())
                                 .get("Cookie")));
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @BeforeEach

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -45,6 +45,8 @@ class DirectoryTest {
     static Path folder;
 
     private static InMemoryDirectoryServer ldap;
+
+    @AutoClose
     private RunningService service;
 
     @BeforeAll
@@ -59,11 +61,6 @@ class DirectoryTest {
         // At the same port, if a test has stopped it.
         ldap.restartServer();
         service = start(Map.of());
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     @AfterAll
@@ -113,8 +110,7 @@ class DirectoryTest {
 
         Answer answer = ask("tanaka", PASSWORD, "/me");
 
-        answer.expect(503);
-        assertThat(answer.type()).startsWith("application/problem+json");
+        answer.isProblem(503);
         assertThat(answer.headers().firstValue("Retry-After")).isPresent();
         assertThat(answer.string("/detail")).contains("directory").contains("Local users");
         service.get("/api/v1/me").expect(200);

@@ -36,7 +36,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,6 +52,7 @@ class LoginTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
 
     @BeforeEach
@@ -65,11 +66,6 @@ class LoginTest {
         service.close();
         service = RunningService.start(folder.resolve("work"), TestDatabase.fresh(), BEHIND_PROXY);
         service.createUser("tanaka", Role.OPERATOR);
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     @Test
@@ -88,8 +84,7 @@ class LoginTest {
             guessed = as("admin", "one more guess " + i);
         }
 
-        guessed.expect(429);
-        assertThat(guessed.type()).startsWith("application/problem+json");
+        guessed.isProblem(429);
         assertThat(Integer.parseInt(guessed.headers().firstValue("Retry-After").orElseThrow()))
                 .isBetween(1, 60);
         service.get("/api/v1/me").expect(200);
@@ -147,18 +142,7 @@ class LoginTest {
     @Test
     void aSessionBeginsAtLoginWithANameThatOnlyTlsCarries() throws Exception {
         HttpClient plain = HttpClient.newHttpClient();
-        Answer form = send(plain, request("/login").GET().build());
-        String before = cookie(form, "__Host-dozo-form=");
-        String csrf = form.text().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
-
-        Answer login = send(
-                plain,
-                request("/login")
-                        .header("Cookie", before.replaceAll(";.*", ""))
-                        .header("Content-Type", "application/x-www-form-urlencoded")
-                        .POST(BodyPublishers.ofString(
-                                "username=tanaka&password=%s&_csrf=%s".formatted(PASSWORD.replace(" ", "+"), csrf)))
-                        .build());
+        Answer login = logIn(plain, "");
 
         login.expect(302);
         assertThat(cookie(login, "__Host-dozo="))
@@ -193,18 +177,7 @@ class LoginTest {
 
         tooLong.expect(302);
         assertThat(tooLong.headers().allValues("Set-Cookie")).isEmpty();
-        Answer form =
-                send(plain, request("/login").header("Accept", "text/html").build());
-        String csrf = form.text().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
-        String cookies = value(cookie(wanted, "REDIRECT_URI=")) + "; " + value(cookie(form, "__Host-dozo-form="));
-        Answer login = send(
-                plain,
-                request("/login")
-                        .header("Cookie", cookies)
-                        .header("Content-Type", "application/x-www-form-urlencoded")
-                        .POST(BodyPublishers.ofString(
-                                "username=tanaka&password=%s&_csrf=%s".formatted(PASSWORD.replace(" ", "+"), csrf)))
-                        .build());
+        Answer login = logIn(plain, value(cookie(wanted, "REDIRECT_URI=")) + "; ");
         assertThat(login.header("Location")).isEqualTo("/findings?page=2");
     }
 
@@ -329,7 +302,7 @@ class LoginTest {
     }
 
     private Answer from(String address, String authorization, String path) {
-        return service.askAsWith(authorization, "GET", path, null, "X-Forwarded-For", address);
+        return service.with(authorization).ask("GET", path, null, "X-Forwarded-For", address);
     }
 
     /** Begins to post a form. */
@@ -358,6 +331,22 @@ class LoginTest {
         } catch (IOException closed) {
             return "";
         }
+    }
+
+    /** Sends the form of the login with its cookie, after these. */
+    private Answer logIn(HttpClient plain, String cookies) throws Exception {
+        Answer form =
+                send(plain, request("/login").header("Accept", "text/html").build());
+        String csrf = form.text().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
+        String all = cookies + value(cookie(form, "__Host-dozo-form="));
+        return send(
+                plain,
+                request("/login")
+                        .header("Cookie", all)
+                        .header("Content-Type", "application/x-www-form-urlencoded")
+                        .POST(BodyPublishers.ofString(
+                                "username=tanaka&password=%s&_csrf=%s".formatted(PASSWORD.replace(" ", "+"), csrf)))
+                        .build());
     }
 
     private static String value(String cookie) {
@@ -465,7 +454,8 @@ class LoginTest {
 
     private long nanos(String name, String address) {
         long begin = System.nanoTime();
-        service.askAsWith(RunningService.basic(name, "guess"), "GET", "/api/v1/me", null, "X-Forwarded-For", address)
+        service.with(RunningService.basic(name, "guess"))
+                .ask("GET", "/api/v1/me", null, "X-Forwarded-For", address)
                 .expect(401);
         return System.nanoTime() - begin;
     }

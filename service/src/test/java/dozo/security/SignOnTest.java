@@ -28,7 +28,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,6 +46,8 @@ class SignOnTest {
     static Path folder;
 
     private static TestProvider provider;
+
+    @AutoClose
     private RunningService service;
 
     @BeforeAll
@@ -58,11 +60,6 @@ class SignOnTest {
         provider.start();
         provider.spoils(token -> {});
         service = registered(RunningService.shared(settings(Map.of())));
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     @AfterAll
@@ -257,7 +254,7 @@ class SignOnTest {
         with(secret).expect(200);
         age("31 days");
         with(secret).expect(401);
-        assertThat(with(secret).at("/detail").asString()).contains("log in to the pages again");
+        assertThat(with(secret).string("/detail")).contains("log in to the pages again");
 
         logIn(browser());
         with(secret).expect(200);

@@ -10,7 +10,7 @@ import dozo.people.Users;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,6 +26,7 @@ class TokensTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
 
     private String user = "";
@@ -33,11 +34,6 @@ class TokensTest {
     @BeforeAll
     static void start() {
         service = RunningService.shared();
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @BeforeEach
@@ -107,7 +103,7 @@ class TokensTest {
 
     @Test
     void anExpiredTokenIsOver() {
-        String secret = make("{\"name\": \"t\", \"days\": 1}").at("/secret").asString();
+        String secret = make("{\"name\": \"t\", \"days\": 1}").string("/secret");
         service.jdbc().sql("""
                         update api_token set created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day'
                         where user_id = (select user_id from dozo_user where name = :user)
@@ -118,7 +114,7 @@ class TokensTest {
 
     @Test
     void theTokenOfADisabledUserIsOver() {
-        String secret = make("{\"name\": \"t\"}").at("/secret").asString();
+        String secret = make("{\"name\": \"t\"}").string("/secret");
 
         service.patch("/api/v1/users/" + user, "{\"disabled\": true}");
 
@@ -127,9 +123,7 @@ class TokensTest {
 
     @Test
     void aTokenLosesWhatItsUserLoses() {
-        String secret = make("{\"name\": \"t\", \"roles\": [\"OPERATOR\"]}")
-                .at("/secret")
-                .asString();
+        String secret = make("{\"name\": \"t\", \"roles\": [\"OPERATOR\"]}").string("/secret");
         with(secret, "GET", "/runs").expect(200);
 
         service.patch("/api/v1/users/" + user, "{\"roles\": [\"AUDITOR\"]}");
@@ -139,19 +133,14 @@ class TokensTest {
 
     @Test
     void aTokenHasItsOwnScope() {
-        String auditor = make("{\"name\": \"a\", \"roles\": [\"AUDITOR\"]}")
-                .at("/secret")
-                .asString();
-        String reader =
-                make("{\"name\": \"r\", \"readOnly\": true}").at("/secret").asString();
-        String whole = make("{\"name\": \"w\"}").at("/secret").asString();
+        String auditor = make("{\"name\": \"a\", \"roles\": [\"AUDITOR\"]}").string("/secret");
+        String reader = make("{\"name\": \"r\", \"readOnly\": true}").string("/secret");
+        String whole = make("{\"name\": \"w\"}").string("/secret");
 
-        assertThat(with(auditor, "POST", "/runs/4711/stop").at("/detail").asString())
-                .contains("OPERATOR");
-        assertThat(with(reader, "POST", "/runs/4711/stop").at("/detail").asString())
-                .contains("read-only");
+        assertThat(with(auditor, "POST", "/runs/4711/stop").string("/detail")).contains("OPERATOR");
+        assertThat(with(reader, "POST", "/runs/4711/stop").string("/detail")).contains("read-only");
         with(whole, "POST", "/runs/4711/stop").expect(404);
-        assertThat(with(whole, "POST", "/me/tokens").at("/detail").asString()).contains("tokens do not permit this");
+        assertThat(with(whole, "POST", "/me/tokens").string("/detail")).contains("tokens do not permit this");
     }
 
     @Test
@@ -189,13 +178,12 @@ class TokensTest {
                 "{\"name\": \"t\", \"roles\": [\"KING\"]} | roles"
             })
     void aTokenThatCannotBeIsRefused(String body, String field) {
-        make(body).expect(422).has("/errors/0/field", field);
+        make(body).refused(422, field);
     }
 
     private void assertOver(String secret, String why) {
         Answer answer = with(secret, "GET", "/me");
-        answer.expect(401);
-        assertThat(answer.type()).startsWith("application/problem+json");
+        answer.isProblem(401);
         assertThat(answer.string("/detail")).contains(why);
     }
 
@@ -204,6 +192,6 @@ class TokensTest {
     }
 
     private static Answer with(String secret, String method, String path) {
-        return service.askAs("Bearer " + secret, method, "/api/v1" + path, method.equals("POST") ? "" : null);
+        return service.with("Bearer " + secret).ask(method, "/api/v1" + path, method.equals("POST") ? "" : null);
     }
 }

@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,7 +44,10 @@ class DatabaseAwayTest {
     Path folder;
 
     private final HikariDataSource database = TestDatabase.fresh();
+
+    @AutoClose
     private Relay relay;
+
     private Duration slowest = Duration.ZERO;
 
     @BeforeEach
@@ -52,11 +55,6 @@ class DatabaseAwayTest {
         relay = new Relay(
                 URI.create(database.getJdbcUrl().substring("jdbc:".length())).getPort());
         relay.open();
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        relay.close();
     }
 
     @Test
@@ -189,8 +187,7 @@ class DatabaseAwayTest {
     }
 
     private static void assertTold(Answer answer) {
-        answer.expect(503);
-        assertThat(answer.type()).startsWith("application/problem+json");
+        answer.isProblem(503);
         assertThat(answer.string("/detail")).contains("the database does not answer");
         assertThat(answer.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
     }

@@ -241,21 +241,16 @@ class KilledDatabaseIT {
     }
 
     private static long verified(RunningService service) {
-        return count(service, "select count(*) from transfer_unit where state = 'VERIFIED'");
+        return service.count("select count(*) from transfer_unit where state = 'VERIFIED'");
     }
 
     private static long units(RunningService service) {
-        return count(service, "select count(*) from transfer_unit");
+        return service.count("select count(*) from transfer_unit");
     }
 
     private static long recovered(RunningService service, Run run) {
-        return count(
-                service,
+        return service.count(
                 "select count(*) from ledger where action = 'run.recovered' and subject = '%d'".formatted(run.id()));
-    }
-
-    private static long count(RunningService service, String sql) {
-        return service.jdbc().sql(sql).query((row, n) -> row.getLong(1)).single();
     }
 
     private static void addFiles(Path source, int night) throws IOException {

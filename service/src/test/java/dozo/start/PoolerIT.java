@@ -175,10 +175,10 @@ class PoolerIT {
                 .until(() -> !service.run(night.id()).goesOn());
         Run ended = service.run(night.id());
         assertThat(ended.state()).as(ended.message()).isEqualTo(RunState.COMPLETE);
-        assertThat(count(service, "select count(*) from ledger where action = 'run.recovered'"))
+        assertThat(service.count("select count(*) from ledger where action = 'run.recovered'"))
                 .as("the night was in the middle")
                 .isEqualTo(1);
-        assertThat(count(service, "select count(*) from transfer_unit where state <> 'VERIFIED'"))
+        assertThat(service.count("select count(*) from transfer_unit where state <> 'VERIFIED'"))
                 .isZero();
         service.get("/api/v1/coverage").has("/totals/safe", true);
         try (Stream<Path> files = Files.list(folder.resolve("source"))) {
@@ -191,10 +191,6 @@ class PoolerIT {
     }
 
     private static long verified(RunningService service) {
-        return count(service, "select count(*) from transfer_unit where state = 'VERIFIED'");
-    }
-
-    private static long count(RunningService service, String sql) {
-        return service.jdbc().sql(sql).query((row, n) -> row.getLong(1)).single();
+        return service.count("select count(*) from transfer_unit where state = 'VERIFIED'");
     }
 }

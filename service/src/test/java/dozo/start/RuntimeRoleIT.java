@@ -2,10 +2,10 @@ package dozo.start;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.Application;
+import dozo.Ended;
 import dozo.RunningService;
 import dozo.alert.Alerts;
 import dozo.db.ChildJava;
@@ -18,7 +18,6 @@ import dozo.loopback.LoopbackSite;
 import dozo.registry.Erasures;
 import dozo.registry.Erasures.State;
 import dozo.remote.SiteAddress;
-import dozo.run.Operations;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.nio.file.Files;
@@ -32,7 +31,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -85,10 +83,10 @@ class RuntimeRoleIT {
             try (RunningService service = RunningService.start(folder.resolve("work"), database, settings)) {
                 service.saveSite("dr", site.address());
                 service.createProject("P1");
-                register(service, "E1", source);
+                service.createExperiment("P1", "E1", source);
                 Path other = Files.createDirectory(folder.resolve("other"));
                 Files.writeString(other.resolve("image"), "other");
-                register(service, "E2", other);
+                service.createExperiment("P1", "E2", other);
 
                 night(service);
                 long asked = service.bean(Erasures.class)
@@ -116,15 +114,8 @@ class RuntimeRoleIT {
         }
     }
 
-    private static void register(RunningService service, String code, Path source) {
-        String experiment = "{\"project\": \"P1\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(code, source);
-        service.post("/api/v1/experiments", experiment).expect(201);
-    }
-
     private static void night(RunningService service) {
-        long id = service.bean(Operations.class).start("dr", "test").id();
-        await().atMost(LIMIT).until(() -> !service.run(id).goesOn());
-        Run ended = service.run(id);
+        Run ended = service.backUp();
         assertThat(ended.state()).as(ended.message()).isEqualTo(RunState.COMPLETE);
     }
 
@@ -161,12 +152,7 @@ class RuntimeRoleIT {
                 .fromCache()
                 .process();
         command.environment().putAll(environment);
-        Path output = folder.resolve("output");
-        Process process = command.redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).as(Files.readString(output)).isZero();
+        Ended.of(command).ends(0);
         assertThat(JdbcClient.create(database)
                         .sql("select last_analyze is not null from pg_stat_user_tables where relname = 'manifest'")
                         .query(Boolean.class)

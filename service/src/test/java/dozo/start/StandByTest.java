@@ -251,8 +251,7 @@ class StandByTest {
     }
 
     private static void assertRefused(Answer answer) {
-        answer.expect(503);
-        assertThat(answer.type()).startsWith("application/problem+json");
+        answer.isProblem(503);
         assertThat(answer.string("/detail"))
                 .contains("this service stands by and changes nothing; use https://one.example.org");
         assertThat(answer.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();

@@ -12,7 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +25,7 @@ class HeadlineTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
 
     @BeforeEach
@@ -46,11 +47,6 @@ class HeadlineTest {
             select experiment_id, 1, 1, 1, 1, 1, 1, 1, 1, now() from experiment
             """);
         assertSaid("safe", "All 3 experiments are safe.", "3 件の実験はすべて安全です。");
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     /** Each further disaster is graver than all before. */

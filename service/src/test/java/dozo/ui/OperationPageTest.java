@@ -29,7 +29,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,7 +44,9 @@ class OperationPageTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static HttpClient admin;
     private static HttpClient lab;
 
@@ -58,11 +60,6 @@ class OperationPageTest {
         service.createUser("lab", Role.LAB_MANAGER, "P1");
         admin = service.browser();
         lab = service.browser("lab");
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @Test

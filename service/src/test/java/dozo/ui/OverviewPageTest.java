@@ -20,7 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,16 +32,12 @@ class OverviewPageTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
 
     @BeforeEach
     void start() {
         service = RunningService.shared();
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     @Test

@@ -14,8 +14,8 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,7 +28,9 @@ class PageErrorsTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static HttpClient admin;
     private static HttpClient lab;
 
@@ -40,11 +42,6 @@ class PageErrorsTest {
         service.createUser("lab", Role.LAB_MANAGER);
         admin = service.browser();
         lab = service.browser("lab");
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @BeforeEach
@@ -128,11 +125,12 @@ class PageErrorsTest {
                         .header("Allow"))
                 .contains("GET", "POST");
 
-        assertThat(service.ask("OPTIONS", "/api/v1/runs", null, service.password())
+        assertThat(service.as("admin")
+                        .ask("OPTIONS", "/api/v1/runs", null)
                         .expect(200)
                         .header("Allow"))
                 .contains("GET", "POST");
-        service.ask("OPTIONS", "/api/v1/runs", null, null).expect(401);
+        service.with(null).ask("OPTIONS", "/api/v1/runs", null).expect(401);
         assertQuiet();
     }
 

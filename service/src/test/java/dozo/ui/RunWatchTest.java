@@ -33,8 +33,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,7 +49,9 @@ class RunWatchTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static RunWatch watch;
     private static Runs runs;
 
@@ -70,11 +72,6 @@ class RunWatchTest {
         service.saveUnreachable("dr");
         watch = service.bean(RunWatch.class);
         runs = service.bean(Runs.class);
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     /** Opens a paused run, which does not progress by itself. */

@@ -65,7 +65,6 @@ class DoctorIT {
         try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), folder.resolve("dr"), 0);
                 RunningService service = RunningService.start(work, TestDatabase.empty(), embedded)) {
             service.saveSite("dr", site.address());
-            service.createProject("P1");
             service.createExperiment("P1", "E1", source);
             String port = service.url().replaceAll(".*:", "");
 

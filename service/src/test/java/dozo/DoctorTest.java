@@ -183,8 +183,7 @@ class DoctorTest {
     @Test
     void aBrokerThatAnswersIsWellAndOtherProgramsAreNot() throws Exception {
         assertThat(about(examine(Map.of()), "broker")).as("none is configured").isEmpty();
-        HttpServer other = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        other.start();
+        HttpServer other = answering(() -> 404);
         try {
             RabbitBroker broker = RabbitBroker.running();
             assertOk(examine("dozo.broker.url", broker.url()), "broker", "");
@@ -213,8 +212,7 @@ class DoctorTest {
 
     @Test
     void aPortThatAnotherProgramHoldsIsFound() throws Exception {
-        HttpServer other = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        other.start();
+        HttpServer other = answering(() -> 404);
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             silent.setSoTimeout(60_000);
             Thread closer = Thread.ofVirtual().start(() -> accept(silent));

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.command.Exit;
 import dozo.people.Role;
 import java.net.http.HttpClient;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
@@ -26,8 +25,7 @@ class LabelsTest {
     void start() throws Exception {
         service = RunningService.shared();
         for (String project : List.of("P1", "P9")) {
-            service.createProject(project);
-            service.createExperiment(project, "E1", Files.createDirectory(folder.resolve(project)));
+            service.createExperiment(project, "E1", folder.resolve(project));
         }
     }
 

@@ -76,10 +76,9 @@ class RebuildCommandIT {
         }
     }
 
-    private String backUp(Path source, SiteAddress site) {
+    private String backUp(Path source, SiteAddress site) throws IOException {
         try (RunningService service = RunningService.start(folder.resolve("old"))) {
             service.saveSite("dr", site);
-            service.createProject("p");
             service.createExperiment("p", "E1", source);
             service.backUp();
             assertThat(service.bean(Coverage.class).all(1).safe()).isTrue();

@@ -66,7 +66,6 @@ class RestoreInServiceIT {
         for (String project : List.of("OWN", "ALIEN")) {
             Path source = Files.createDirectory(folder.resolve("source-" + project));
             Files.writeString(source.resolve("脳 scan"), "of " + project);
-            service.createProject(project);
             service.createExperiment(project, "E1", source);
             allow(project, allowed);
         }

@@ -383,7 +383,10 @@ public final class RunningService implements AutoCloseable {
         }
     }
 
-    public Experiment createExperiment(String project, String code, Path source) {
+    /** Registers an experiment. Its project and its source are created if they do not exist. */
+    public Experiment createExperiment(String project, String code, Path source) throws IOException {
+        Files.createDirectories(source);
+        bean(Projects.class).findOrCreate(project, "test");
         return bean(Experiments.class).register(project, code, "", source, "test");
     }
 

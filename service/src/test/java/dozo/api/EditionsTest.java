@@ -34,7 +34,6 @@ class EditionsTest {
         service = RunningService.shared();
         Files.createDirectory(work.resolve("e1"));
         Files.writeString(work.resolve("list"), "a\n");
-        service.createProject("P");
         service.createProject("RACE");
         service.createExperiment("P", "E", work.resolve("e1"));
         service.post("/api/v1/users", "{\"name\": \"u\", \"password\": \"a long password\"}");

@@ -36,7 +36,6 @@ class ReplicateCommandTest {
         Files.writeString(source.resolve("a"), "1");
         Files.createDirectory(source.resolve("b"));
         Files.writeString(source.resolve("b/c"), "22");
-        service.createProject("P1");
         service.createExperiment("P1", "S1", source);
         dozo("run --wait").ends(0);
         Files.move(source, folder.resolve("kept"));

@@ -55,7 +55,6 @@ class StopCommandTest {
         for (int i = 0; i < FILES; i++) {
             Files.write(source.resolve("file" + i), new byte[1 << 20]);
         }
-        service.createProject("P1");
         service.createExperiment("P1", "S1", source);
         dozo("run --wait").ends(0);
 
@@ -114,7 +113,6 @@ class StopCommandTest {
     void findingsAreListedAcknowledgedAndTriedAgain() throws Exception {
         service.register("dr", site.address());
         Path source = Files.createDirectories(folder.resolve("source"));
-        service.createProject("P1");
         service.createExperiment("P1", "S1", source);
         assertThat(dozo("findings")).isEqualTo(new Ended(Exit.WELL, "open findings: 0\n", ""));
         dozo("run --wait").ends(Exit.NOT_SAFE);

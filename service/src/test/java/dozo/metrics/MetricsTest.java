@@ -60,9 +60,8 @@ class MetricsTest {
         service.saveUnreachable("dr");
         Site site = service.dr();
         service.bean(Capacities.class).keep(site.id(), new Space(1_000, 400, 0, false));
-        service.createProject("P1");
-        int experiment = service.createExperiment("P1", "S1", Files.createDirectory(folder.resolve("source")))
-                .id();
+        int experiment =
+                service.createExperiment("P1", "S1", folder.resolve("source")).id();
         Runs runs = service.bean(Runs.class);
         long first = runs.open(RunKind.NIGHTLY_BACKUP, site, "test").id();
         service.bean(Findings.class)

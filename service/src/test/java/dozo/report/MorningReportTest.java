@@ -19,7 +19,6 @@ import dozo.report.Report.SiteNight;
 import dozo.report.Report.Verdict;
 import jakarta.mail.internet.MimeMessage;
 import jakarta.mail.internet.MimeMultipart;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.time.DayOfWeek;
@@ -358,9 +357,7 @@ class MorningReportTest {
     private void seed(String cron) throws Exception {
         for (String name : List.of("P1/E1", "P2/E2")) {
             String[] parts = name.split("/", 2);
-            service.createProject(parts[0]);
-            Path source = Files.createDirectories(folder.resolve(parts[1]));
-            service.createExperiment(parts[0], parts[1], source);
+            service.createExperiment(parts[0], parts[1], folder.resolve(parts[1]));
         }
         service.saveUnreachable("dr");
         jdbc.sql("insert into site_timetable values (1, :rules)")

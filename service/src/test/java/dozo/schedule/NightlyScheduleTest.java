@@ -503,7 +503,6 @@ class NightlyScheduleTest {
     }
 
     private void register(String project, String code, String name) throws Exception {
-        service.createProject(project);
         Path source = Files.createDirectories(folder.resolve(name));
         Files.writeString(source.resolve("a.txt"), "hello");
         service.createExperiment(project, code, source);

@@ -63,7 +63,6 @@ class ScrubScheduleTest {
         service = RunningService.shared();
         site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
         service.saveSite("dr", site.address());
-        service.createProject("P1");
         Path source = Files.createDirectories(folder.resolve("source"));
         Files.writeString(source.resolve("a.txt"), "hello");
         service.createExperiment("P1", "S1", source);

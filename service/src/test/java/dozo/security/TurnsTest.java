@@ -142,7 +142,6 @@ class TurnsTest {
                 RunningService service = RunningService.shared(places);
                 Connection other = service.bean(DataSource.class).getConnection()) {
             service.saveSite("dr", site.address());
-            service.createProject("P1");
             service.createExperiment("P1", "E1", source);
             try (HungMount _ = new HungMount(source)) {
                 service.bean(Operations.class).start("dr", "test");

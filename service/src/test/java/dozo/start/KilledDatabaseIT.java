@@ -100,9 +100,8 @@ class KilledDatabaseIT {
         }
     }
 
-    private static void register(RunningService service, LoopbackSite site, Path source) {
+    private static void register(RunningService service, LoopbackSite site, Path source) throws IOException {
         service.saveSite("dr", site.address());
-        service.createProject("P1");
         service.createExperiment("P1", "S1", source);
     }
 

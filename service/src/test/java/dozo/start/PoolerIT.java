@@ -162,7 +162,6 @@ class PoolerIT {
             Files.write(source.resolve("image" + i), content);
         }
         service.saveSite("dr", site.address());
-        service.createProject("P1");
         service.createExperiment("P1", "S1", source);
         Run night = service.bean(Operations.class).start("dr", "test");
         await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> verified(service) >= UNITS_BEFORE);

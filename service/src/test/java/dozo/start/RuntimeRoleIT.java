@@ -82,7 +82,6 @@ class RuntimeRoleIT {
         try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             try (RunningService service = RunningService.start(folder.resolve("work"), database, settings)) {
                 service.saveSite("dr", site.address());
-                service.createProject("P1");
                 service.createExperiment("P1", "E1", source);
                 Path other = Files.createDirectory(folder.resolve("other"));
                 Files.writeString(other.resolve("image"), "other");

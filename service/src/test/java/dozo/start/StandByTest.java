@@ -122,7 +122,6 @@ class StandByTest {
         try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             try (RunningService first = start("one")) {
                 first.saveSite("dr", site.address());
-                first.createProject("P1");
                 first.createExperiment("P1", "S1", source);
             }
             Timestamp longAgo = Timestamp.from(Instant.now().minus(Duration.ofDays(3)));

@@ -8,7 +8,6 @@ import com.microsoft.playwright.Page.ScreenshotOptions;
 import dozo.Ended;
 import dozo.RunningService;
 import dozo.run.Headlines.Kind;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -35,7 +34,7 @@ class HeadlineTest {
         save("dr");
         service.createProject("P1");
         for (String code : new String[] {"E1", "E2", "E3"}) {
-            service.createExperiment("P1", code, Files.createDirectories(folder.resolve(code)));
+            service.createExperiment("P1", code, folder.resolve(code));
         }
         sql("""
             insert into run (kind, site_id, state, requested_by, started_at, ended_at)

@@ -54,8 +54,7 @@ class OperationPageTest {
     static void start() throws Exception {
         service = RunningService.shared();
         for (String project : List.of("P1", "P9")) {
-            service.createProject(project);
-            service.createExperiment(project, "E1", Files.createDirectory(folder.resolve(project)));
+            service.createExperiment(project, "E1", folder.resolve(project));
         }
         service.createUser("lab", Role.LAB_MANAGER, "P1");
         admin = service.browser();

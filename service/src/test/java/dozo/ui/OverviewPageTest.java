@@ -120,11 +120,9 @@ class OverviewPageTest {
         fill();
         for (int i = 10; i < 22; i++) {
             String project = "Q" + i;
-            service.createProject(project);
-            Path source = Files.createDirectories(folder.resolve(project));
-            service.createExperiment(project, "S1", source);
+            service.createExperiment(project, "S1", folder.resolve(project));
         }
-        service.createExperiment("Q21", "S2", Files.createDirectories(folder.resolve("second")));
+        service.createExperiment("Q21", "S2", folder.resolve("second"));
 
         String page = page("en");
 
@@ -263,8 +261,7 @@ class OverviewPageTest {
         fill();
         assertThat(page("en")).doesNotContain("Frozen experiments");
         for (int i = 3; i < 14; i++) {
-            Path source = Files.createDirectories(folder.resolve("S" + i));
-            service.createExperiment("P001", "S" + i, source);
+            service.createExperiment("P001", "S" + i, folder.resolve("S" + i));
         }
         service.jdbc().sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)

@@ -36,7 +36,6 @@ class ReplicateBrowserIT {
         Path second = Files.createDirectory(folder.resolve("second"));
         service = RunningService.shared();
         service.saveSite("dr", site.address());
-        service.createProject("P1");
         service.createExperiment("P1", "E1", source);
         BrowserContext context = Chromium.browser().newContext(new NewContextOptions().setJavaScriptEnabled(false));
         page = context.newPage();

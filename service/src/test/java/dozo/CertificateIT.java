@@ -15,7 +15,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -29,7 +28,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** A certificate is checked without Dozo, and there is none for what is not verified. */
 class CertificateIT {
 
-    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final Path CHECKER = Path.of("..", "docs", "check_certificate.py");
     private static final String PATIENT = "Yamada-Hanako";
 

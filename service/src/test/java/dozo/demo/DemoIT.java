@@ -38,8 +38,6 @@ import picocli.CommandLine;
  */
 class DemoIT {
 
-    private static final int LIMIT_SECONDS = 120;
-
     @TempDir
     Path folder;
 

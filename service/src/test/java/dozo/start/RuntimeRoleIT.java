@@ -26,7 +26,6 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -39,7 +38,6 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 @StartsServices(7)
 class RuntimeRoleIT {
 
-    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final String PASSWORD = "hush";
 
     /** Refused because of the role, and not because of a trigger: without the role nothing would refuse the most of them. */
